@@ -1,0 +1,37 @@
+# Everything here sets itself up: a virtual environment in .venv, the build, the extras.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(wildcard native/* native/python/*)
+
+.PHONY: demo test slow lint format bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/manyclass demo
+
+test: $(VENV)/.installed
+	$(BIN)/python -m pytest
+
+slow: $(VENV)/.installed
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks
+
+$(VENV)/.installed: pyproject.toml CMakeLists.txt $(NATIVE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,103 @@
+// Between rows of numbers and rows of codes: the nearest centroid of every block, and back.
+
+template <int W>
+static void decode_rows(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,
+                        size_t width, size_t d, float* out) {
+  const size_t whole = d / width, rest = d - whole * width;
+  const size_t w = W ? W : width;
+  for (size_t i = 0; i < n; ++i) {
+    const uint8_t* code = codes + i * blocks;
+    float* row = out + i * d;
+    for (size_t q = 0; q < whole; ++q) {
+      const float* from = codebooks + (q * centroids + code[q]) * w;
+      for (size_t j = 0; j < w; ++j) row[q * w + j] = from[j];
+    }
+    const float* from = codebooks + (whole * centroids + (rest ? code[whole] : 0)) * w;
+    for (size_t j = 0; j < rest; ++j) row[whole * w + j] = from[j];
+  }
+}
+
+static void decode(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,
+                   size_t width, size_t d, float* out) {
+  switch (width) {
+    case 4: return decode_rows<4>(codes, n, blocks, codebooks, centroids, width, d, out);
+    case 8: return decode_rows<8>(codes, n, blocks, codebooks, centroids, width, d, out);
+    case 16: return decode_rows<16>(codes, n, blocks, codebooks, centroids, width, d, out);
+    default: return decode_rows<0>(codes, n, blocks, codebooks, centroids, width, d, out);
+  }
+}
+
+typedef float Floats __attribute__((vector_size(LANES * 4)));
+typedef float LooseFloats __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+typedef int32_t Ints __attribute__((vector_size(LANES * 4)));
+
+// The nearest of `padded` centroids to each of R rows; W is the width where it is known, 0 elsewhere.
+template <int W, int R>
+static inline void nearest(const float* x, size_t x_stride, const float* turned, size_t padded, size_t width,
+                           float* distance, int32_t* index) {
+  const size_t w = W ? W : width;
+  Floats best[R];
+  Ints which[R];
+  for (int r = 0; r < R; ++r) {
+    best[r] = Floats{} + __builtin_inff();
+    which[r] = Ints{};
+  }
+  Ints here;
+  for (int l = 0; l < LANES; ++l) here[l] = l;
+  for (size_t c = 0; c < padded; c += LANES) {
+    Floats sum[R];
+    for (int r = 0; r < R; ++r) sum[r] = Floats{};
+    for (size_t j = 0; j < w; ++j) {
+      const Floats centroid = *(const LooseFloats*)(turned + j * padded + c);
+      for (int r = 0; r < R; ++r) {
+        const Floats difference = x[r * x_stride + j] - centroid;
+        sum[r] += difference * difference;
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      const Ints closer = sum[r] < best[r];
+      best[r] = closer ? sum[r] : best[r];
+      which[r] = closer ? here : which[r];
+    }
+    here += LANES;
+  }
+  for (int r = 0; r < R; ++r) {
+    float d = best[r][0];
+    int32_t m = which[r][0];
+    for (int l = 1; l < LANES; ++l)
+      if (best[r][l] < d || (best[r][l] == d && which[r][l] < m)) d = best[r][l], m = which[r][l];
+    distance[r] = d;
+    index[r] = m;
+  }
+}
+
+template <int W>
+static size_t assign_of(const float* x, size_t n, size_t x_stride, const float* turned, size_t padded, size_t width,
+                        uint8_t* codes, size_t code_stride) {
+  constexpr int R = 2;
+  float distance[R];
+  int32_t index[R];
+  size_t bad = n;
+  for (size_t i = 0; i < n; i += R) {
+    const int rows = n - i < R ? 1 : R;
+    if (rows == R)
+      nearest<W, R>(x + i * x_stride, x_stride, turned, padded, width, distance, index);
+    else
+      nearest<W, 1>(x + i * x_stride, x_stride, turned, padded, width, distance, index);
+    for (int r = 0; r < rows; ++r) {
+      codes[(i + r) * code_stride] = (uint8_t)index[r];
+      if (!(distance[r] < __builtin_inff()) && bad == n) bad = i + r;
+    }
+  }
+  return bad;
+}
+
+static size_t assign(const float* x, size_t n, size_t x_stride, const float* turned, size_t padded, size_t width,
+                     uint8_t* codes, size_t code_stride) {
+  switch (width) {
+    case 4: return assign_of<4>(x, n, x_stride, turned, padded, width, codes, code_stride);
+    case 8: return assign_of<8>(x, n, x_stride, turned, padded, width, codes, code_stride);
+    case 16: return assign_of<16>(x, n, x_stride, turned, padded, width, codes, code_stride);
+    default: return assign_of<0>(x, n, x_stride, turned, padded, width, codes, code_stride);
+  }
+}

@@ -1,0 +1,13 @@
+// One instruction set: the file that includes this has defined LEVEL (its name) and LANES (floats per register).
+#include "kernels.h"
+
+namespace manyclass {
+namespace {
+#include "vector.inl"
+#include "products.inl"
+#include "coding.inl"
+}  // namespace
+
+extern const Kernels TABLE;
+const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, fold, turn, decode, assign};
+}  // namespace manyclass

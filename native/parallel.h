@@ -1,0 +1,53 @@
+// Threads that live for one call. There is no pool: nothing is left behind that a fork could break, and a product
+// takes far longer than the start of a thread.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace manyclass {
+
+// Calls work(task, worker) once for every task, tasks in order of number; worker < threads.
+template <class Work>
+void parallel_for(std::size_t tasks, std::size_t threads, const Work& work) {
+  if (threads > tasks) threads = tasks;
+  if (threads <= 1) {
+    for (std::size_t task = 0; task < tasks; ++task) work(task, std::size_t{0});
+    return;
+  }
+  std::atomic<std::size_t> next{0};
+  auto run = [&](std::size_t worker) {
+    for (std::size_t task; (task = next.fetch_add(1)) < tasks;) work(task, worker);
+  };
+  std::vector<std::thread> team;
+  team.reserve(threads - 1);
+  // Where the system gives no more threads, those that there are do the work.
+  try {
+    for (std::size_t worker = 1; worker < threads; ++worker) team.emplace_back(run, worker);
+  } catch (const std::system_error&) {
+  }
+  run(0);
+  for (std::thread& member : team) member.join();
+}
+
+struct Free {
+  void operator()(void* p) const { std::free(p); }
+};
+template <class T>
+using Buffer = std::unique_ptr<T[], Free>;
+
+// Memory on a cache-line boundary, not initialised.
+template <class T>
+Buffer<T> allocate(std::size_t count) {
+  const std::size_t bytes = (count * sizeof(T) + 63) / 64 * 64;
+  void* p = std::aligned_alloc(64, bytes ? bytes : 64);
+  if (!p) throw std::bad_alloc();
+  return Buffer<T>(static_cast<T*>(p));
+}
+
+}  // namespace manyclass

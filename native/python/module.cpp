@@ -1,0 +1,7 @@
+#include "bindings.h"
+
+NB_MODULE(_native, m) {
+  m.doc() = "The hot loops; see native/kernels.h.";
+  bind_level(m);
+  bind_pq(m);
+}

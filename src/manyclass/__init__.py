@@ -1,0 +1,42 @@
+"""Linear learning with very many classes on image features, and image search by exemplar machines."""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives. It is imported when first used, so that `import manyclass` costs next to nothing.
+_HOMES = {
+    "BiasedMatrix": "data.biased",
+    "DenseMatrix": "data.dense",
+    "Matrix": "data.matrix",
+    "ProductQuantizer": "data.product_quantizer",
+    "QuantizedMatrix": "data.quantized",
+    "ScalarMatrix": "data.scalar",
+    "ScalarQuantizer": "data.scalar_quantizer",
+    "ShardedMatrix": "data.sharded",
+    "SparseMatrix": "data.sparse",
+    "Store": "data.store",
+    "as_matrix": "data.opening",
+    "open_store": "data.store",
+    "write_store": "data.store",
+    "append_store": "data.store",
+    "get_threads": "_threads",
+    "set_threads": "_threads",
+    "threads": "_threads",
+}
+_FOLDERS = ("data", "datasets")
+
+__all__ = [*sorted(_HOMES), "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _FOLDERS:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_FOLDERS])

@@ -1,0 +1,1 @@
+"""X, known by its products: matrices, quantizers, and the store on disk."""

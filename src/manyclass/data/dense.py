@@ -1,0 +1,40 @@
+"""Rows kept as they are, in an array or a memory map."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.data.matrix import Floats, Matrix
+
+
+class DenseMatrix(Matrix):
+    """An array or memory map of float16, float32 or float64, in any order, without a copy.
+
+    float16 is widened to float32 a block at a time; whole products never hold a second copy of X.
+
+    >>> X = DenseMatrix(np.eye(3, dtype=np.float16))
+    >>> X @ [1, 2, 3]
+    array([1., 2., 3.], dtype=float32)
+    """
+
+    def __init__(self, array: NDArray[Any]):
+        array = array if isinstance(array, np.ndarray) else np.asarray(array)
+        if array.ndim != 2:
+            raise ValueError(f"X must have two dimensions; got shape {array.shape}")
+        if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            raise ValueError(f"X must hold real numbers of at most 64 bits; got dtype {array.dtype}")
+        self.array = array
+        self.shape = array.shape
+        self.dtype = np.dtype(np.float64 if array.dtype.itemsize == 8 else np.float32)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.array.nbytes)
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        rows = self.array[index]
+        if rows.dtype == self.dtype and isinstance(index, slice):
+            rows = rows.view()
+            rows.flags.writeable = False
+        return rows.astype(self.dtype, copy=False)
