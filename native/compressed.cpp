@@ -22,7 +22,7 @@ std::vector<Tile> tiles_of(size_t k) {
   std::vector<Tile> tiles;
   for (size_t c = 0; c < k;) {
     const size_t left = k - c;
-    const int size = left >= 16 || left > 8 ? 16 : left > 4 ? 8 : left > 1 ? 4 : 1;
+    const int size = left > 8 ? 16 : left > 4 ? 8 : left > 1 ? 4 : 1;
     tiles.push_back({c, std::min<size_t>(left, size), size});
     c += size;
   }
@@ -38,112 +38,126 @@ void pack(const float* A, size_t height, size_t k, size_t first, size_t rows, co
     std::memcpy(panel + i * tile.size, A + (first + i) * k + tile.first, tile.columns * sizeof(float));
 }
 
-// Blocks whose tables are made at a time. 32 tables of 256 x 16 floats take half of a megabyte, which leaves room in
-// the second-level cache of current processors. It depends on the tile alone, so that sums have one order.
-size_t blocks_at_a_time(int tile) { return 32 * 16 / tile; }
+// Blocks whose tables, or sums, are used at a time: a quarter of a megabyte of them, which stays in the second-level
+// cache of current processors, and no more codes than one cache line, which is what the loops ask for ahead. It
+// depends on the tile alone, so that sums have one order.
+size_t blocks_at_a_time(int tile) { return std::min(64, 256 / tile); }
 
-// One tile of columns, rows [begin, end), all blocks. `tables` and `panel` are scratch.
-struct MatmatTask {
-  const Compressed& X;
-  const float* W;
-  size_t k;
-  float* out;
+// Room for the tables, or sums, of as many blocks as are treated at a time, for any tile.
+size_t room(const Compressed& X, int tile) { return std::min(X.blocks, blocks_at_a_time(tile)) * ENTRIES * tile; }
 
-  void tables(const Tile& tile, size_t q, size_t blocks, float* panel, float* tables) const {
-    pack(W, X.d, k, q * X.width, blocks * X.width, tile, panel);
-    kernels().make_tables(X.codebooks + q * X.centroids * X.width, blocks, X.centroids, X.width, panel, tile.size,
-                          tables);
-  }
-  void gather(const Tile& tile, size_t q, size_t blocks, size_t begin, size_t end, const float* tables) const {
-    kernels().gather_add(X.codes + begin * X.blocks + q, end - begin, X.blocks, blocks, X.centroids, tables,
-                         tile.size, tile.columns, out + begin * k + tile.first, k);
-  }
-};
+size_t room(const Compressed& X, const std::vector<Tile>& tiles) {
+  size_t most = 0;
+  for (const Tile& tile : tiles) most = std::max(most, room(X, tile.size));
+  return most;
+}
 
 }  // namespace
 
 void matmat(const Compressed& X, const float* W, size_t k, float* out, size_t threads) {
   const std::vector<Tile> tiles = tiles_of(k);
-  const MatmatTask task{X, W, k, out};
-  const size_t most = std::min<size_t>(X.blocks, blocks_at_a_time(tiles.empty() ? 16 : tiles.back().size));
   threads = std::max<size_t>(threads, 1);
-  const size_t table_size = std::max<size_t>(std::min<size_t>(X.blocks, blocks_at_a_time(16)) * 16,
-                                             most * (tiles.empty() ? 16 : tiles.back().size)) * X.centroids;
-  const size_t panel_size = std::max<size_t>(std::min<size_t>(X.blocks, blocks_at_a_time(16)) * 16,
-                                             most * (tiles.empty() ? 16 : tiles.back().size)) * X.width;
-  Buffer<float> tables = allocate<float>(table_size * threads), panels = allocate<float>(panel_size * threads);
+  const size_t table_room = room(X, tiles), panel_room = table_room / ENTRIES * X.width;
+  Buffer<float> tables = allocate<float>(table_room * threads), panels = allocate<float>(panel_room * threads);
   std::memset(out, 0, X.n * k * sizeof(float));
+  const Kernels& loops = kernels();
 
-  // Whole rounds of tiles go one to a thread; what is left over is shared by its rows.
+  auto tabulate = [&](const Tile& tile, size_t q, size_t blocks, size_t worker) {
+    float *panel = panels.get() + worker * panel_room, *table = tables.get() + worker * table_room;
+    pack(W, X.d, k, q * X.width, blocks * X.width, tile, panel);
+    loops.make_tables(X.codebooks + q * X.centroids * X.width, blocks, X.centroids, X.width, panel, tile.size, table);
+    return table;
+  };
+  auto gather = [&](const Tile& tile, size_t q, size_t blocks, size_t begin, size_t end, const float* table) {
+    loops.gather_add(X.codes + begin * X.blocks + q, end - begin, X.blocks, blocks, table, tile.size,
+                     tile.columns, out + begin * k + tile.first, k);
+  };
+
+  // Whole rounds of tiles go one to a thread; the rows of what is left over are shared.
   const size_t apart = tiles.size() / threads * threads;
   parallel_for(apart, threads, [&](size_t t, size_t worker) {
-    const Tile& tile = tiles[t];
-    float* table = tables.get() + worker * table_size;
-    for (size_t q = 0; q < X.blocks; q += blocks_at_a_time(tile.size)) {
-      const size_t blocks = std::min(blocks_at_a_time(tile.size), X.blocks - q);
-      task.tables(tile, q, blocks, panels.get() + worker * panel_size, table);
-      task.gather(tile, q, blocks, 0, X.n, table);
+    const size_t step = blocks_at_a_time(tiles[t].size);
+    for (size_t q = 0; q < X.blocks; q += step) {
+      const size_t blocks = std::min(step, X.blocks - q);
+      gather(tiles[t], q, blocks, 0, X.n, tabulate(tiles[t], q, blocks, worker));
     }
   });
   for (size_t t = apart; t < tiles.size(); ++t) {
-    const Tile& tile = tiles[t];
-    for (size_t q = 0; q < X.blocks; q += blocks_at_a_time(tile.size)) {
-      const size_t blocks = std::min(blocks_at_a_time(tile.size), X.blocks - q);
-      task.tables(tile, q, blocks, panels.get(), tables.get());
+    const size_t step = blocks_at_a_time(tiles[t].size);
+    for (size_t q = 0; q < X.blocks; q += step) {
+      const size_t blocks = std::min(step, X.blocks - q);
+      const float* table = tabulate(tiles[t], q, blocks, 0);
       parallel_for(threads, threads, [&](size_t part, size_t) {
-        task.gather(tile, q, blocks, X.n * part / threads, X.n * (part + 1) / threads, tables.get());
+        gather(tiles[t], q, blocks, X.n * part / threads, X.n * (part + 1) / threads, table);
       });
     }
   }
 }
 
+namespace {
+
+// Rows whose sums are kept apart before they join the total, at most. A centroid that takes a large part of the rows
+// may add up so many equal numbers that float32 drifts; its sums are cut shorter.
+constexpr size_t ROWS = 8192;
+
+size_t rows_at_a_time(const Compressed& X, size_t q0, size_t blocks) {
+  constexpr size_t SAMPLE = 512, OFTEN = SAMPLE / 16;
+  const size_t stride = std::max<size_t>(1, X.n / SAMPLE);
+  for (size_t q = q0; q < q0 + blocks; ++q) {
+    std::uint16_t seen[256] = {};
+    for (size_t i = 0; i < X.n; i += stride)
+      if (++seen[X.codes[i * X.blocks + q]] > OFTEN) return 512;
+  }
+  return ROWS;
+}
+
+}  // namespace
+
 void rmatmat(const Compressed& X, const float* R, size_t k, float* out, size_t threads) {
-  // Rows whose sums are kept apart before they join the total: sums over many rows stay exact to float32, and the
-  // values of one tile stay in the second-level cache.
-  constexpr size_t ROWS = 4096, GROUP = 16, PANEL = 4;
   const std::vector<Tile> tiles = tiles_of(k);
-  const size_t panels = (tiles.size() + PANEL - 1) / PANEL, groups = (X.blocks + GROUP - 1) / GROUP;
   threads = std::max<size_t>(threads, 1);
-  const size_t sums_size = X.centroids * 16;
+  if (tiles.empty()) return;
+  // Fewer blocks in a group where each thread must have some; every block is summed by itself, so that the bits do
+  // not depend on it.
+  const size_t share = (X.blocks * tiles.size() + 4 * threads - 1) / (4 * threads);
+  const size_t group = std::min({X.blocks, blocks_at_a_time(tiles[0].size), share});
+  const size_t groups = (X.blocks + group - 1) / group;
+  std::vector<size_t> steps(groups);
+  for (size_t g = 0; g < groups; ++g) steps[g] = rows_at_a_time(X, g * group, std::min(group, X.blocks - g * group));
+
   struct Scratch {
-    Buffer<std::uint8_t> turned;
     Buffer<float> values, sums, totals, folded;
   };
-  std::vector<Scratch> scratch(std::min(threads, panels * groups));
+  std::vector<Scratch> scratch(std::min(threads, groups * tiles.size()));
+  const size_t room = group * ENTRIES * tiles[0].size;
   for (Scratch& s : scratch)
-    s = {allocate<std::uint8_t>(GROUP * ROWS), allocate<float>(ROWS * 16), allocate<float>(sums_size),
-         allocate<float>(PANEL * GROUP * sums_size), allocate<float>(X.width * 16)};
+    s = {allocate<float>(ROWS * 16), allocate<float>(room), allocate<float>(room), allocate<float>(X.width * 16)};
 
-  parallel_for(panels * groups, threads, [&](size_t task, size_t worker) {
-    const size_t panel = task / groups, q0 = task % groups * GROUP, blocks = std::min(GROUP, X.blocks - q0);
-    const Tile* first = tiles.data() + panel * PANEL;
-    const size_t count = std::min(PANEL, tiles.size() - panel * PANEL);
+  parallel_for(groups * tiles.size(), threads, [&](size_t task, size_t worker) {
+    const Tile& tile = tiles[task / groups];
+    const size_t q0 = task % groups * group, blocks = std::min(group, X.blocks - q0), step = steps[task % groups];
+    const size_t length = blocks * ENTRIES * tile.size;
+    const bool whole = tile.columns == static_cast<size_t>(tile.size);
     Scratch& s = scratch[worker];
     const Kernels& loops = kernels();
-    std::memset(s.totals.get(), 0, PANEL * GROUP * sums_size * sizeof(float));
-    for (size_t i = 0; i < X.n; i += ROWS) {
-      const size_t rows = std::min(ROWS, X.n - i);
-      loops.turn(X.codes + i * X.blocks + q0, rows, X.blocks, blocks, s.turned.get(), ROWS);
-      for (size_t t = 0; t < count; ++t) {
-        pack(R, X.n, k, i, rows, first[t], s.values.get());
-        const size_t length = X.centroids * first[t].size;
-        for (size_t q = 0; q < blocks; ++q) {
-          float *sums = s.sums.get(), *total = s.totals.get() + (t * GROUP + q) * sums_size;
-          std::memset(sums, 0, length * sizeof(float));
-          loops.scatter_add(s.turned.get() + q * ROWS, rows, s.values.get(), first[t].size, sums);
-          for (size_t c = 0; c < length; ++c) total[c] += sums[c];
-        }
-      }
+    // What fits in one step needs no total apart from its sums.
+    float *totals = s.totals.get(), *sums = X.n <= step ? totals : s.sums.get();
+    std::memset(totals, 0, length * sizeof(float));
+    if (sums != totals) std::memset(sums, 0, length * sizeof(float));
+    for (size_t i = 0; i < X.n; i += step) {
+      const size_t rows = std::min(step, X.n - i);
+      if (!whole) pack(R, X.n, k, i, rows, tile, s.values.get());
+      loops.scatter_add(X.codes + i * X.blocks + q0, rows, X.blocks, blocks,
+                        whole ? R + i * k + tile.first : s.values.get(), whole ? k : tile.size, tile.size, sums);
+      if (sums != totals) loops.move_into(sums, length, totals);
     }
-    for (size_t t = 0; t < count; ++t)
-      for (size_t q = 0; q < blocks; ++q) {
-        const size_t j0 = (q0 + q) * X.width;
-        loops.fold(X.codebooks + (q0 + q) * X.centroids * X.width, X.centroids, X.width,
-                   s.totals.get() + (t * GROUP + q) * sums_size, first[t].size, s.folded.get());
-        for (size_t j = 0; j < X.width && j0 + j < X.d; ++j)
-          std::memcpy(out + (j0 + j) * k + first[t].first, s.folded.get() + j * first[t].size,
-                      first[t].columns * sizeof(float));
-      }
+    for (size_t q = 0; q < blocks; ++q) {
+      const size_t j0 = (q0 + q) * X.width;
+      loops.fold(X.codebooks + (q0 + q) * X.centroids * X.width, X.centroids, X.width,
+                 totals + q * ENTRIES * tile.size, tile.size, s.folded.get());
+      for (size_t j = 0; j < X.width && j0 + j < X.d; ++j)
+        std::memcpy(out + (j0 + j) * k + tile.first, s.folded.get() + j * tile.size, tile.columns * sizeof(float));
+    }
   });
 }
 

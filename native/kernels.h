@@ -1,7 +1,7 @@
 // The hot loops, as one table of functions per instruction set.
 //
 // Conventions: every array is row-major and compact. n rows, k columns, `blocks` bytes per row of codes, `centroids`
-// (at most 256) entries per codebook, `width` columns per block. A *tile* is a group of 1, 4, 8 or 16 columns of a
+// (at most ENTRIES) entries per codebook, `width` columns per block. A *tile* is a group of 1, 4, 8 or 16 columns of a
 // product; a table holds, for every block and centroid, the `tile` numbers that belong together, side by side.
 //
 // The loops never allocate, never throw and include no standard header but <stddef.h> and <stdint.h>: an inline
@@ -12,27 +12,31 @@
 
 namespace manyclass {
 
+// What one byte can name. Tables and sums keep room for all of it, whatever the number of centroids, so that the place
+// of a block is known when the loops are compiled.
+constexpr size_t ENTRIES = 256;
+
 struct Kernels {
   const char* level;
 
-  // tables[q, c, :] = sum_j codebooks[q, c, j] * panel[q * width + j, :]                       for `blocks` blocks
+  // tables (blocks, ENTRIES, tile): tables[q, c, :] = sum_j codebooks[q, c, j] * panel[q * width + j, :]                       for `blocks` blocks
   void (*make_tables)(const float* codebooks, size_t blocks, size_t centroids, size_t width, const float* panel,
                       int tile, float* tables);
 
   // out[i, :columns] += sum_q tables[q, codes[i, q], :columns], summed apart and then added;  rows of codes are
   // `code_stride` bytes apart, rows of out `out_stride` floats
-  void (*gather_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, size_t centroids,
-                     const float* tables, int tile, size_t columns, float* out, size_t out_stride);
+  void (*gather_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables,
+                     int tile, size_t columns, float* out, size_t out_stride);
 
-  // sums[codes[i], :] += values[i, :]                                                          for one block
-  void (*scatter_add)(const uint8_t* codes, size_t n, const float* values, int tile, float* sums);
+  // sums (blocks, ENTRIES, tile): sums[q, codes[i, q], :] += values[i, :];  rows of values are `value_stride` floats apart
+  void (*scatter_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
+                      const float* values, size_t value_stride, int tile, float* sums);
+
+  // total[i] += part[i]; part[i] = 0
+  void (*move_into)(float* part, size_t count, float* total);
 
   // out[j, :] = sum_c codebook[c, j] * sums[c, :]                                              for one block
   void (*fold)(const float* codebook, size_t centroids, size_t width, const float* sums, int tile, float* out);
-
-  // turned[q, i] = codes[i, q]
-  void (*turn)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, uint8_t* turned,
-               size_t turned_stride);
 
   // out[i, :] = the first d numbers of the concatenation over q of codebooks[q, codes[i, q]]
   void (*decode)(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,

@@ -9,5 +9,5 @@ namespace {
 }  // namespace
 
 extern const Kernels TABLE;
-const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, fold, turn, decode, assign};
+const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, move_into, fold, decode, assign};
 }  // namespace manyclass

@@ -13,7 +13,7 @@ def factor(A: ArrayLike, name: str, height: int, dtype: np.dtype[Any]) -> tuple[
         raise ValueError(f"{name} must hold real numbers; got dtype {A.dtype}")
     if A.ndim not in (1, 2) or A.shape[0] != height:
         raise ValueError(f"{name} must have {height} rows; got shape {A.shape}")
-    return np.ascontiguousarray(A.reshape(height, -1) if A.ndim == 1 else A, dtype=dtype), A.ndim == 1
+    return np.ascontiguousarray(A[:, None] if A.ndim == 1 else A, dtype=dtype), A.ndim == 1
 
 
 def row_index(index: Any, n: int) -> slice | NDArray[np.intp]:
@@ -34,7 +34,8 @@ def row_index(index: Any, n: int) -> slice | NDArray[np.intp]:
     wrong = (index < -n) | (index >= n)
     if wrong.any():
         raise IndexError(f"rows must lie in [0, {n}); got {index[wrong][0]}")
-    return np.where(index < 0, index + n, index)
+    positions: NDArray[np.intp] = np.where(index < 0, index + n, index)
+    return positions
 
 
 def count(value: Any, name: str, least: int = 1, most: int | None = None) -> int:

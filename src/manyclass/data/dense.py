@@ -3,30 +3,34 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from manyclass.data.matrix import Floats, Matrix
+from manyclass.data.matrix import Matrix
+from manyclass.data.tiles import Floats
 
 
 class DenseMatrix(Matrix):
-    """An array or memory map of float16, float32 or float64, in any order, without a copy.
+    """An array or memory map of real numbers, in any order, without a copy.
 
-    float16 is widened to float32 a block at a time; whole products never hold a second copy of X.
+    Products and rows come in the smallest of float32 and float64 that holds the storage: float16 and short integers
+    are widened to float32 a block at a time, so that whole products never hold a second copy of X.
 
     >>> X = DenseMatrix(np.eye(3, dtype=np.float16))
     >>> X @ [1, 2, 3]
     array([1., 2., 3.], dtype=float32)
     """
 
-    def __init__(self, array: NDArray[Any]):
-        array = array if isinstance(array, np.ndarray) else np.asarray(array)
+    def __init__(self, array: ArrayLike):
+        if isinstance(array, np.ma.MaskedArray):
+            raise ValueError("X must not be a masked array; fill its gaps with X.filled(value)")
+        array = np.asarray(array)
         if array.ndim != 2:
             raise ValueError(f"X must have two dimensions; got shape {array.shape}")
         if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
             raise ValueError(f"X must hold real numbers of at most 64 bits; got dtype {array.dtype}")
-        self.array = array
+        self.array: NDArray[Any] = array
         self.shape = array.shape
-        self.dtype = np.dtype(np.float64 if array.dtype.itemsize == 8 else np.float32)
+        self.dtype = np.result_type(array.dtype, np.float32)
 
     @property
     def nbytes(self) -> int:

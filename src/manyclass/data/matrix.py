@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass import _checks
-
-Floats = NDArray[np.floating[Any]]
+from manyclass.data import tiles
+from manyclass.data.tiles import Floats
 
 
 class Matrix(ABC):
@@ -79,17 +79,10 @@ class Matrix(ABC):
         return np.array(self._rows(slice(0, self.shape[0])))
 
     def _matmat(self, W: Floats) -> Floats:
-        out = np.empty((self.shape[0], W.shape[1]), self.dtype)
-        for start, X in self.blocks():
-            np.matmul(X, W, out=out[start : start + len(X)])
-        return out
+        return tiles.matmat(self._rows, self.shape, W)
 
     def _rmatmat(self, R: Floats) -> Floats:
-        # Each block is one product in `dtype`; the blocks are added in float64, so that many rows lose nothing.
-        total = np.zeros((self.shape[1], R.shape[1]))
-        for start, X in self.blocks():
-            total += X.T @ R[start : start + len(X)]
-        return total.astype(self.dtype, copy=False)
+        return tiles.rmatmat(self._rows, self.shape, R)
 
     def __matmul__(self, W: ArrayLike) -> Floats:
         return self.matmat(W)

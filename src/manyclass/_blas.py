@@ -1,0 +1,125 @@
+"""BLAS, made to give the same bits for any number of threads.
+
+A threaded BLAS cuts a product into as many pieces as it has threads, and other pieces round otherwise. So BLAS runs in
+one thread here, and threads of ours share out blocks whose size depends on nothing but the shapes.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import cache, lru_cache
+from threading import Lock, local
+from typing import Any, TypeVar
+
+from manyclass._threads import get_threads
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@cache
+def _libraries() -> list[Any]:
+    # Looking for the libraries takes milliseconds, setting their threads microseconds.
+    from threadpoolctl import ThreadpoolController
+
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+class _Limit:
+    """BLAS keeps one setting for the whole process: the first to enter saves it, the last to leave puts it back."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.depth = 0
+        self.before: list[int] = []
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.depth == 0:
+                self.before = [library.num_threads for library in _libraries()]
+                _set_blas_threads([1] * len(self.before))
+            self.depth += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                _set_blas_threads(self.before)
+
+
+_limit = _Limit()
+_here = local()
+
+
+def _set_blas_threads(counts: list[int]) -> None:
+    for library, n_threads in zip(_libraries(), counts, strict=True):
+        library.set_num_threads(n_threads)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside the block BLAS runs in one thread, so that what it computes depends on its arguments only."""
+    limit = _limit
+    limit.enter()
+    try:
+        yield
+    finally:
+        limit.leave()
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """work(item) of every item, in their order, computed on our threads with a BLAS of one thread each.
+
+    As many threads run as `manyclass.threads` and the limit of BLAS both allow; each is at most one item ahead.
+
+    >>> list(in_order(abs, [3, -1, -2]))
+    [3, 1, 2]
+    """
+    items = list(items)
+    with one_thread():
+        n_threads = min([get_threads(), *_limit.before])
+        if n_threads == 1 or len(items) < 2 or hasattr(_here, "ours"):
+            yield from map(work, items)
+        else:
+            yield from _on_threads(n_threads, work, items)
+
+
+def _on_threads(n_threads: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:
+    pool, pending = _pool(n_threads), deque[Future[R]]()
+    try:
+        for item in items:
+            # A copy of the context carries np.errstate to the other thread.
+            pending.append(pool.submit(copy_context().run, work, item))
+            if len(pending) > n_threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()
+        wait(pending)
+
+
+@lru_cache(maxsize=1)
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, "manyclass", initializer=_start_thread)
+
+
+def _start_thread() -> None:
+    # A BLAS on OpenMP keeps its setting per thread; and work that calls in_order must not wait for its own pool.
+    _here.ours = True
+    _set_blas_threads([1] * len(_libraries()))
+
+
+def _after_fork() -> None:
+    # A child has none of the threads of its parent, and perhaps a lock that one of them held.
+    global _limit
+    _limit = _Limit()
+    _pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,156 @@
+"""The native loops against slow, obvious twins, at every instruction set and number of threads."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from manyclass import _native
+
+SIZES = st.tuples(st.integers(1, 70), st.integers(1, 40), st.integers(1, 17), st.integers(1, 35))
+
+
+@pytest.fixture(params=_native.levels())
+def level(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _native.level()
+    _native.set_level(request.param)
+    yield request.param
+    _native.set_level(before)
+
+
+def twin(codes: NDArray, codebooks: NDArray, d: int) -> NDArray:
+    """X, by the definition."""
+    X = np.empty((len(codes), codebooks.shape[0] * codebooks.shape[2]), codebooks.dtype)
+    for i, code in enumerate(codes):
+        X[i] = np.concatenate([codebooks[q, c] for q, c in enumerate(code)])
+    return X[:, :d]
+
+
+def problem(rng: np.random.Generator, n: int, d: int, width: int, centroids: int = 256, integers: bool = True):
+    """Codes and codebooks of small integers, whose products are exact in float32."""
+    blocks = -(-d // width)
+    codes = rng.integers(0, centroids, (n, blocks), dtype=np.uint8)
+    draw = rng.integers(-8, 9, (blocks, centroids, width)) if integers else rng.normal(size=(blocks, centroids, width))
+    return codes, draw.astype(np.float32)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sizes=SIZES, threads=st.integers(1, 3), centroids=st.sampled_from([1, 3, 17, 256]), seed=st.integers(0, 2**32))
+@pytest.mark.parametrize("name", _native.levels())
+def test_products_of_small_integers_are_exact_at_every_level(name, sizes, threads, centroids, seed):
+    n, d, width, k = sizes
+    rng = np.random.default_rng(seed)
+    codes, codebooks = problem(rng, n, d, width, centroids)
+    X = twin(codes, codebooks, d)
+    W = rng.integers(-8, 9, (d, k)).astype(np.float32)
+    R = rng.integers(-8, 9, (n, k)).astype(np.float32)
+    XW, XtR, decoded = np.full((n, k), np.nan, "f"), np.full((d, k), np.nan, "f"), np.full((n, d), np.nan, "f")
+    before = _native.level()
+    try:
+        _native.set_level(name)
+        _native.pq_matmat(codes, codebooks, W, XW, threads)
+        _native.pq_rmatmat(codes, codebooks, R, XtR, threads)
+        _native.pq_decode(codes, codebooks, decoded, threads)
+    finally:
+        _native.set_level(before)
+    np.testing.assert_array_equal(decoded, X)
+    np.testing.assert_array_equal(XW, X @ W)
+    np.testing.assert_array_equal(XtR, X.T @ R)
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 16, 19, 40])
+def test_products_agree_with_float64(level, k):
+    rng = np.random.default_rng(k)
+    codes, codebooks = problem(rng, 9001, 133, 5, integers=False)
+    X = twin(codes, codebooks.astype(np.float64), 133)
+    W, R = rng.normal(size=(133, k)), rng.normal(size=(9001, k))
+    XW, XtR = np.empty((9001, k), "f"), np.empty((133, k), "f")
+    _native.pq_matmat(codes, codebooks, W.astype("f"), XW, 2)
+    _native.pq_rmatmat(codes, codebooks, R.astype("f"), XtR, 2)
+    assert np.linalg.norm(XW - X @ W) < 1e-6 * np.linalg.norm(X @ W)
+    assert np.linalg.norm(XtR - X.T @ R) < 1e-6 * np.linalg.norm(X.T @ R)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 1.0])
+def test_sums_over_many_equal_rows_do_not_drift(level, share):
+    # 0.1 added a hundred thousand times in float32 is off by a percent.
+    rng = np.random.default_rng(0)
+    codes, codebooks = problem(rng, 100_000, 8, 4, integers=False)
+    codes[rng.random(len(codes)) < share] = 7
+    R, out = np.full((len(codes), 1), 0.1, "f"), np.empty((8, 1), "f")
+    _native.pq_rmatmat(codes, codebooks, R, out, 1)
+    exact = twin(codes, codebooks.astype(np.float64), 8).T @ R.astype(np.float64)
+    assert np.abs(out - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("k", [1, 5, 16, 50])
+def test_the_number_of_threads_changes_no_bit(level, k):
+    rng = np.random.default_rng(k)
+    codes, codebooks = problem(rng, 8300, 301, 4, integers=False)
+    W, R = rng.normal(size=(301, k)).astype("f"), rng.normal(size=(8300, k)).astype("f")
+    results = []
+    for threads in (1, 2, 3, 7, 64):
+        XW, XtR = np.empty((8300, k), "f"), np.empty((301, k), "f")
+        _native.pq_matmat(codes, codebooks, W, XW, threads)
+        _native.pq_rmatmat(codes, codebooks, R, XtR, threads)
+        results.append(XW.tobytes() + XtR.tobytes())
+    assert len(set(results)) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(sizes=SIZES, centroids=st.integers(1, 256), seed=st.integers(0, 2**32))
+@pytest.mark.parametrize("name", _native.levels())
+def test_encoding_finds_the_nearest_centroid_and_the_first_of_equals(name, sizes, centroids, seed):
+    n, d, width, _ = sizes
+    rng = np.random.default_rng(seed)
+    _, codebooks = problem(rng, 1, d, width, centroids)
+    x = rng.integers(-9, 10, (n, d)).astype(np.float32)
+    codes = np.zeros((n, len(codebooks)), np.uint8)
+    before = _native.level()
+    try:
+        _native.set_level(name)
+        assert _native.pq_encode(x, codebooks, codes, 2) == n
+    finally:
+        _native.set_level(before)
+    for q, book in enumerate(codebooks):
+        part = x[:, q * width : (q + 1) * width]
+        distances = ((part[:, None, :] - book[None, :, : part.shape[1]]) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(codes[:, q], distances.argmin(axis=1))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e30])
+@pytest.mark.parametrize("row", [0, 255, 256, 700])
+def test_encoding_tells_the_first_row_that_is_not_finite(level, bad, row):
+    rng = np.random.default_rng(0)
+    _, codebooks = problem(rng, 1, 24, 8, integers=False)
+    x = rng.normal(size=(701, 24)).astype("f")
+    x[row, 13] = x[700, 2] = bad
+    assert _native.pq_encode(x, codebooks, np.empty((701, 3), np.uint8), 2) == row
+
+
+def test_inputs_are_never_converted_in_silence():
+    codes, codebooks = problem(np.random.default_rng(0), 4, 8, 4)
+    with pytest.raises(TypeError):
+        _native.pq_matmat(codes, codebooks, np.ones((8, 2)), np.empty((4, 2), "f"), 1)
+    with pytest.raises(TypeError):
+        _native.pq_matmat(codes, codebooks, np.ones((2, 8), "f").T, np.empty((4, 2), "f"), 1)
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    codes, codebooks = problem(np.random.default_rng(0), 4, 8, 4)
+    with pytest.raises(ValueError, match="last block"):
+        _native.pq_matmat(codes, codebooks, np.ones((9, 2), "f"), np.empty((4, 2), "f"), 1)
+    with pytest.raises(ValueError, match="out must have shape"):
+        _native.pq_matmat(codes, codebooks, np.ones((8, 2), "f"), np.empty((5, 2), "f"), 1)
+    with pytest.raises(ValueError, match="one column per codebook"):
+        _native.pq_decode(codes[:, :1].copy(), codebooks, np.empty((4, 8), "f"), 1)
+    with pytest.raises(ValueError, match="smaller than the number of centroids"):
+        _native.pq_decode(np.full((4, 2), 9, np.uint8), codebooks[:, :9].copy(), np.empty((4, 8), "f"), 1)
+
+
+def test_a_level_that_the_processor_lacks_is_refused():
+    with pytest.raises(ValueError, match="level 'sse9' needs a processor with it; this one stops at"):
+        _native.set_level("sse9")
