@@ -1,0 +1,52 @@
+"""Generated arrays kept on disk, under a name made of all that they depend on, with a checksum before them."""
+
+import hashlib
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _atomic
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def user_folder() -> Path:
+    """$XDG_CACHE_HOME/manyclass, or ~/.cache/manyclass."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "manyclass")
+
+
+def path_of(folder: Path, name: str, settings: str) -> Path:
+    """Where arrays that depend on `settings` are kept: other settings, another file."""
+    return folder / f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:20]}.cache"
+
+
+def load(path: Path) -> Arrays | None:
+    """The arrays, or None where the file is missing, unreadable, or not what was written."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    digest, body = content[:32], content[32:]
+    if hashlib.sha256(body).digest() != digest:
+        return None
+    with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def save(path: Path, arrays: Arrays) -> None:
+    """Write all or nothing, also when several processes write the same."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    body = buffer.getvalue()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        _atomic.write_bytes(mine, hashlib.sha256(body).digest(), body)
+        _atomic.replace(mine, path)
+    finally:
+        mine.unlink(missing_ok=True)
