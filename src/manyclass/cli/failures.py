@@ -1,0 +1,61 @@
+"""How a command ends: 0 good, 1 failed, 2 wrong usage, 130 interrupted; and what it says when it fails."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+FAILED, INTERRUPTED = 1, 130
+# The library speaks of arguments where a command has options.
+_OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
+# What the library and the system say in one sentence already; anything else is a defect and keeps its traceback.
+KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError)
+
+P = ParamSpec("P")
+
+
+def complain(message: str) -> None:
+    """One line on stderr, `manyclass: ...`."""
+    print(f"manyclass: {' '.join(message.split())}", file=sys.stderr)
+
+
+def sentence(error: BaseException) -> str:
+    """What to tell a user of an error.
+
+    >>> sentence(FileNotFoundError(2, "No such file or directory", "photos.npy"))
+    'photos.npy: no such file or directory'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        reason = error.strerror[:1].lower() + error.strerror[1:]
+        return f"{error.filename}: {reason}" if error.filename else reason
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({str(error) or 'nothing more is known'}); try fewer rows with --sample"
+    words = str(error) or type(error).__name__
+    for argument, option in _OPTIONS.items():
+        words = words.replace(argument, option)
+    return words
+
+
+def reported(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A command whose known errors become one line and an exit code; `interrupted` is what Ctrl-C leaves."""
+
+    def decorate(command: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(command)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            try:
+                command(*args, **kwargs)
+            except KeyboardInterrupt:
+                complain(f"interrupted; {interrupted}")
+                raise typer.Exit(INTERRUPTED) from None
+            except KNOWN as error:
+                # An import that the interpreter refuses is a defect; the library refuses by a sentence without a name.
+                if isinstance(error, BrokenPipeError) or getattr(error, "name", None):
+                    raise
+                complain(sentence(error))
+                raise typer.Exit(FAILED) from None
+
+        return run
+
+    return decorate

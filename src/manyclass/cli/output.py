@@ -1,0 +1,55 @@
+"""What a command prints: a table for people, or one JSON object for programs; on stdout."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """The object on one line; whatever JSON has no word for becomes a string."""
+    print(json.dumps(result, default=str, allow_nan=False))
+
+
+def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """Two columns: what it is, and how much."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        # As Text, since a name of a file may look like markup.
+        table.add_row(name, Text(value))
+    console = Console(highlight=False)
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    console.print(table)
+
+
+def size(n_bytes: float) -> str:
+    """Bytes as people say it.
+
+    >>> size(512), size(25_600_000), size(3.2e12)
+    ('512 bytes', '25.6 MB', '3.2 TB')
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes:.0f} bytes"
+    for unit in ("kB", "MB", "GB"):
+        n_bytes /= 1000
+        if n_bytes < 999.95:
+            return f"{n_bytes:.1f} {unit}"
+    return f"{n_bytes / 1000:.1f} TB"
+
+
+def seconds(value: float) -> str:
+    """A time as people say it.
+
+    >>> seconds(0.0123), seconds(3.21), seconds(75)
+    ('12.3 ms', '3.2 s', '1 min 15 s')
+    """
+    if value < 1:
+        return f"{1000 * value:.1f} ms"
+    if value < 60:
+        return f"{value:.1f} s"
+    return f"{int(value) // 60} min {int(value) % 60} s"

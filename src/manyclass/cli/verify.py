@@ -1,0 +1,51 @@
+"""manyclass verify: is every byte of a store what was written?"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from manyclass.cli.failures import FAILED, reported
+from manyclass.cli.output import print_json, print_table, size
+from manyclass.cli.progress import progress
+
+
+@reported("nothing was changed; start again when you like")
+def verify(
+    store: Annotated[Path, typer.Argument(help="The store to check.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Check every file of a store against its checksums; exit with 1 if anything is wrong."""
+    result = check(store, quiet or json)
+    if json:
+        print_json(result)
+    else:
+        print_table(str(store), _rows(result))
+    if result["damage"]:
+        raise typer.Exit(FAILED)
+
+
+def check(path: Path, quiet: bool) -> dict[str, Any]:
+    """Size of a store and every damage in it as file, block and reason."""
+    from manyclass.data.store import verify_store
+    from manyclass.data.store.manifest_file import manifest_bytes
+
+    manifest_bytes(path)  # refuses what is no store at all, which is another thing than damage
+    with progress("checking", "bytes", quiet) as report:
+        found = verify_store(path, report)
+    damage = [{"file": one.file, "block": one.block, "reason": one.reason} for one in found]
+    return {"path": str(path), "bytes": folder_bytes(path), "good": not damage, "damage": damage}
+
+
+def folder_bytes(path: Path) -> int:
+    """Bytes of all files of a store."""
+    return sum(file.stat().st_size for file in path.iterdir())
+
+
+def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = [("size", size(result["bytes"])), ("damage", str(len(result["damage"]) or "none"))]
+    for damage in result["damage"]:
+        block = "" if damage["block"] is None else f"block {damage['block']} "
+        rows.append((damage["file"], block + damage["reason"]))
+    return rows

@@ -1,0 +1,81 @@
+"""manyclass info, as a user meets it."""
+
+import json
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+
+X = np.random.default_rng(0).standard_normal((60, 8), dtype=np.float32)
+Y = np.arange(60) % 3
+
+
+def _npy(path):
+    np.save(path / "x.npy", X)
+    return path / "x.npy", {"format": "npy", "labels": False, "classes": None}
+
+
+def _npz(path):
+    np.savez(path / "x.npz", features=X, labels=Y)
+    return path / "x.npz", {"format": "npz", "labels": True, "classes": 3}
+
+
+def _shards(path):
+    for i in range(2):
+        np.save(path / f"x_{i}.npy", X[30 * i : 30 * (i + 1)])
+    return path, {"format": "npy_shards", "labels": False}
+
+
+def _store(path):
+    mc.write_store(path / "x.store", X, y=Y, classes=["a", "b", "c"], split=["train", "test"] * 30)
+    return path / "x.store", {"format": "manyclass store", "labels": True, "classes": 3}
+
+
+@pytest.mark.parametrize("make", [_npy, _npz, _shards, _store])
+def test_json_says_what_is_there(run, tmp_path, make):
+    path, expected = make(tmp_path)
+    outcome = run("info", path, "--json")
+    result = json.loads(outcome.out)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert (result["rows"], result["columns"], result["path"]) == (60, 8, str(path))
+    assert expected.items() <= result.items()
+
+
+def test_the_table_of_a_store_shows_its_quantizer_and_where_it_came_from(run, features, tmp_path):
+    run("compress", features, "-o", tmp_path / "x.store")
+    out = run("info", tmp_path / "x.store").out
+    for words in ("rows", "300", "kind product", "block 8", "made by manyclass compress"):
+        assert words in out
+
+
+def test_the_table_counts_the_parts_of_a_split(run, tmp_path):
+    path, _ = _store(tmp_path)
+    assert "test 30, train 30" in run("info", path).out
+
+
+@pytest.mark.parametrize("name", ["missing", "empty_folder", "notes.txt"])
+def test_what_holds_no_features_is_one_sentence_and_exit_one(run, tmp_path, name):
+    (tmp_path / "empty_folder").mkdir()
+    (tmp_path / "notes.txt").touch()
+    outcome = run("info", tmp_path / name)
+    assert outcome.code == 1
+    assert outcome.err.startswith("manyclass: ")
+    assert outcome.err.count("\n") == 1
+    assert name in outcome.err
+
+
+def test_an_unfinished_store_is_called_unfinished(run, tmp_path):
+    with mc.data.store.StoreWriter(tmp_path / "x.store", 8, identity={"of": "a test"}) as writer:
+        writer.append(X)
+    outcome = run("info", tmp_path / "x.store")
+    assert outcome.code == 1
+    assert "is unfinished" in outcome.err
+
+
+def test_a_damaged_store_is_one_sentence_and_exit_one(run, tmp_path):
+    path, _ = _store(tmp_path)
+    (path / "manifest.json").write_text((path / "manifest.json").read_text().replace("train", "trend"))
+    outcome = run("info", path)
+    assert outcome.code == 1
+    assert "is damaged" in outcome.err

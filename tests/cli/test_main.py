@@ -1,0 +1,73 @@
+"""What holds for every command."""
+
+import pytest
+
+import manyclass
+from manyclass.cli import failures
+
+COMMANDS = ["compress", "demo", "info", "verify"]
+
+
+def test_version_is_that_of_the_package(run):
+    assert run("--version").out == f"manyclass {manyclass.__version__}\n"
+
+
+def test_help_names_every_command(run):
+    out = run("--help").out
+    assert all(command in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_teaches_by_an_example(run, command):
+    outcome = run(command, "--help")
+    assert outcome.code == 0
+    assert f"Example: manyclass {command}" in " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize("arguments", [("nonsense",), ("info",), ("verify", "a", "b"), ("--nothing",)])
+def test_wrong_usage_is_exit_two(run, arguments):
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "Usage: manyclass" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("x must be\n  small; got 9"), "manyclass: x must be small; got 9\n"),
+        (PermissionError(13, "Permission denied", "x.store"), "manyclass: x.store: permission denied\n"),
+        (ImportError('pip install "manyclass[plot]"'), 'manyclass: pip install "manyclass[plot]"\n'),
+        (ValueError("x; pass overwrite=True to replace it"), "manyclass: x; add --overwrite to replace it\n"),
+    ],
+)
+def test_known_errors_are_one_line_and_exit_one(run, monkeypatch, error, said):
+    outcome = run_failing(run, monkeypatch, error)
+    assert (outcome.code, outcome.err) == (failures.FAILED, said)
+
+
+def test_a_lack_of_memory_is_one_line(run, monkeypatch):
+    outcome = run_failing(run, monkeypatch, MemoryError("Unable to allocate 9 TiB"))
+    assert outcome.code == 1
+    assert "Unable to allocate 9 TiB" in outcome.err
+
+
+def test_an_interrupted_command_is_exit_130_and_says_what_it_leaves(run, monkeypatch):
+    outcome = run_failing(run, monkeypatch, KeyboardInterrupt())
+    assert (outcome.code, outcome.err) == (130, "manyclass: interrupted; nothing was changed\n")
+
+
+@pytest.mark.parametrize("error", [TypeError("a defect"), ModuleNotFoundError("no module x", name="x")])
+def test_a_defect_keeps_its_traceback(run, monkeypatch, error):
+    with pytest.raises(type(error)):
+        run_failing(run, monkeypatch, error)
+
+
+def run_failing(run, monkeypatch, error):
+    """`manyclass info`, whose work ends in an error."""
+    from importlib import import_module
+
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(import_module("manyclass.cli.info"), "describe", fail)
+    return run("info", "anything")
