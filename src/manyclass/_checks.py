@@ -47,11 +47,12 @@ def count(value: Any, name: str, least: int = 1, most: int | None = None) -> int
     return int(value)
 
 
-def finite(X: NDArray[Any], name: str, first_row: int = 0) -> None:
-    """Refuse NaN and infinity, and say where the first one is."""
+def finite(X: NDArray[Any], name: str, numbers: int | NDArray[np.integer[Any]] = 0) -> None:
+    """Refuse NaN and infinity, and say where the first one is; `numbers` are those of the rows, or of the first."""
     if X.dtype.kind == "f" and not np.isfinite(X).all():
         row = int(np.flatnonzero(~np.isfinite(X).reshape(len(X), -1).all(axis=1))[0])
-        raise ValueError(f"{name} must hold finite numbers; row {first_row + row} has NaN or infinity")
+        number = numbers + row if isinstance(numbers, int) else numbers[row]
+        raise ValueError(f"{name} must hold finite numbers; row {number} has NaN or infinity")
 
 
 def same_length(a: Any, b: Any, what_a: str, what_b: str) -> None:

@@ -48,7 +48,8 @@ def _centroids(points: Vectors, k: int, iterations: int, seed: int, kmeans: KMea
     center = points.mean(axis=0, dtype=np.float64)
     scale = float(np.abs(points - center).max())
     unit = ((points - center) / scale).astype(np.float32)
-    return (kmeans(unit, k, iterations, seed) * scale + center).astype(np.float32)
+    centroids: Vectors = (kmeans(unit, k, iterations, seed) * scale + center).astype(np.float32)
+    return centroids
 
 
 def _different(points: Vectors) -> Vectors:

@@ -1,5 +1,6 @@
 """Rows kept as they are, in an array or a memory map."""
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class DenseMatrix(Matrix):
     def __init__(self, array: ArrayLike):
         if isinstance(array, np.ma.MaskedArray):
             raise ValueError("X must not be a masked array; fill its gaps with X.filled(value)")
+        self._map = _mapping(array)
         array = np.asarray(array)
         if array.ndim != 2:
             raise ValueError(f"X must have two dimensions; got shape {array.shape}")
@@ -42,3 +44,17 @@ class DenseMatrix(Matrix):
             rows = rows.view()
             rows.flags.writeable = False
         return rows.astype(self.dtype, copy=False)
+
+    def release(self) -> None:
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping(array: ArrayLike) -> mmap.mmap | None:
+    """The read-only map of a file behind an array. Of others, changes could be lost with the pages."""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap) and array.mode == "r":
+            found = array._mmap  # type: ignore[attr-defined]
+            return found if isinstance(found, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
+        array = array.base  # type: ignore[assignment]
+    return None

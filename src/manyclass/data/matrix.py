@@ -73,6 +73,11 @@ class Matrix(ABC):
         size = size or max(1, min(n, (8 << 20) // max(1, d * self.dtype.itemsize)))
         for start in range(0, n, size):
             yield start, self._rows(slice(start, min(n, start + size)))
+            self.release()
+
+    def release(self) -> None:
+        """Let go of memory that only mirrors a file; what is needed comes back by itself."""
+        return
 
     def toarray(self) -> Floats:
         """All rows as one array; for small matrices."""

@@ -64,6 +64,7 @@ class ProductQuantizer(Quantizer):
         self.random_state = random_state
 
     codebooks_: NDArray[np.float32]  # (blocks, n_centroids, block)
+    _n_features: int
     rotation_: Rotation | None
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -76,7 +77,7 @@ class ProductQuantizer(Quantizer):
             raise ValueError(f"X must have at least one row and one column; got shape {X.shape}")
         rng = np.random.default_rng(self.random_state)
         index = np.sort(rng.choice(n, min(n, self.sample), replace=False))
-        self._n_features = d
+        self._n_features = int(d)
         self.rotation_ = self._fit_rotation(X, index, rng)
         seeds = rng.integers(1 << 31, size=-(-d // self.block))
         self.codebooks_ = np.concatenate(
@@ -102,7 +103,8 @@ class ProductQuantizer(Quantizer):
             columns = np.empty((len(index), min(width, d - j)), np.float32)
             for i in range(0, len(index), rows_at_a_time):
                 rows = X.rows(index[i : i + rows_at_a_time])
-                _checks.finite(rows, "X", int(index[i]))
+                _checks.finite(rows, "X", index[i:])
+                X.release()
                 columns[i : i + len(rows)] = self._rotated(rows)[:, j : j + width]
             yield j // self.block, -(-columns.shape[1] // self.block), columns
 

@@ -1,0 +1,133 @@
+"""ScalarQuantizer: every number of its own in 8 or 4 bits."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _checks
+from manyclass.data.opening import as_matrix
+from manyclass.data.quantizer import Codes, Quantizer
+from manyclass.data.scalar import ScalarMatrix
+from manyclass.data.tiles import Floats
+
+
+class ScalarQuantizer(Quantizer):
+    """x ~ scale_j * (code - zero_j) for column j, with codes from 0 to 2^bits - 1.
+
+    The scales span the least and the greatest value of each column, over all rows that `fit` sees, and zero. So zero
+    comes back as exactly zero, a value in that range comes back within scale_j / 2, and a value outside is clipped.
+    Of 4 bits, two columns share a byte, the earlier one in its low half.
+
+    >>> quantizer = ScalarQuantizer(bits=8).fit([[0.0, -1.0], [2.55, 1.0]])
+    >>> quantizer.encode([[1.0, 0.0]]).rows(0)
+    array([1., 0.], dtype=float32)
+    """
+
+    kind = "scalar"
+
+    def __init__(self, bits: int = 8):
+        if bits not in (4, 8):
+            raise ValueError(f"bits must be 4 or 8; got {bits!r}")
+        self.bits = bits
+        self.scale_: NDArray[np.float32]
+        self.zero_: Codes
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the range of every column, in one pass over all rows of X."""
+        X = as_matrix(X)
+        if not X.shape[0]:
+            raise ValueError("X must have at least one row to fit on; got none")
+        low, high = np.zeros((2, X.shape[1]))
+        for start, rows in X.blocks():
+            _checks.finite(rows, "X", start)
+            np.minimum(low, rows.min(axis=0), out=low)
+            np.maximum(high, rows.max(axis=0), out=high)
+        self.scale_, self.zero_ = _affine(low, high, self._most)
+        return self
+
+    @property
+    def n_features(self) -> int:
+        self._check_fitted()
+        return len(self.scale_)
+
+    @property
+    def code_size(self) -> int:
+        return -(-self.n_features * self.bits // 8)
+
+    @property
+    def _most(self) -> int:
+        return (1 << self.bits) - 1
+
+    def encode_rows(self, rows: Floats, first: int = 0) -> Codes:
+        """Codes (m, code_size) of rows (m, d); `first` is the number of the first row, for complaints."""
+        rows = np.asarray(rows)
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} columns, as in fit; got shape {rows.shape}")
+        _checks.finite(rows, "X", first)
+        zero = self.zero_.astype(np.float32)
+        # Clipping before the division keeps it from overflowing.
+        inside = np.clip(rows, -zero * self.scale_, (self._most - zero) * self.scale_)
+        codes: Codes = np.clip(np.rint(inside / self.scale_) + zero, 0, self._most).astype(np.uint8)
+        return codes if self.bits == 8 else _pack(codes)
+
+    def unpack(self, codes: Codes) -> NDArray[np.float32]:
+        """One number per column (m, d), the code itself, from packed codes (m, code_size)."""
+        if self.bits == 8:
+            return codes.astype(np.float32)
+        out = np.empty((len(codes), self.n_features), np.float32)
+        out[:, 0::2] = codes & 15
+        out[:, 1::2] = codes[:, : self.n_features // 2] >> 4
+        return out
+
+    def matrix(self, codes: Codes) -> ScalarMatrix:
+        """The Matrix whose rows are these codes."""
+        return ScalarMatrix(codes, self)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """({"bits"}, {"scale": (d,) float32, "zero": (d,) uint8})."""
+        self._check_fitted()
+        return {"bits": self.bits}, {"scale": self.scale_, "zero": self.zero_}
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "scale_"):
+            raise ValueError("the ScalarQuantizer must be fitted first; call fit(X)")
+
+    @classmethod
+    def from_state(cls, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
+        """The quantizer of which `state` gave these, after checking them."""
+        if set(settings) != {"bits"} or set(arrays) != {"scale", "zero"}:
+            got = f"{sorted(settings)} and {sorted(arrays)}"
+            raise ValueError(f"a scalar quantizer must have the setting bits and the arrays scale and zero; got {got}")
+        quantizer = cls(_checks.count(settings["bits"], "bits"))
+        scale, zero = np.asarray(arrays["scale"]), np.asarray(arrays["zero"])
+        _check_state(scale, zero, quantizer._most)
+        quantizer.scale_, quantizer.zero_ = scale, zero
+        return quantizer
+
+
+def _affine(low: Floats, high: Floats, most: int) -> tuple[NDArray[np.float32], Codes]:
+    """Scale and zero of columns with these ranges, both of which include zero.
+
+    Rounding the zero shifts the range by at most half a step, so that no end is clipped by more than that.
+    """
+    step = (high - low) / most
+    step[step < np.finfo(np.float32).tiny] = 1.0  # a column of zeros, for which any step does
+    return step.astype(np.float32), np.rint(-low / step).astype(np.uint8)
+
+
+def _pack(codes: Codes) -> Codes:
+    packed = codes[:, 0::2].copy()
+    packed[:, : codes.shape[1] // 2] |= codes[:, 1::2] << 4
+    return packed
+
+
+def _check_state(scale: NDArray[Any], zero: NDArray[Any], most: int) -> None:
+    if scale.dtype != np.float32 or zero.dtype != np.uint8 or scale.ndim != 1 or scale.shape != zero.shape:
+        got = f"{scale.dtype} {scale.shape} and {zero.dtype} {zero.shape}"
+        raise ValueError(f"scale and zero must be vectors of one length, float32 and uint8; got {got}")
+    wrong = ~np.isfinite(scale) | (scale <= 0) | (zero > most)
+    if wrong.any():
+        j = int(np.flatnonzero(wrong)[0])
+        rule = f"scale must be finite and positive, and zero at most {most}"
+        raise ValueError(f"{rule}; got {scale[j]} and {zero[j]} in column {j}")

@@ -1,0 +1,58 @@
+"""Rows of which most entries are zero."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.data import tiles
+from manyclass.data.matrix import Matrix
+from manyclass.data.tiles import Floats
+
+
+class SparseMatrix(Matrix):
+    """Any SciPy sparse matrix, kept as compressed rows; products never make it dense.
+
+    float32 and float64 are kept without a copy if the rows are compressed already; other numbers are widened once.
+    Only the rows that are asked for become dense.
+
+    >>> from scipy.sparse import csr_array
+    >>> SparseMatrix(csr_array([[0, 2], [3, 0]])) @ [1, 1]
+    array([2., 3.])
+    """
+
+    def __init__(self, matrix: Any):
+        if not hasattr(matrix, "tocsr"):
+            raise ValueError(f"X must be a sparse matrix of SciPy; got {type(matrix).__name__}")
+        csr = matrix.tocsr()
+        if csr.ndim != 2:
+            raise ValueError(f"X must have two dimensions; got shape {csr.shape}")
+        if csr.dtype.kind not in "fiub" or csr.dtype.itemsize > 8:
+            raise ValueError(f"X must hold real numbers of at most 64 bits; got dtype {csr.dtype}")
+        self.dtype = np.result_type(csr.dtype, np.float32)
+        self.csr = csr.astype(self.dtype, copy=False)
+        self.shape = (int(csr.shape[0]), int(csr.shape[1]))
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.csr.data.nbytes + self.csr.indices.nbytes + self.csr.indptr.nbytes)
+
+    def row_norms(self, squared: bool = False) -> Floats:
+        """Euclidean length of every row (n,), or its square."""
+        squares = np.asarray(self.csr.multiply(self.csr).sum(axis=1)).ravel().astype(self.dtype, copy=False)
+        return squares if squared else np.sqrt(squares)
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        return np.asarray(self.csr[index].toarray(order="C"))
+
+    def _matmat(self, W: Floats) -> Floats:
+        return np.asarray(self.csr @ W)
+
+    def _rmatmat(self, R: Floats) -> Floats:
+        return tiles.rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
+
+    def _height(self, k: int) -> int:
+        # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its part of R must stay small.
+        n, d = self.shape
+        rows = max(1 << 20, 8 * d) * n // max(1, int(self.csr.nnz))
+        return max(tiles.TILE_ROWS, int(min(rows, (4 << 20) // max(1, k))))

@@ -1,0 +1,231 @@
+"""What every Matrix promises, as checks, and a maker of each kind to check.
+
+A check takes a maker and sizes, and fails if the promise is broken. To check another kind, add its maker to MAKERS, or
+run CHECKS over it:
+
+    @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+    def test_my_matrix_keeps_the_contract(check):
+        check(my_maker, np.random.default_rng(0), 7, 5, 3)
+"""
+
+import tempfile
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+
+import manyclass as mc
+
+Maker = Callable[[np.random.Generator, int, int], mc.Matrix]
+
+
+def _normal(rng: np.random.Generator, n: int, d: int, dtype: type = np.float32) -> NDArray:
+    return rng.standard_normal((n, d)).astype(dtype)
+
+
+def _read_only(rng, n, d):
+    X = _normal(rng, n, d)
+    X.flags.writeable = False
+    return mc.DenseMatrix(X)
+
+
+def _memmap(rng, n, d):
+    with tempfile.TemporaryFile() as file:
+        X = np.memmap(file, np.float32, "w+", shape=(n, d)) if n * d else np.zeros((n, d), np.float32)
+    X[:] = _normal(rng, n, d)
+    return mc.DenseMatrix(X)
+
+
+def _sharded(rng, n, d):
+    cuts = np.sort(rng.integers(0, n + 1, 3))
+    return mc.ShardedMatrix(np.split(_normal(rng, n, d), cuts))
+
+
+def _mixed_shards(rng, n, d):
+    first, second = n // 3, n - n // 3
+    return mc.ShardedMatrix([_sparse(rng, first, d), _scalar(8)(rng, second, d)])
+
+
+def _sparse(rng, n, d):
+    X = _normal(rng, n, d)
+    return mc.SparseMatrix(sparse.csr_array(np.where(X > 0.8, X, 0)))
+
+
+def _sparse_long(rng, n, d):
+    csr = _sparse(rng, n, d).csr
+    parts = (csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64))
+    return mc.SparseMatrix(sparse.csr_array(parts, shape=(n, d)))
+
+
+def _scalar(bits: int) -> Maker:
+    def make(rng, n, d):
+        # Fitted on other rows, so that some values are clipped, and so that there may be no rows at all.
+        return mc.ScalarQuantizer(bits).fit(_normal(rng, 30, d)).encode(_normal(rng, n, d))
+
+    return make
+
+
+def _counts(rng, n, d):
+    X = rng.poisson(1.0, (n, d)).astype(np.float32)
+    return mc.ScalarQuantizer().fit(np.vstack([X, np.ones((1, d), np.float32)])).encode(X)
+
+
+def _quantized(rng, n, d):
+    quantizer = mc.ProductQuantizer(block=4, n_centroids=16, iterations=2, random_state=0).fit(_normal(rng, 64, d))
+    return quantizer.encode(_normal(rng, n, d))
+
+
+def _biased(make: Maker) -> Maker:
+    return lambda rng, n, d: mc.BiasedMatrix(make(rng, n, d - 1), value=0.5) if d > 1 else make(rng, n, d)
+
+
+def _dense(dtype: type, order: str = "C") -> Maker:
+    return lambda rng, n, d: mc.DenseMatrix(np.asarray(_normal(rng, n, d, dtype), order=order))
+
+
+MAKERS: dict[str, Maker] = {
+    "dense": _dense(np.float32),
+    "dense_fortran": _dense(np.float32, "F"),
+    "dense_float16": _dense(np.float16),
+    "dense_float16_fortran": _dense(np.float16, "F"),
+    "dense_float64": _dense(np.float64),
+    "dense_float64_fortran": _dense(np.float64, "F"),
+    "dense_big_endian": lambda rng, n, d: mc.DenseMatrix(_normal(rng, n, d).astype(">f4")),
+    "dense_strided": lambda rng, n, d: mc.DenseMatrix(_normal(rng, 2 * n, 3 * d)[::-2, ::3]),
+    "dense_int16": lambda rng, n, d: mc.DenseMatrix(rng.integers(-99, 99, (n, d), dtype=np.int16)),
+    "dense_read_only": _read_only,
+    "dense_memmap": _memmap,
+    "sharded": _sharded,
+    "sharded_mixed": _mixed_shards,
+    "sparse": _sparse,
+    "sparse_long": _sparse_long,
+    "scalar8": _scalar(8),
+    "scalar4": _scalar(4),
+    "scalar_counts": _counts,
+    "quantized": _quantized,
+    "biased_dense": _biased(_dense(np.float32)),
+    "biased_float64": _biased(_dense(np.float64)),
+    "biased_sharded": _biased(_sharded),
+    "biased_sparse": _biased(_sparse),
+    "biased_scalar": _biased(_scalar(4)),
+    "biased_quantized": _biased(_quantized),
+}
+
+every_matrix = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+
+
+def assert_product(product: NDArray, A: NDArray, B: NDArray, dtype: np.dtype) -> None:
+    """`product` is A B to 1e-5 of the sum of absolute values, in the shape and dtype that were promised."""
+    exact, size = A @ B, np.abs(A) @ np.abs(B)
+    assert product.dtype == dtype
+    assert product.shape == exact.shape
+    assert (np.abs(product - exact) <= 1e-5 * size + 1e-30).all(), np.abs(product - exact).max()
+
+
+def check_matmat_equals_the_product_of_its_rows(make, rng, n, d, k):
+    X, W = make(rng, n, d), rng.standard_normal((d, k))
+    assert_product(X.matmat(W), X.toarray().astype(float), W.astype(X.dtype).astype(float), X.dtype)
+    np.testing.assert_array_equal(X @ W, X.matmat(W))
+
+
+def check_rmatmat_equals_the_product_of_its_rows(make, rng, n, d, k):
+    X, R = make(rng, n, d), rng.standard_normal((n, k))
+    assert_product(X.rmatmat(R), X.toarray().astype(float).T, R.astype(X.dtype).astype(float), X.dtype)
+
+
+def check_rmatmat_is_the_adjoint_of_matmat(make, rng, n, d, k):
+    X, W, R = make(rng, n, d), rng.standard_normal((d, k)), rng.standard_normal((n, k))
+    left, right = np.vdot(X.matmat(W).astype(float), R), np.vdot(W, X.rmatmat(R).astype(float))
+    assert abs(left - right) <= 1e-5 * np.sum(np.abs(R) * (np.abs(X.toarray()) @ np.abs(W))) + 1e-30
+
+
+def check_vectors_give_vectors(make, rng, n, d, k):
+    X, w, r = make(rng, n, d), rng.standard_normal(d), rng.standard_normal(n)
+    np.testing.assert_array_equal(X @ w, (X @ w[:, None])[:, 0])
+    np.testing.assert_array_equal(X.rmatmat(r), X.rmatmat(r[:, None])[:, 0])
+    assert (X @ w).shape == (n,)
+    assert X.rmatmat(r).shape == (d,)
+
+
+def check_rows_are_those_of_the_array(make, rng, n, d, k):
+    X = make(rng, n, d)
+    A = X.toarray()
+    picked = rng.integers(-n, n, 5)
+    last = slice(max(0, n - 3), n)
+    for index in (
+        picked,
+        picked.tolist(),
+        picked[:0],
+        [],
+        rng.random(n) < 0.5,
+        last,
+        slice(None),
+        slice(None, None, -2),
+    ):
+        rows = X.rows(index)
+        assert rows.dtype == X.dtype
+        np.testing.assert_array_equal(rows, A[np.asarray(index, int) if isinstance(index, list) else index])
+    np.testing.assert_array_equal(X.rows(-1), A[-1])
+    np.testing.assert_array_equal(X.rows(np.int64(n - 1)), A[n - 1])
+
+
+def check_row_norms_are_those_of_the_rows(make, rng, n, d, k):
+    X = make(rng, n, d)
+    squares = (X.toarray().astype(float) ** 2).sum(axis=1)
+    np.testing.assert_allclose(X.row_norms(squared=True), squares, rtol=1e-5)
+    np.testing.assert_allclose(X.row_norms(), np.sqrt(squares), rtol=1e-5)
+    assert X.row_norms().dtype == X.dtype
+
+
+def check_blocks_make_up_the_array(make, rng, n, d, k):
+    X = make(rng, n, d)
+    blocks = list(X.blocks(size=3))
+    assert [start for start, _ in blocks] == list(range(0, n, 3))
+    np.testing.assert_array_equal(np.vstack([rows for _, rows in blocks]), X.toarray())
+
+
+def check_arguments_stay_as_they_are(make, rng, n, d, k):
+    X, W, R = make(rng, n, d), _normal(rng, d, k).astype(np.float32), _normal(rng, n, k)
+    before = X.toarray(), W.copy(), R.copy()
+    W.flags.writeable = R.flags.writeable = False
+    X.matmat(W), X.rmatmat(R), X.row_norms(), X.rows([0])
+    for now, then in zip((X.toarray(), W, R), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def check_rows_cannot_write_into_the_storage(make, rng, n, d, k):
+    X = make(rng, n, d)
+    before = X.toarray()
+    for rows in (X.rows(slice(0, n)), X.rows([0]), X.toarray()):
+        if rows.flags.writeable:
+            rows[:] = 77
+    np.testing.assert_array_equal(X.toarray(), before)
+
+
+def check_wrong_shapes_are_refused(make, rng, n, d, k):
+    X = make(rng, n, d)
+    with pytest.raises(ValueError, match=rf"^W must have {d} rows; got shape \({d + 1}, {k}\)$"):
+        X.matmat(np.zeros((d + 1, k)))
+    with pytest.raises(ValueError, match=rf"^R must have {n} rows; got shape \({n + 1},\)$"):
+        X.rmatmat(np.zeros(n + 1))
+    with pytest.raises(ValueError, match=r"^W must hold real numbers; got dtype complex128$"):
+        X @ np.zeros((d, k), complex)
+    with pytest.raises(IndexError, match=rf"^rows must lie in \[0, {n}\); got {n}$"):
+        X.rows([0, n])
+    with pytest.raises(ValueError, match=rf"^a mask of rows must have shape \({n},\)"):
+        X.rows(np.ones(n + 1, bool))
+
+
+def check_it_says_what_it_is(make, rng, n, d, k):
+    X = make(rng, n, d)
+    assert X.shape == (n, d)
+    assert len(X) == n
+    assert isinstance(X.nbytes, int)
+    assert X.nbytes > 0
+    assert X.dtype in (np.float32, np.float64)
+    assert repr(X) == f"{type(X).__name__}({n} x {d} {X.dtype}, {X.nbytes / 1e6:.1f} MB)"
+
+
+CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]

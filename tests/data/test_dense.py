@@ -1,0 +1,77 @@
+"""DenseMatrix: arrays and memory maps as they are."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+
+
+@pytest.mark.parametrize(
+    ("stored", "comes_as"),
+    [
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (">f4", np.float32),
+        (np.float64, np.float64),
+        (np.uint8, np.float32),
+        (np.int16, np.float32),
+        (bool, np.float32),
+        (np.int32, np.float64),
+        (np.int64, np.float64),
+    ],
+)
+def test_products_come_in_the_float_that_holds_the_storage(stored, comes_as):
+    X = mc.DenseMatrix(np.ones((2, 3), stored))
+    assert X.dtype == comes_as
+    assert (X @ np.ones(3)).dtype == comes_as
+    assert X.rows([0]).dtype == comes_as
+
+
+def test_integers_of_32_bits_lose_nothing():
+    assert mc.DenseMatrix(np.array([[2**24 + 1]], np.int32)).rows(0)[0] == 2**24 + 1
+
+
+def test_the_array_is_wrapped_and_not_copied():
+    A = np.zeros((3, 2), np.float32)
+    X = mc.DenseMatrix(A)
+    A[1] = 5
+    assert np.shares_memory(X.array, A)
+    assert X.rows(1)[0] == 5
+
+
+def test_a_memory_map_gives_plain_arrays(tmp_path):
+    X = mc.DenseMatrix(np.memmap(tmp_path / "x", np.float32, "w+", shape=(4, 3)))
+    for array in (X.array, X.rows([1]), X.rows(slice(0, 2)), X.rows(0), X @ np.ones(3), X.toarray()):
+        assert type(array) is np.ndarray
+
+
+def test_rows_of_a_slice_are_a_view_that_cannot_be_written():
+    A = np.zeros((3, 2), np.float32)
+    rows = mc.DenseMatrix(A).rows(slice(0, 2))
+    assert np.shares_memory(rows, A)
+    with pytest.raises(ValueError, match="read-only"):
+        rows[0] = 1
+    A[0] = 1  # and the array of the caller still can
+
+
+def test_no_columns_give_zeros():
+    X = mc.DenseMatrix(np.zeros((3, 0)))
+    np.testing.assert_array_equal(X @ np.zeros((0, 2)), np.zeros((3, 2)))
+    assert X.rmatmat(np.ones((3, 2))).shape == (0, 2)
+    np.testing.assert_array_equal(X.row_norms(), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(3), r"X must have two dimensions; got shape \(3,\)"),
+        (np.zeros((1, 1, 1)), r"X must have two dimensions; got shape \(1, 1, 1\)"),
+        (np.zeros((2, 2), complex), "X must hold real numbers of at most 64 bits; got dtype complex128"),
+        (np.array([["a"]]), "X must hold real numbers of at most 64 bits; got dtype <U1"),
+        (np.array([[None]]), "X must hold real numbers of at most 64 bits; got dtype object"),
+        (np.ma.masked_equal([[1.0, 2.0]], 2.0), r"X must not be a masked array; fill its gaps with X.filled\(value\)"),
+    ],
+)
+def test_what_is_no_matrix_of_numbers_is_refused(array, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        mc.DenseMatrix(array)

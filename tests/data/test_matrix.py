@@ -1,0 +1,102 @@
+"""Every kind of matrix keeps the contract."""
+
+import numpy as np
+import pytest
+from contracts.matrix import CHECKS, MAKERS, assert_product, every_matrix
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+import manyclass as mc
+from manyclass import _native
+
+SIZES = st.tuples(st.integers(1, 40), st.integers(1, 20), st.integers(1, 5), st.integers(0, 2**32 - 1))
+
+
+@every_matrix
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+@given(sizes=SIZES)
+def test_contract(make, check, sizes):
+    n, d, k, seed = sizes
+    check(make, np.random.default_rng(seed), n, d, k)
+
+
+# One column, many rows, many columns; each cut into several tiles or split by a threaded BLAS.
+@pytest.mark.parametrize(
+    ("n", "d", "k"), [(40001, 31, 1), (3001, 1, 1), (2601, 513, 7), (9, 30001, 2), (1201, 17, 301)]
+)
+@every_matrix
+def test_any_number_of_threads_gives_the_same_bits(make, n, d, k):
+    rng = np.random.default_rng(0)
+    X, W, R = make(rng, n, d), rng.standard_normal((d, k)), rng.standard_normal((n, k))
+    results = []
+    for ours, blas in ((1, 1), (2, 2), (3, 4)):
+        with mc.threads(ours), threadpool_limits(blas):
+            results.append((X.matmat(W), X.rmatmat(R)))
+    for product, adjoint in results[1:]:
+        np.testing.assert_array_equal(product, results[0][0])
+        np.testing.assert_array_equal(adjoint, results[0][1])
+
+
+@every_matrix
+def test_every_instruction_set_gives_the_product(make, any_level):
+    rng = np.random.default_rng(1)
+    X, W, R = make(rng, 37, 19), rng.standard_normal((19, 5)), rng.standard_normal((37, 5))
+    A = X.toarray().astype(float)
+    for level in any_level:
+        _native.set_level(level)
+        assert_product(X.matmat(W), A, W.astype(X.dtype).astype(float), X.dtype)
+        assert_product(X.rmatmat(R), A.T, R.astype(X.dtype).astype(float), X.dtype)
+
+
+@every_matrix
+def test_a_matrix_without_rows_works(make):
+    X = make(np.random.default_rng(2), 0, 4)
+    assert X.toarray().shape == (0, 4)
+    assert (X @ np.ones((4, 2))).shape == (0, 2)
+    assert X.row_norms().shape == (0,)
+    np.testing.assert_array_equal(X.rmatmat(np.ones(0)), np.zeros(4))
+
+
+@every_matrix
+def test_no_columns_of_W_give_no_columns(make):
+    X = make(np.random.default_rng(3), 5, 4)
+    assert (X @ np.ones((4, 0))).shape == (5, 0)
+    assert X.rmatmat(np.ones((5, 0))).shape == (4, 0)
+
+
+@pytest.mark.parametrize("name", ["dense", "sharded", "sparse", "scalar8", "biased_dense"])
+def test_sums_over_many_rows_lose_nothing(name):
+    n = 200_001
+    X = MAKERS[name](np.random.default_rng(4), n, 3)
+    exact = X.toarray().astype(float).sum(axis=0)
+    np.testing.assert_allclose(X.rmatmat(np.ones(n)), exact, rtol=2e-6, atol=0.02)
+
+
+@pytest.fixture
+def hole(tmp_path):
+    """A file of more than 2^31 entries, nearly all of them holes on the disk, whose first and last rows are set."""
+    codes = np.memmap(tmp_path / "hole", np.uint8, "w+", shape=((1 << 31) // 512 + 3, 512))
+    codes[0], codes[-1] = 1, 2
+    return codes
+
+
+def test_more_than_two_to_the_31_entries_are_within_reach(hole):
+    X = mc.DenseMatrix(hole)
+    assert X.shape[0] * X.shape[1] > 2**31
+    np.testing.assert_array_equal(X.rows([-1, 0]), np.repeat([[2], [1]], 512, axis=1))
+
+
+def test_more_than_two_to_the_31_entries_work_in_shards(hole):
+    X = mc.BiasedMatrix(mc.ShardedMatrix([hole, hole]))
+    n = len(hole)
+    np.testing.assert_array_equal(X.rows([2 * n - 1, n, n - 1, 1])[:, 0], [2, 1, 2, 0])
+
+
+@pytest.mark.parametrize("quantizer", [mc.ScalarQuantizer(8), mc.ScalarQuantizer(4), mc.ProductQuantizer(2, 256)])
+def test_more_than_two_to_the_31_codes_are_within_reach(hole, quantizer):
+    d = 512 * {"product": 2, "scalar": 1}[quantizer.kind] * (2 if getattr(quantizer, "bits", 8) == 4 else 1)
+    quantizer.fit(np.random.default_rng(5).random((300, d), dtype=np.float32))
+    X = quantizer.matrix(hole)
+    np.testing.assert_array_equal(X.rows([0, -1]), quantizer.matrix(np.array(hole[[0, -1]])).toarray())
+    assert X.rows([0, -1]).any()
