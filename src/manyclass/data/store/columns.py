@@ -1,0 +1,120 @@
+"""What goes with the rows, from what users give to the arrays of a segment."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.data.store.manifest import Manifest
+from manyclass.data.store.names import encode_names
+
+_MOST_SPLITS = 256  # a part is one byte
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The arrays of a segment by role, and the words that labels and parts stand for."""
+
+    arrays: dict[str, NDArray[Any]]
+    classes: list[str] | None
+    splits: list[str] | None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays.values())
+
+
+def columns_of(n: int, y: Any, names: Any, classes: Any, split: Any, before: Manifest | None = None) -> Columns:
+    """The columns of n rows. After a store's earlier rows (`before`) they must be the same columns, and words that are
+    new to it come after its own."""
+    if before:
+        _check_same(before, {"y": y, "names": names, "split": split})
+    if y is None and classes is not None:
+        raise ValueError("classes must come with labels; give y too")
+    arrays: dict[str, NDArray[Any]] = {}
+    words = splits = None
+    if y is not None:
+        arrays["y"], words = _labels(_column(y, "y", n), _class_names(classes), before)
+    if split is not None:
+        arrays["split"], splits = _parts(_column(split, "split", n), before)
+    if names is not None:
+        arrays["names"], arrays["name_offsets"] = encode_names(_column(names, "names", n))
+    return Columns(arrays, words, splits)
+
+
+def _check_same(before: Manifest, columns: dict[str, Any]) -> None:
+    for name, values in columns.items():
+        if before.has(name) and values is None:
+            raise ValueError(f"{name} must be given, since the rows that are there have it")
+        if not before.has(name) and values is not None:
+            raise ValueError(f"{name} must be left out, since the rows that are there have none")
+
+
+def _column(values: Any, name: str, n: int) -> Any:
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"{name} must be a sequence with one entry per row; got {type(values).__name__}")
+    if len(values) != n:
+        raise ValueError(f"{name} must have one entry per row of X ({n}); got {len(values)}")
+    return values
+
+
+def _class_names(classes: Any) -> list[str] | None:
+    if classes is None:
+        return None
+    words = _strings(classes, "classes")
+    if len(set(words)) < len(words):
+        twice = next(word for i, word in enumerate(words) if word in words[:i])
+        raise ValueError(f"classes must be distinct; got {twice!r} twice")
+    return words
+
+
+def _labels(y: Any, classes: list[str] | None, before: Manifest | None) -> tuple[NDArray[np.int64], list[str] | None]:
+    if len(y) and isinstance(y[0], str):
+        return _word_labels(_strings(y, "labels"), classes, before)
+    classes = before.classes if before else classes
+    labels = np.asarray(y) if len(y) else np.zeros(0, np.int64)
+    if labels.dtype.kind not in "iu" or labels.ndim != 1:
+        raise ValueError(f"labels must be integers, or strings; got dtype {labels.dtype}")
+    least, most = (0, len(classes)) if classes is not None else (-(2**63), 2**63)
+    wrong = (labels < least) | (labels > most - 1)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(f"labels must be integers in [{least}, {most}); got {labels[row]} at row {row}")
+    return labels.astype(np.int64), classes
+
+
+def _word_labels(
+    labels: list[str], classes: list[str] | None, before: Manifest | None
+) -> tuple[NDArray[np.int64], list[str]]:
+    if before and before.classes is None:
+        raise ValueError("labels must be integers, as those of the rows that are there; got strings")
+    known = before.classes if before else classes
+    positions, words = _coded(labels, known)
+    if classes is not None and len(words) > len(classes):
+        row = int(np.flatnonzero(positions >= len(classes))[0])
+        raise ValueError(f"labels must be among the {len(classes)} classes; got {labels[row]!r} at row {row}")
+    return positions, words
+
+
+def _parts(split: Any, before: Manifest | None) -> tuple[NDArray[np.uint8], list[str]]:
+    positions, splits = _coded(_strings(split, "split"), before.splits if before else None)
+    if len(splits) > _MOST_SPLITS:
+        raise ValueError(f"split must name at most {_MOST_SPLITS} parts; got {len(splits)}")
+    return positions.astype(np.uint8), splits
+
+
+def _coded(words: list[str], known: list[str] | None) -> tuple[NDArray[np.int64], list[str]]:
+    """Positions of words in the vocabulary, and the vocabulary: what is known, then what is new, sorted."""
+    known = known or []
+    vocabulary = [*known, *sorted(set(words) - set(known))]
+    position = {word: i for i, word in enumerate(vocabulary)}
+    return np.fromiter((position[word] for word in words), np.int64, len(words)), vocabulary
+
+
+def _strings(values: Sequence[Any], name: str) -> list[str]:
+    for row, value in enumerate(values):
+        if not isinstance(value, str):
+            raise ValueError(f"{name} must be strings throughout; got {value!r} at row {row}")
+    return [str(value) for value in values]

@@ -1,0 +1,28 @@
+"""What can be wrong with a store, and the exceptions that say it."""
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One thing wrong in a store: the file, its block (None if it is not one block), and what is wrong."""
+
+    file: str
+    block: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.reason}" if self.block is None else f"{self.file} block {self.block} {self.reason}"
+
+
+class StoreError(ValueError):
+    """A store cannot be read or written; the message says why and what to do."""
+
+
+class DamagedStore(StoreError):  # noqa: N818 - reads as what it is
+    """A file of a store is not what was written; `damage` says which and where."""
+
+    def __init__(self, path: str | os.PathLike[str], damage: Damage):
+        super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")
+        self.damage = damage

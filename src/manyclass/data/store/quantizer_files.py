@@ -1,0 +1,50 @@
+"""A quantizer as files of a store, and back."""
+
+import hashlib
+from pathlib import Path
+
+from manyclass.data.quantizer import Quantizer
+from manyclass.data.quantizers import quantizer_of
+from manyclass.data.store.array_file import write_array
+from manyclass.data.store.blocks import BlockFile
+from manyclass.data.store.errors import StoreError
+from manyclass.data.store.manifest import QuantizerRecord
+from manyclass.data.store.raw import plain, raw_bytes
+from manyclass.data.store.sealed import digest
+
+
+def fingerprint(quantizer: Quantizer) -> str:
+    """A digest of everything that a quantizer is."""
+    settings, arrays = quantizer.state()
+    hashes = {
+        name: [array.dtype.str, list(array.shape), hashlib.sha256(raw_bytes(plain(array))).hexdigest()]
+        for name, array in arrays.items()
+    }
+    return digest({"kind": quantizer.kind, "settings": settings, "arrays": hashes})
+
+
+def same_quantizer(a: Quantizer | None, b: Quantizer | None) -> bool:
+    """Whether codes of one mean the same to the other; None is the quantizer of numbers as they are."""
+    return a is b or (a is not None and b is not None and fingerprint(a) == fingerprint(b))
+
+
+def write_quantizer(folder: Path, quantizer: Quantizer, serial: int) -> QuantizerRecord:
+    """Write the arrays of a quantizer, and give the record of them."""
+    settings, arrays = quantizer.state()
+    records = {
+        name: write_array(folder, f"quantizer_{name}-{serial}.npy", array) for name, array in sorted(arrays.items())
+    }
+    return QuantizerRecord(quantizer.kind, settings, records)
+
+
+def read_quantizer(folder: Path, record: QuantizerRecord) -> Quantizer:
+    """The quantizer of a record; its files are checked."""
+    arrays = {}
+    for name, file in record.arrays.items():
+        blocks = BlockFile(folder, file)
+        blocks.check()
+        arrays[name] = blocks.array.copy()
+    try:
+        return quantizer_of(record.kind, record.settings, arrays)
+    except (ValueError, TypeError, KeyError) as error:
+        raise StoreError(f"{folder} cannot be read as a store: its quantizer is not one: {error}") from error

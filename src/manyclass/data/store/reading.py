@@ -1,0 +1,159 @@
+"""Store: an opened store, and how to open one."""
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix
+from manyclass.data.quantizer import Quantizer
+from manyclass.data.store.blocks import BlockFile
+from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.data.store.manifest import FORMAT, VERSION, Manifest
+from manyclass.data.store.manifest_file import manifest_bytes, read_manifest
+from manyclass.data.store.names import Names
+from manyclass.data.store.quantizer_files import read_quantizer
+from manyclass.data.store.verified import VerifiedMatrix
+from manyclass.data.store.verifying import verify_store
+
+_ATTEMPTS = 5
+
+
+def open_store(path: str | os.PathLike[str]) -> "Store":
+    """Open a store for reading.
+
+    The manifest, the size and header of every file, and labels, names, parts and quantizer are checked now; rows when
+    they are first used. StoreError says what is wrong, DamagedStore where.
+    """
+    path = Path(path).expanduser()
+    for _ in range(_ATTEMPTS - 1):
+        data = manifest_bytes(path)
+        try:
+            return Store(path, read_manifest(path))
+        except DamagedStore:
+            if manifest_bytes(path) == data:
+                raise
+            # The store was overwritten while we opened it, and its old files are gone; the new ones are there.
+    return Store(path, read_manifest(path))
+
+
+class Store:
+    """n rows and what goes with them, on disk.
+
+    X is a Matrix (n, d); y the labels (n,), or None; classes the words that labels stand for, or None; names a sequence
+    of n strings, or None; split an array of n words ("train", ...), or None; quantizer that of the rows, or None;
+    provenance a dict of where it all came from.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest):
+        self.path = path
+        self._manifest = manifest
+        self.classes = list(manifest.classes) if manifest.classes is not None else None
+        self.provenance = manifest.provenance
+        self.y = self._checked("y", len(manifest.classes) if manifest.classes is not None else None)
+        self.split = self._split()
+        self.names = self._names()
+        self.quantizer: Quantizer | None = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
+        self.X: Matrix = self._matrix()
+        self.shape = self.X.shape
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on disk, the manifest not counted."""
+        return sum(file.size for file in self._manifest.files())
+
+    def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
+        """Everything wrong with the store as it is on disk now; progress gets (bytes read, bytes in all)."""
+        return verify_store(self.path, progress)
+
+    def summary(self) -> dict[str, Any]:
+        """What there is to say of the store, for JSON."""
+        quantizer = self._manifest.quantizer
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "path": str(self.path),
+            "rows": self.shape[0],
+            "columns": self.shape[1],
+            "stored_as": self._manifest.rows_name,
+            "dtype": np.dtype(self._manifest.row_files[0].dtype).name,
+            "bytes": self.nbytes,
+            "segments": len(self._manifest.segments),
+            "labels": self.y is not None,
+            "classes": len(self.classes) if self.classes is not None else None,
+            "names": self.names is not None,
+            "split": dict(sorted(Counter(self.split.tolist()).items())) if self.split is not None else None,
+            "quantizer": {"kind": quantizer.kind, **quantizer.settings} if quantizer else None,
+            "provenance": self.provenance,
+        }
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        return f"Store({str(self.path)!r}, {n} x {d} as {self._manifest.rows_name}, {self.nbytes / 1e6:.1f} MB)"
+
+    def _matrix(self) -> VerifiedMatrix:
+        files = [BlockFile(self.path, file) for file in self._manifest.row_files]
+        parts = [self._part(file) for file in files if len(file.array)] or [self._part(files[0])]
+        if any(part.shape[1] != self._manifest.columns for part in parts):
+            raise StoreError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
+        if len(parts) == 1:
+            return VerifiedMatrix(parts[0], files, self.quantizer)
+        from manyclass.data.sharded import ShardedMatrix
+
+        return VerifiedMatrix(ShardedMatrix(parts), files, self.quantizer)
+
+    def _part(self, file: BlockFile) -> Matrix:
+        if self.quantizer is None:
+            return DenseMatrix(file.array)
+        if self.quantizer.code_size != file.array.shape[1]:
+            raise StoreError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
+        try:
+            return self.quantizer.matrix(file.array)
+        except ValueError as error:
+            file.check()  # codes that no quantizer gave are damage, if they are not what was written
+            raise StoreError(f"{self.path} cannot be read as a store: {error}") from error
+
+    def _split(self) -> NDArray[np.str_] | None:
+        words = self._manifest.splits
+        if words is None:
+            return None
+        codes = self._checked("split", len(words))
+        return np.array(words, np.str_)[codes] if words else np.zeros(0, np.str_)
+
+    def _names(self) -> Names | None:
+        if not self._manifest.has("names"):
+            return None
+        blobs, offsets = [self._arrays(role) for role in ("names", "name_offsets")]
+        for blob, offset in zip(blobs, offsets, strict=True):
+            if offset[0] != 0 or offset[-1] != len(blob) or (np.diff(offset) < 0).any():
+                raise StoreError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
+        ends = np.cumsum([0, *(len(blob) for blob in blobs)])
+        starts = [offset[:-1] + end for offset, end in zip(offsets, ends[:-1], strict=True)]
+        return Names(_joined(blobs), _joined([*starts, ends[-1:]]))
+
+    def _checked(self, role: str, below: int | None) -> NDArray[Any] | None:
+        """The column of a role, if there is one, with entries in [0, below)."""
+        if not self._manifest.has(role):
+            return None
+        values = _joined(self._arrays(role))
+        if below is not None and len(values) and not (values.min() >= 0 and values.max() < below):
+            raise StoreError(f"{self.path} cannot be read as a store: {role} must be below {below}")
+        return values
+
+    def _arrays(self, role: str) -> list[NDArray[Any]]:
+        files = [BlockFile(self.path, segment[role]) for segment in self._manifest.segments]
+        for file in files:
+            file.check()
+        return [file.array for file in files]
+
+
+def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -1,0 +1,278 @@
+"""StoreWriter: rows to a store as they come, so that an interruption loses next to nothing."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from manyclass import _checks
+from manyclass.data.quantizer import Quantizer
+from manyclass.data.store.columns import Columns, columns_of
+from manyclass.data.store.commit import commit, committed_rows
+from manyclass.data.store.disk import explained, require
+from manyclass.data.store.errors import StoreError
+from manyclass.data.store.folder import make_folder
+from manyclass.data.store.journal import Journal, Mark
+from manyclass.data.store.lock import FolderLock
+from manyclass.data.store.manifest import Manifest
+from manyclass.data.store.manifest_file import read_manifest
+from manyclass.data.store.partial import PartialRows
+from manyclass.data.store.quantizer_files import fingerprint, read_quantizer, write_quantizer
+from manyclass.data.store.reading import Store, open_store
+from manyclass.data.store.sealed import as_json
+from manyclass.data.store.work import find_work
+
+_PIECE = 8 << 20  # bytes of rows that are converted or encoded at a time
+
+
+class StoreWriter:
+    """A store in the making. Rows are appended and become safe block by block; nobody sees them before `commit`.
+
+    `identity` says in JSON what is being written. Opened again on the same path with the same identity, after whatever
+    interruption, the writer has `rows_done` rows already and wants the next; with another identity it is refused, or,
+    with resume=False, starts over. Leaving the `with` block without a commit keeps the work.
+
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/photos.store"
+    >>> with StoreWriter(path, n_features=2, identity={"images": "photos"}) as writer:
+    ...     writer.append([[1, 2], [3, 4]])
+    ...     store = writer.commit(names=["a.jpg", "b.jpg"])
+    >>> store.X.rows(1), store.names[1]
+    (array([3., 4.], dtype=float32), 'b.jpg')
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        n_features: int | None = None,
+        dtype: DTypeLike = np.float32,
+        *,
+        quantizer: Quantizer | None = None,
+        identity: dict[str, Any] | None = None,
+        overwrite: bool = False,
+        resume: bool = True,
+        block_bytes: int | None = None,
+    ):
+        d = _width(n_features, quantizer)
+        stored = np.dtype(np.uint8 if quantizer else dtype).newbyteorder("<")
+        if (quantizer is None and stored.kind != "f") or stored.itemsize > 8:
+            raise ValueError(f"dtype must be float16, float32 or float64; got {np.dtype(dtype)}")
+        wanted = {
+            "mode": "write",
+            "identity": as_json(identity or {}, "identity"),
+            "columns": d,
+            "rows_name": "codes" if quantizer else "X",
+            "dtype": stored.str,
+            "width": quantizer.code_size if quantizer else d,
+            "quantizer": fingerprint(quantizer) if quantizer else None,
+        }
+        self._open(Path(path).expanduser(), wanted, quantizer, overwrite, resume, block_bytes)
+
+    @classmethod
+    def extending(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        identity: dict[str, Any] | None = None,
+        resume: bool = True,
+        block_bytes: int | None = None,
+    ) -> Self:
+        """A writer of further rows to a store that is there, in its form and by its quantizer."""
+        path = Path(path).expanduser()
+        manifest = read_manifest(path)
+        rows = manifest.row_files[0]
+        wanted = {
+            "mode": "append",
+            "identity": as_json(identity or {}, "identity"),
+            "columns": manifest.columns,
+            "rows_name": manifest.rows_name,
+            "dtype": rows.dtype,
+            "width": rows.shape[1],
+            "quantizer": None,
+        }
+        writer = cls.__new__(cls)
+        quantizer = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
+        writer._open(path, wanted, quantizer, False, resume, block_bytes)
+        if writer.before is None or writer.before.quantizer != manifest.quantizer:
+            writer.close()
+            raise StoreError(f"{path} was overwritten by another process just now; try again")
+        return writer
+
+    @staticmethod
+    def unfinished_quantizer(path: str | os.PathLike[str], identity: dict[str, Any]) -> Quantizer | None:
+        """The quantizer of an unfinished write with this identity, so that it need not be fitted again; or None."""
+        path = Path(path).expanduser()
+        journal = Journal.read(path)
+        if journal is None or journal.quantizer is None or journal.header["identity"] != as_json(identity, "identity"):
+            return None
+        return read_quantizer(path, journal.quantizer)
+
+    @property
+    def rows_done(self) -> int:
+        """Rows written so far, those of an interrupted attempt included; of an append, the new rows."""
+        return self._partial.rows if self._partial else committed_rows(self._work).shape[0]
+
+    def reserve(self, n_rows: int, more_bytes: int = 0) -> None:
+        """Refuse to go on if the disk has no room for n_rows rows in all, and so many bytes more."""
+        with explained(self.path):
+            require(self.path, (n_rows - self.rows_done) * self._work.journal.row_bytes + more_bytes)
+
+    def append(self, rows: ArrayLike) -> None:
+        """Add rows (m, d). NaN and infinity are refused, with the number of the row."""
+        X = self._two_dimensional(rows, self.n_features)
+        for piece in self._pieces(X):
+            source = self.as_given(piece)
+            _checks.finite(source, "X", self.rows_done)
+            self._put(self._stored(source), source)
+
+    def append_codes(self, codes: NDArray[np.uint8]) -> None:
+        """Add rows that the quantizer has encoded already, (m, code_size)."""
+        if self.quantizer is None:
+            raise ValueError(f"codes need a quantizer, and {self.path} is written without one; append rows")
+        X = self._two_dimensional(codes, self.quantizer.code_size)
+        if X.dtype != np.uint8:
+            raise ValueError(f"codes must be bytes (uint8); got dtype {X.dtype}")
+        for piece in self._pieces(X):
+            stored = np.ascontiguousarray(piece)
+            self._put(stored, stored)
+
+    def as_given(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows in the form whose checksum the journal keeps: as they will be stored, or as they will be encoded."""
+        if self.quantizer:
+            return np.ascontiguousarray(rows)
+        with np.errstate(over="ignore"):  # what does not fit becomes infinite, and that is refused
+            return np.ascontiguousarray(rows, self._work.journal.header["dtype"])
+
+    def flush(self) -> None:
+        """Make all rows so far safe from a crash."""
+        if self._partial:
+            with self._explained():
+                self._partial.mark()
+
+    def commit(
+        self, y: Any = None, names: Any = None, classes: Any = None, split: Any = None, provenance: Any = None
+    ) -> Store:
+        """Make the rows, with what goes with them, the store. It happens at one instant, or not at all."""
+        return self.commit_columns(columns_of(self.rows_done, y, names, classes, split, self.before), provenance)
+
+    def commit_columns(self, columns: Columns, provenance: dict[str, Any] | None = None) -> Store:
+        """`commit` with columns that are arrays already."""
+        self._check_open()
+        provenance = as_json(provenance or {}, "provenance")
+        self.flush()
+        with self._explained():
+            commit(self.path, self._work, self._partial, columns, provenance)
+        self.close()
+        return open_store(self.path)
+
+    def close(self) -> None:
+        """Let others write. Rows that are not committed are kept for the next attempt."""
+        if self._partial:
+            self._partial.close()
+        self._lock.release()
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if not self._closed:
+                self.flush()
+        except StoreError:
+            # What went wrong first is the news; rows that cannot be made safe now are simply not among the kept.
+            if error is None:
+                raise
+        finally:
+            self.close()
+
+    @property
+    def before(self) -> Manifest | None:
+        """The store to which the rows are added, if they are."""
+        return self._work.committed if self._work.journal.header["mode"] == "append" else None
+
+    def kept(self) -> list[Mark]:
+        """What is safe of an interrupted attempt, block by block."""
+        return self._work.journal.blocks()
+
+    def _open(
+        self,
+        path: Path,
+        wanted: dict[str, Any],
+        quantizer: Quantizer | None,
+        overwrite: bool,
+        resume: bool,
+        block_bytes: int | None,
+    ) -> None:
+        self.path, self.quantizer, self.n_features, self._closed = path, quantizer, int(wanted["columns"]), False
+        self._partial: PartialRows | None = None
+        with explained(path):
+            make_folder(path)
+            self._lock: FolderLock = FolderLock(path)
+            try:
+                self._work = find_work(path, wanted, overwrite, resume, block_bytes)
+                journal = self._work.journal
+                if wanted["quantizer"] and quantizer and not journal.quantizer:
+                    journal.add_quantizer(write_quantizer(path, quantizer, journal.header["serial"]))
+                self._partial = None if self._work.done else PartialRows(path, journal)
+            except BaseException:
+                self._lock.release()
+                raise
+
+    def _stored(self, source: NDArray[Any]) -> NDArray[Any]:
+        if self.quantizer is None:
+            return source
+        return np.ascontiguousarray(self.quantizer.encode_rows(source, self.rows_done))
+
+    def _put(self, stored: NDArray[Any], source: NDArray[Any]) -> None:
+        if self._partial is None:
+            raise StoreError(f"{self.path} has all rows of this write already; commit it")
+        with self._explained():
+            self._partial.put(stored, source)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        # After a failed sync the system may have dropped what it had not written, and a second try would not tell; the
+        # writer stops, and the next one begins after the last mark.
+        try:
+            with explained(self.path):
+                yield
+        except StoreError:
+            self.close()
+            raise
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"the writer of {self.path} is closed; open another, which goes on after the last mark")
+
+    def _two_dimensional(self, rows: ArrayLike, width: int) -> NDArray[Any]:
+        self._check_open()
+        X = np.asarray(rows)
+        if X.ndim != 2 or X.shape[1] != width or X.dtype.kind not in "fiub":
+            raise ValueError(f"rows must be numbers of shape (m, {width}); got {X.dtype} of shape {X.shape}")
+        return X
+
+    def _pieces(self, X: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """X in pieces that are small, and of which none goes over the end of a block."""
+        most = max(1, _PIECE // max(1, X.shape[1] * X.itemsize))
+        start = 0
+        while start < len(X):
+            room = self._partial.room if self._partial else most
+            piece = X[start : start + min(most, room)]
+            yield piece
+            start += len(piece)
+
+
+def _width(n_features: int | None, quantizer: Quantizer | None) -> int:
+    if quantizer is None:
+        return _checks.count(n_features, "n_features")
+    if n_features not in (None, quantizer.n_features):
+        raise ValueError(f"n_features must be {quantizer.n_features}, as the quantizer has; got {n_features}")
+    return quantizer.n_features

@@ -1,0 +1,126 @@
+"""write_store and append_store: a store from rows that are all there."""
+
+import os
+import zlib
+from typing import Any
+
+from manyclass.data.matrix import Matrix
+from manyclass.data.quantizer import Progress, Quantizer
+from manyclass.data.store.columns import Columns, columns_of
+from manyclass.data.store.errors import StoreError
+from manyclass.data.store.quantizer_files import same_quantizer
+from manyclass.data.store.raw import raw_bytes
+from manyclass.data.store.reading import Store
+from manyclass.data.store.sealed import as_json
+from manyclass.data.store.source import Source, numbers_of, source_of
+from manyclass.data.store.writer import StoreWriter
+
+
+def write_store(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any = None,
+    names: Any = None,
+    classes: Any = None,
+    split: Any = None,
+    quantizer: Quantizer | None = None,
+    overwrite: bool = False,
+    resume: bool = True,
+    provenance: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+    identity: dict[str, Any] | None = None,
+) -> Store:
+    """Write a store, whole or not at all, and open it.
+
+    X is whatever `as_matrix` takes; float16, float32, float64 and codes are kept as they are, and with a quantizer rows
+    are encoded. y is integers, with or without classes, the words that they stand for; or strings, and then classes are
+    those words, sorted, unless given. An interrupted write goes on when it is called again with the same `identity` (by
+    default, the shape) and the same rows; what other rows began is refused, or dropped with resume=False.
+
+    >>> import tempfile
+    >>> store = write_store(tempfile.mkdtemp() + "/pets.store", [[1.0, 2.0], [3.0, 4.0]], y=["dog", "cat"])
+    >>> store.shape, store.y.tolist(), store.classes
+    ((2, 2), [1, 0], ['cat', 'dog'])
+    """
+    source = _source(X, quantizer)
+    n, d = source.shape
+    columns = columns_of(n, y, names, classes, split)
+    provenance = as_json(provenance or {}, "provenance")
+    with StoreWriter(
+        path,
+        d,
+        source.dtype,
+        quantizer=quantizer or source.quantizer,
+        identity={"rows": n, "columns": d} if identity is None else identity,
+        overwrite=overwrite,
+        resume=resume,
+    ) as writer:
+        _stream(writer, source, columns, progress)
+        return writer.commit_columns(columns, provenance)
+
+
+def append_store(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any = None,
+    names: Any = None,
+    split: Any = None,
+    progress: Progress | None = None,
+    resume: bool = True,
+) -> Store:
+    """Add rows to a store, all or none, and open it.
+
+    The rows take the store's form: its dtype, or its quantizer encodes them. They need what its rows have, of labels,
+    names and parts. Labels that are words may be new ones: they become classes after those that are there. An
+    interrupted append goes on when it is called again.
+    """
+    from manyclass.data.opening import as_matrix
+
+    matrix = as_matrix(X)
+    n, d = matrix.shape
+    with StoreWriter.extending(path, identity={"rows": n, "columns": d}, resume=resume) as writer:
+        if d != writer.n_features:
+            raise ValueError(f"X must have {writer.n_features} columns, as {path} has; got {d}")
+        columns = columns_of(n, y, names, None, split, writer.before)
+        _stream(writer, _in_form_of(writer, matrix), columns, progress)
+        return writer.commit_columns(columns)
+
+
+def _source(X: Any, quantizer: Quantizer | None) -> Source:
+    from manyclass.data.opening import as_matrix
+
+    matrix = as_matrix(X)
+    source = source_of(matrix)
+    kept = quantizer is None or source.quantizer is None or same_quantizer(source.quantizer, quantizer)
+    return source if kept else numbers_of(matrix)
+
+
+def _in_form_of(writer: StoreWriter, X: Matrix) -> Source:
+    """Codes of the very quantizer that the store has are taken as they are; the rest as numbers."""
+    source = source_of(X)
+    return source if same_quantizer(source.quantizer, writer.quantizer) else numbers_of(X)
+
+
+def _stream(writer: StoreWriter, source: Source, columns: Columns, progress: Progress | None) -> None:
+    n = source.shape[0]
+    writer.reserve(n, columns.nbytes)
+    _check_kept(writer, source)
+    add = writer.append_codes if source.quantizer else writer.append
+    for piece in source.pieces(writer.rows_done, n):
+        add(piece)
+        if progress:
+            progress(writer.rows_done, n)
+
+
+def _check_kept(writer: StoreWriter, source: Source) -> None:
+    """See that the rows of an interrupted attempt are the first of these."""
+    start = 0
+    for mark in writer.kept():
+        crc32 = 0
+        for piece in source.pieces(start, mark.rows):
+            crc32 = zlib.crc32(raw_bytes(writer.as_given(piece)), crc32)
+        if crc32 != mark.source:
+            raise StoreError(
+                f"{writer.path} was begun with other rows ({start} to {mark.rows} differ); pass resume=False to drop it"
+            )
+        start = mark.rows

@@ -1,0 +1,67 @@
+"""What the tests of the store share: a store with everything in it, in small blocks."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from manyclass.data.scalar_quantizer import ScalarQuantizer
+from manyclass.data.store import StoreWriter, layout, open_store, record
+
+
+@pytest.fixture(scope="session")
+def rows():
+    rows = np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32)
+    rows.flags.writeable = False
+    return rows
+
+
+@pytest.fixture(scope="session")
+def columns():
+    return {
+        "y": [("cat", "dog", "eel")[i % 3] for i in range(60)],
+        "names": [f"images/{i}é.jpg" for i in range(60)],
+        "split": ["train"] * 50 + ["test"] * 10,
+    }
+
+
+def make_blocks_small(patch):
+    patch.setattr(layout, "BLOCK_BYTES", 64)
+    patch.setattr(record, "BLOCK_BYTES", 64)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of 64 bytes, so that small stores have many."""
+    make_blocks_small(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def master(tmp_path_factory, rows, columns):
+    """A store of codes with all columns, a quantizer and two segments, in small blocks, to be copied."""
+    path = tmp_path_factory.mktemp("master") / "full.store"
+    with pytest.MonkeyPatch.context() as patch:
+        make_blocks_small(patch)
+        with StoreWriter(path, quantizer=ScalarQuantizer().fit(rows)) as writer:
+            writer.append(rows)
+            writer.commit(**columns, provenance={"made": "by a test"})
+        with StoreWriter.extending(path) as writer:
+            writer.append(rows)
+            writer.commit(**columns)
+    return path
+
+
+@pytest.fixture
+def full_store(tmp_path, master):
+    """A copy of the master, opened."""
+    return open_store(shutil.copytree(master, tmp_path / "full.store"))
+
+
+def contents(path):
+    """{name: bytes} of a folder."""
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+@pytest.fixture(name="contents")
+def contents_fixture():
+    return contents

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from manyclass.data.store.columns import columns_of
+
+
+def of(n=3, y=None, names=None, classes=None, split=None):
+    return columns_of(n, y, names, classes, split)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda words: np.array(words, object)])
+def test_labels_that_are_words_become_positions_in_the_sorted_words(kind):
+    columns = of(y=kind(["dog", "ant", "dog"]))
+    assert columns.arrays["y"].tolist() == [1, 0, 1]
+    assert columns.classes == ["ant", "dog"]
+
+
+def test_words_keep_the_order_of_the_classes_that_are_given():
+    columns = of(y=["dog", "ant", "dog"], classes=["dog", "bee", "ant"])
+    assert columns.arrays["y"].tolist() == [0, 2, 0]
+    assert columns.classes == ["dog", "bee", "ant"]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_labels_that_are_integers_become_int64(dtype):
+    y = of(y=np.array([0, 5, 100], dtype)).arrays["y"]
+    np.testing.assert_array_equal(y, np.array([0, 5, 100], np.int64), strict=True)
+
+
+def test_integers_without_classes_may_be_anything():
+    assert of(y=[-5, 0, 2**62]).arrays["y"].tolist() == [-5, 0, 2**62]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"y": [0, 1, 2], "classes": ["a", "b"]}, r"labels must be integers in \[0, 2\); got 2 at row 2"),
+        ({"y": [0, -1, 0], "classes": ["a", "b"]}, r"labels must be integers in \[0, 2\); got -1 at row 1"),
+        ({"y": np.array([1, 2**63, 0], np.uint64)}, r"got 9223372036854775808 at row 1"),
+        ({"y": [0.0, 1.0, 2.0]}, "labels must be integers, or strings; got dtype float64"),
+        ({"y": [True, False, True]}, "got dtype bool"),
+        ({"y": ["a", "b", 3]}, "labels must be strings throughout; got 3 at row 2"),
+        ({"y": ["a", "b", "c"], "classes": ["a", "b"]}, "labels must be among the 2 classes; got 'c' at row 2"),
+        ({"y": [0, 1]}, r"y must have one entry per row of X \(3\); got 2"),
+        ({"y": np.zeros((3, 1), int)}, "y must be a sequence"),
+        ({"y": 5}, "y must be a sequence with one entry per row; got int"),
+        ({"y": [0, 1, 1], "classes": ["a", "a"]}, "classes must be distinct; got 'a' twice"),
+        ({"y": [0, 1, 1], "classes": ["a", 1]}, "classes must be strings throughout; got 1 at row 1"),
+        ({"classes": ["a"]}, "classes must come with labels"),
+        ({"names": ["a", "b", 3]}, "names must be strings or paths; got 3 at row 2"),
+        ({"names": ["a", "b", "\ud800"]}, "names must be strings or paths"),
+        ({"names": "abc"}, "names must be a sequence with one entry per row; got str"),
+        ({"split": ["a", "b", None]}, "split must be strings throughout; got None at row 2"),
+        ({"split": ["a"]}, "split must have one entry per row"),
+    ],
+)
+def test_what_is_no_column_is_refused_with_the_place(given, message):
+    with pytest.raises(ValueError, match=message):
+        of(**given)
+
+
+def test_there_may_be_256_parts_and_no_more():
+    assert of(256, split=[f"{i:03}" for i in range(256)]).arrays["split"].tolist() == list(range(256))
+    with pytest.raises(ValueError, match="split must name at most 256 parts; got 257"):
+        of(257, split=[str(i) for i in range(257)])
