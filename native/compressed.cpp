@@ -43,55 +43,56 @@ void pack(const float* A, size_t height, size_t k, size_t first, size_t rows, co
 // depends on the tile alone, so that sums have one order.
 size_t blocks_at_a_time(int tile) { return std::min(64, 256 / tile); }
 
-// Room for the tables, or sums, of as many blocks as are treated at a time, for any tile.
-size_t room(const Compressed& X, int tile) { return std::min(X.blocks, blocks_at_a_time(tile)) * ENTRIES * tile; }
+// One tile of columns of one run of rows of a product.
+struct Piece {
+  Tile tile;
+  size_t begin, end;
+};
 
-size_t room(const Compressed& X, const std::vector<Tile>& tiles) {
-  size_t most = 0;
-  for (const Tile& tile : tiles) most = std::max(most, room(X, tile.size));
-  return most;
+// Whole rounds of tiles go one to a thread; the rows of what is left over are shared. A piece has so many rows at most
+// that its part of the product stays small beside the product, and enough to pay for its tables.
+std::vector<Piece> pieces_of(size_t n, size_t k, size_t threads) {
+  constexpr size_t ROWS = 65536;
+  const std::vector<Tile> tiles = tiles_of(k);
+  const size_t apart = tiles.size() / threads * threads;
+  std::vector<Piece> pieces;
+  for (size_t t = 0; t < tiles.size(); ++t) {
+    const size_t rows = t < apart ? ROWS : std::min(ROWS, (n + threads - 1) / threads);
+    for (size_t i = 0; i < n; i += rows) pieces.push_back({tiles[t], i, std::min(n, i + rows)});
+  }
+  return pieces;
 }
 
 }  // namespace
 
 void matmat(const Compressed& X, const float* W, size_t k, float* out, size_t threads) {
-  const std::vector<Tile> tiles = tiles_of(k);
   threads = std::max<size_t>(threads, 1);
-  const size_t table_room = room(X, tiles), panel_room = table_room / ENTRIES * X.width;
-  Buffer<float> tables = allocate<float>(table_room * threads), panels = allocate<float>(panel_room * threads);
-  std::memset(out, 0, X.n * k * sizeof(float));
-  const Kernels& loops = kernels();
-
-  auto tabulate = [&](const Tile& tile, size_t q, size_t blocks, size_t worker) {
-    float *panel = panels.get() + worker * panel_room, *table = tables.get() + worker * table_room;
-    pack(W, X.d, k, q * X.width, blocks * X.width, tile, panel);
-    loops.make_tables(X.codebooks + q * X.centroids * X.width, blocks, X.centroids, X.width, panel, tile.size, table);
-    return table;
+  const std::vector<Piece> pieces = pieces_of(X.n, k, threads);
+  size_t most_rows = 0;
+  for (const Piece& piece : pieces) most_rows = std::max(most_rows, piece.end - piece.begin);
+  struct Scratch {
+    Buffer<float> panel, tables, sums;
   };
-  auto gather = [&](const Tile& tile, size_t q, size_t blocks, size_t begin, size_t end, const float* table) {
-    loops.gather_add(X.codes + begin * X.blocks + q, end - begin, X.blocks, blocks, table, tile.size,
-                     tile.columns, out + begin * k + tile.first, k);
-  };
+  std::vector<Scratch> scratch(std::min(threads, std::max<size_t>(1, pieces.size())));
+  for (Scratch& s : scratch)
+    s = {allocate<float>(256 * X.width), allocate<float>(256 * ENTRIES), allocate<float>(most_rows * 16)};
 
-  // Whole rounds of tiles go one to a thread; the rows of what is left over are shared.
-  const size_t apart = tiles.size() / threads * threads;
-  parallel_for(apart, threads, [&](size_t t, size_t worker) {
-    const size_t step = blocks_at_a_time(tiles[t].size);
+  parallel_for(pieces.size(), threads, [&](size_t task, size_t worker) {
+    const auto& [tile, begin, end] = pieces[task];
+    const size_t step = blocks_at_a_time(tile.size), n = end - begin;
+    Scratch& s = scratch[worker];
+    const Kernels& loops = kernels();
+    std::memset(s.sums.get(), 0, n * tile.size * sizeof(float));
     for (size_t q = 0; q < X.blocks; q += step) {
       const size_t blocks = std::min(step, X.blocks - q);
-      gather(tiles[t], q, blocks, 0, X.n, tabulate(tiles[t], q, blocks, worker));
+      pack(W, X.d, k, q * X.width, blocks * X.width, tile, s.panel.get());
+      loops.make_tables(X.codebooks + q * X.centroids * X.width, blocks, X.centroids, X.width, s.panel.get(), tile.size,
+                        s.tables.get());
+      loops.gather_add(X.codes + begin * X.blocks + q, n, X.blocks, blocks, s.tables.get(), tile.size, s.sums.get());
     }
+    for (size_t i = 0; i < n; ++i)
+      std::memcpy(out + (begin + i) * k + tile.first, s.sums.get() + i * tile.size, tile.columns * sizeof(float));
   });
-  for (size_t t = apart; t < tiles.size(); ++t) {
-    const size_t step = blocks_at_a_time(tiles[t].size);
-    for (size_t q = 0; q < X.blocks; q += step) {
-      const size_t blocks = std::min(step, X.blocks - q);
-      const float* table = tabulate(tiles[t], q, blocks, 0);
-      parallel_for(threads, threads, [&](size_t part, size_t) {
-        gather(tiles[t], q, blocks, X.n * part / threads, X.n * (part + 1) / threads, table);
-      });
-    }
-  }
 }
 
 namespace {

@@ -23,10 +23,10 @@ struct Kernels {
   void (*make_tables)(const float* codebooks, size_t blocks, size_t centroids, size_t width, const float* panel,
                       int tile, float* tables);
 
-  // out[i, :columns] += sum_q tables[q, codes[i, q], :columns], summed apart and then added;  rows of codes are
-  // `code_stride` bytes apart, rows of out `out_stride` floats
-  void (*gather_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables,
-                     int tile, size_t columns, float* out, size_t out_stride);
+  // sums (n, tile): sums[i, :] += sum_q tables[q, codes[i, q], :], summed apart and then added;  rows of codes are
+  // `code_stride` bytes apart
+  void (*gather_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables, int tile,
+                     float* sums);
 
   // sums (blocks, ENTRIES, tile): sums[q, codes[i, q], :] += values[i, :];  rows of values are `value_stride` floats apart
   void (*scatter_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
@@ -47,6 +47,12 @@ struct Kernels {
   // number, or n.
   size_t (*assign)(const float* x, size_t n, size_t x_stride, const float* turned, size_t padded, size_t width,
                    uint8_t* codes, size_t code_stride);
+
+  // x' w
+  float (*dot)(const float* x, const float* w, size_t d);
+
+  // w += a x
+  void (*add_multiple)(float a, const float* x, size_t d, float* w);
 };
 
 }  // namespace manyclass

@@ -34,16 +34,10 @@ static void make_tables_of(const float* codebooks, size_t blocks, size_t centroi
 }
 
 template <int L>
-static inline void add_to(float* out, const Pack<L>& sum, size_t columns) {
-  if (columns == L) {
-    Pack<L> total = Pack<L>::load(out);
-    total.add(sum);
-    total.store(out);
-  } else {
-    float part[L];
-    sum.store(part);
-    for (size_t c = 0; c < columns; ++c) out[c] += part[c];
-  }
+static inline void add_at(float* sum, const Pack<L>& value) {
+  Pack<L> total = Pack<L>::load(sum);
+  total.add(value);
+  total.store(sum);
 }
 
 // How many rows before their use the codes, and what goes with them, are asked for.
@@ -86,32 +80,24 @@ static inline void gather_rows(const uint8_t* codes, size_t code_stride, size_t 
 }
 
 template <int L>
-static void gather_add_of(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
-                          const float* tables, size_t columns, float* out, size_t out_stride) {
-  Pack<L> sums[2];
+static void gather_add_of(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables,
+                          float* sums) {
+  Pack<L> rows[2];
   size_t i = 0;
   for (; i + 2 <= n; i += 2) {
-    // Rows lie far apart, where the processor does not see them coming.
+    // Codes of a block lie far apart, where the processor does not see them coming, and may stand on two cache lines.
     for (size_t r = i + AHEAD; r < i + AHEAD + 2; ++r) {
       __builtin_prefetch(codes + r * code_stride);
       __builtin_prefetch(codes + r * code_stride + blocks - 1);
-      __builtin_prefetch(out + r * out_stride, 1);
     }
-    gather_rows<L, 2>(codes + i * code_stride, code_stride, blocks, tables, sums);
-    add_to<L>(out + i * out_stride, sums[0], columns);
-    add_to<L>(out + (i + 1) * out_stride, sums[1], columns);
+    gather_rows<L, 2>(codes + i * code_stride, code_stride, blocks, tables, rows);
+    add_at<L>(sums + i * L, rows[0]);
+    add_at<L>(sums + (i + 1) * L, rows[1]);
   }
   if (i < n) {
-    gather_rows<L, 1>(codes + i * code_stride, code_stride, blocks, tables, sums);
-    add_to<L>(out + i * out_stride, sums[0], columns);
+    gather_rows<L, 1>(codes + i * code_stride, code_stride, blocks, tables, rows);
+    add_at<L>(sums + i * L, rows[0]);
   }
-}
-
-template <int L>
-static inline void add_at(float* sum, const Pack<L>& value) {
-  Pack<L> total = Pack<L>::load(sum);
-  total.add(value);
-  total.store(sum);
 }
 
 template <int L>
@@ -122,6 +108,7 @@ static void scatter_add_of(const uint8_t* codes, size_t n, size_t code_stride, s
     __builtin_prefetch(codes + (i + AHEAD) * code_stride);
     __builtin_prefetch(codes + (i + AHEAD) * code_stride + blocks - 1);
     __builtin_prefetch(values + (i + AHEAD) * value_stride);
+    __builtin_prefetch(values + (i + AHEAD) * value_stride + L - 1);
     const uint8_t* code = codes + i * code_stride;
     const Pack<L> value = Pack<L>::load(values + i * value_stride);
     size_t q = 0;
@@ -177,13 +164,13 @@ static void make_tables(const float* codebooks, size_t blocks, size_t centroids,
   }
 }
 
-static void gather_add(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
-                       const float* tables, int tile, size_t columns, float* out, size_t out_stride) {
+static void gather_add(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables,
+                       int tile, float* sums) {
   switch (tile) {
-    case 1: return gather_add_of<1>(codes, n, code_stride, blocks, tables, columns, out, out_stride);
-    case 4: return gather_add_of<4>(codes, n, code_stride, blocks, tables, columns, out, out_stride);
-    case 8: return gather_add_of<8>(codes, n, code_stride, blocks, tables, columns, out, out_stride);
-    default: return gather_add_of<16>(codes, n, code_stride, blocks, tables, columns, out, out_stride);
+    case 1: return gather_add_of<1>(codes, n, code_stride, blocks, tables, sums);
+    case 4: return gather_add_of<4>(codes, n, code_stride, blocks, tables, sums);
+    case 8: return gather_add_of<8>(codes, n, code_stride, blocks, tables, sums);
+    default: return gather_add_of<16>(codes, n, code_stride, blocks, tables, sums);
   }
 }
 
