@@ -28,7 +28,7 @@ bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
 $(VENV)/.installed: pyproject.toml CMakeLists.txt $(NATIVE)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@

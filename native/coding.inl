@@ -3,16 +3,18 @@
 template <int W>
 static void decode_rows(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,
                         size_t width, size_t d, float* out) {
-  const size_t whole = d / width, rest = d - whole * width;
+  const size_t whole = d / width, rest = d - whole * width, last = centroids - 1;
   const size_t w = W ? W : width;
   for (size_t i = 0; i < n; ++i) {
     const uint8_t* code = codes + i * blocks;
     float* row = out + i * d;
     for (size_t q = 0; q < whole; ++q) {
-      const float* from = codebooks + (q * centroids + code[q]) * w;
+      // A code that no codebook has, from a damaged file, must not lead outside.
+      const float* from = codebooks + (q * centroids + (code[q] < last ? code[q] : last)) * w;
       for (size_t j = 0; j < w; ++j) row[q * w + j] = from[j];
     }
-    const float* from = codebooks + (whole * centroids + (rest ? code[whole] : 0)) * w;
+    if (!rest) continue;
+    const float* from = codebooks + (whole * centroids + (code[whole] < last ? code[whole] : last)) * w;
     for (size_t j = 0; j < rest; ++j) row[whole * w + j] = from[j];
   }
 }
@@ -33,7 +35,7 @@ typedef int32_t Ints __attribute__((vector_size(LANES * 4)));
 
 // The nearest of `padded` centroids to each of R rows; W is the width where it is known, 0 elsewhere.
 template <int W, int R>
-static inline void nearest(const float* x, size_t x_stride, const float* turned, size_t padded, size_t width,
+static inline void nearest(const float* x, size_t x_stride, float scale, const float* turned, size_t padded, size_t width,
                            float* distance, int32_t* index) {
   const size_t w = W ? W : width;
   Floats best[R];
@@ -50,7 +52,7 @@ static inline void nearest(const float* x, size_t x_stride, const float* turned,
     for (size_t j = 0; j < w; ++j) {
       const Floats centroid = *(const LooseFloats*)(turned + j * padded + c);
       for (int r = 0; r < R; ++r) {
-        const Floats difference = x[r * x_stride + j] - centroid;
+        const Floats difference = scale * x[r * x_stride + j] - centroid;
         sum[r] += difference * difference;
       }
     }
@@ -72,8 +74,8 @@ static inline void nearest(const float* x, size_t x_stride, const float* turned,
 }
 
 template <int W>
-static size_t assign_of(const float* x, size_t n, size_t x_stride, const float* turned, size_t padded, size_t width,
-                        uint8_t* codes, size_t code_stride) {
+static size_t assign_of(const float* x, size_t n, size_t x_stride, float scale, const float* turned, size_t padded,
+                        size_t width, uint8_t* codes, size_t code_stride) {
   constexpr int R = 2;
   float distance[R];
   int32_t index[R];
@@ -81,9 +83,9 @@ static size_t assign_of(const float* x, size_t n, size_t x_stride, const float* 
   for (size_t i = 0; i < n; i += R) {
     const int rows = n - i < R ? 1 : R;
     if (rows == R)
-      nearest<W, R>(x + i * x_stride, x_stride, turned, padded, width, distance, index);
+      nearest<W, R>(x + i * x_stride, x_stride, scale, turned, padded, width, distance, index);
     else
-      nearest<W, 1>(x + i * x_stride, x_stride, turned, padded, width, distance, index);
+      nearest<W, 1>(x + i * x_stride, x_stride, scale, turned, padded, width, distance, index);
     for (int r = 0; r < rows; ++r) {
       codes[(i + r) * code_stride] = (uint8_t)index[r];
       if (!(distance[r] < __builtin_inff()) && bad == n) bad = i + r;
@@ -92,12 +94,32 @@ static size_t assign_of(const float* x, size_t n, size_t x_stride, const float* 
   return bad;
 }
 
-static size_t assign(const float* x, size_t n, size_t x_stride, const float* turned, size_t padded, size_t width,
-                     uint8_t* codes, size_t code_stride) {
+static size_t assign(const float* x, size_t n, size_t x_stride, float scale, const float* turned, size_t padded,
+                     size_t width, uint8_t* codes, size_t code_stride) {
   switch (width) {
-    case 4: return assign_of<4>(x, n, x_stride, turned, padded, width, codes, code_stride);
-    case 8: return assign_of<8>(x, n, x_stride, turned, padded, width, codes, code_stride);
-    case 16: return assign_of<16>(x, n, x_stride, turned, padded, width, codes, code_stride);
-    default: return assign_of<0>(x, n, x_stride, turned, padded, width, codes, code_stride);
+    case 4: return assign_of<4>(x, n, x_stride, scale, turned, padded, width, codes, code_stride);
+    case 8: return assign_of<8>(x, n, x_stride, scale, turned, padded, width, codes, code_stride);
+    case 16: return assign_of<16>(x, n, x_stride, scale, turned, padded, width, codes, code_stride);
+    default: return assign_of<0>(x, n, x_stride, scale, turned, padded, width, codes, code_stride);
   }
+}
+
+static void mix(const float* x, size_t n, size_t stride, size_t groups, const float* mixer, size_t size, size_t padded,
+                float* out) {
+  for (size_t i = 0; i < n; ++i)
+    for (size_t g = 0; g < groups; ++g) {
+      const float* from = x + i * stride + g * size;
+      float* to = out + i * stride + g * size;
+      for (size_t c = 0; c < size; c += 16) {
+        Pack<16> sum = Pack<16>::zero();
+        for (size_t j = 0; j < size; ++j) sum.multiply_add(from[j], Pack<16>::load(mixer + j * padded + c));
+        if (c + 16 <= size) {
+          sum.store(to + c);
+        } else {
+          float part[16];
+          sum.store(part);
+          for (size_t l = 0; c + l < size; ++l) to[c + l] = part[l];
+        }
+      }
+    }
 }

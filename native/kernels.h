@@ -42,11 +42,15 @@ struct Kernels {
   void (*decode)(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,
                  size_t width, size_t d, float* out);
 
-  // codes[i] = argmin_c sum_j (x[i, j] - turned[j, c])^2, the smallest c among equals;         for one block
+  // codes[i] = argmin_c sum_j (scale * x[i, j] - turned[j, c])^2, the smallest c among equals;  for one block
   // `turned` is (width, padded) with padded a multiple of 16. Returns the first row whose distance is not a finite
   // number, or n.
-  size_t (*assign)(const float* x, size_t n, size_t x_stride, const float* turned, size_t padded, size_t width,
+  size_t (*assign)(const float* x, size_t n, size_t x_stride, float scale, const float* turned, size_t padded, size_t width,
                    uint8_t* codes, size_t code_stride);
+
+  // out[i, g * size + c] = sum_j x[i, g * size + j] * mixer[j, c]  for c < size;  rows of x and out are `stride` apart
+  void (*mix)(const float* x, size_t n, size_t stride, size_t groups, const float* mixer, size_t size, size_t padded,
+              float* out);
 
   // x' w
   float (*dot)(const float* x, const float* w, size_t d);

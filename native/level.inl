@@ -6,8 +6,10 @@ namespace {
 #include "vector.inl"
 #include "products.inl"
 #include "coding.inl"
+#include "learning.inl"
 }  // namespace
 
 extern const Kernels TABLE;
-const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, move_into, fold, decode, assign};
+const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, move_into, fold, decode, assign, mix,
+                       dot, add_multiple};
 }  // namespace manyclass

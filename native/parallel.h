@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,7 +28,7 @@ void parallel_for(std::size_t tasks, std::size_t threads, const Work& work) {
   // Where the system gives no more threads, those that there are do the work.
   try {
     for (std::size_t worker = 1; worker < threads; ++worker) team.emplace_back(run, worker);
-  } catch (const std::system_error&) {
+  } catch (...) {
   }
   run(0);
   for (std::thread& member : team) member.join();

@@ -30,6 +30,9 @@ struct Pack {
   inline void multiply_add(float s, const Pack& x) {
     for (int a = 0; a < N; ++a) v[a] += s * x.v[a];
   }
+  inline void multiply_add(const Pack& s, const Pack& x) {
+    for (int a = 0; a < N; ++a) v[a] += s.v[a] * x.v[a];
+  }
 };
 
 template <>

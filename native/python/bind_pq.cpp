@@ -19,10 +19,6 @@ Compressed compressed(const In<std::uint8_t, 2>& codes, const In<float, 3>& code
   require(X.centroids >= 1 && X.centroids <= 256, "codebooks must have 1 to 256 centroids");
   require(X.width >= 1 && d > (X.blocks - 1) * X.width && d <= X.blocks * X.width,
           "d must lie in the last block of the codebooks");
-  // A code beyond the codebook would read outside it. With 256 centroids there is none.
-  if (X.centroids < 256)
-    for (std::size_t i = 0; i < X.n * X.blocks; ++i)
-      require(X.codes[i] < X.centroids, "codes must be smaller than the number of centroids");
   return X;
 }
 
@@ -34,12 +30,23 @@ void matmat(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, con
   manyclass::matmat(X, W.data(), W.shape(1), out.data(), threads);
 }
 
-void rmatmat(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, const In<float, 2>& R,
-             const Out<float, 2>& out, std::size_t threads) {
+void find_crowded(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, const Out<std::uint8_t, 2>& crowded,
+                  std::size_t threads) {
+  const Compressed X = compressed(codes, codebooks, codebooks.shape(0) * codebooks.shape(2));
+  require(crowded.shape(0) == (X.n + manyclass::STRETCH - 1) / manyclass::STRETCH && crowded.shape(1) == X.blocks,
+          "crowded must have shape (stretches, blocks)");
+  nb::gil_scoped_release release;
+  manyclass::find_crowded(X, crowded.data(), threads);
+}
+
+void rmatmat(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, const In<std::uint8_t, 2>& crowded,
+             const In<float, 2>& R, const Out<float, 2>& out, std::size_t threads) {
   const Compressed X = compressed(codes, codebooks, out.shape(0));
   require(R.shape(0) == X.n && out.shape(1) == R.shape(1), "R must have one row per row of codes");
+  require(crowded.shape(0) == (X.n + manyclass::STRETCH - 1) / manyclass::STRETCH && crowded.shape(1) == X.blocks,
+          "crowded must have shape (stretches, blocks)");
   nb::gil_scoped_release release;
-  manyclass::rmatmat(X, R.data(), R.shape(1), out.data(), threads);
+  manyclass::rmatmat(X, crowded.data(), R.data(), R.shape(1), out.data(), threads);
 }
 
 void decode(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, const Out<float, 2>& out,
@@ -62,13 +69,27 @@ std::size_t encode(const In<float, 2>& x, const In<float, 3>& codebooks, const O
   return manyclass::encode(x.data(), books, x.shape(0), codes.data(), threads);
 }
 
+void mix(const In<float, 2>& x, const In<float, 2>& mixer, std::size_t first, const Out<float, 2>& out,
+         std::size_t threads) {
+  const std::size_t size = mixer.shape(0), padded = mixer.shape(1), d = x.shape(1);
+  require(out.shape(0) == x.shape(0) && out.shape(1) == d && first <= d, "out must have the shape of x");
+  require(size >= 1 && padded % 16 == 0 && padded >= size && padded < size + 16, "mixer must be (size, padded)");
+  nb::gil_scoped_release release;
+  manyclass::mix(x.data(), x.shape(0), d, mixer.data(), size, padded, first, (d - first) / size, out.data(), threads);
+}
+
 }  // namespace
 
 void bind_pq(nb::module_& m) {
   m.def("pq_matmat", &matmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
         nb::arg("W").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"), "out = X W");
+  m.attr("STRETCH") = manyclass::STRETCH;
+  m.def("pq_find_crowded", &find_crowded, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
+        nb::arg("crowded").noconvert(), nb::arg("threads"), "Where sums of rows must be kept short.");
+  m.def("mix", &mix, nb::arg("x").noconvert(), nb::arg("mixer").noconvert(), nb::arg("first"),
+        nb::arg("out").noconvert(), nb::arg("threads"), "Whole groups of columns from `first` on, multiplied.");
   m.def("pq_rmatmat", &rmatmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("R").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"), "out = X' R");
+        nb::arg("crowded").noconvert(), nb::arg("R").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"), "out = X' R");
   m.def("pq_decode", &decode, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
         nb::arg("out").noconvert(), nb::arg("threads"), "out = X");
   m.def("pq_encode", &encode, nb::arg("x").noconvert(), nb::arg("codebooks").noconvert(),

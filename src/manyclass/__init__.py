@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 # Where each public name lives. It is imported when first used, so that `import manyclass` costs next to nothing.
 _HOMES = {
     "BiasedMatrix": "data.biased",
+    "StochasticClassifier": "estimators.stochastic",
     "DenseMatrix": "data.dense",
     "Matrix": "data.matrix",
     "ProductQuantizer": "data.product_quantizer",
@@ -29,7 +30,7 @@ _HOMES = {
     "set_threads": "_threads",
     "threads": "_threads",
 }
-_FOLDERS = ("data", "datasets")
+_FOLDERS = ("data", "datasets", "evaluation")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

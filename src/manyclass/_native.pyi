@@ -11,9 +11,18 @@ def pq_matmat(
     out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+STRETCH: int
+
+def pq_find_crowded(
+    codes: NDArray[np.uint8], codebooks: NDArray[np.float32], crowded: NDArray[np.uint8], threads: int
+) -> None: ...
+def mix(
+    x: NDArray[np.float32], mixer: NDArray[np.float32], first: int, out: NDArray[np.float32], threads: int
+) -> None: ...
 def pq_rmatmat(
     codes: NDArray[np.uint8],
     codebooks: NDArray[np.float32],
+    crowded: NDArray[np.uint8],
     R: NDArray[np.floating],
     out: NDArray[np.float32],
     threads: int,
@@ -24,3 +33,76 @@ def pq_decode(
 def pq_encode(
     x: NDArray[np.float32], codebooks: NDArray[np.float32], codes: NDArray[np.uint8], threads: int
 ) -> int: ...
+def one_vs_rest(
+    X: NDArray[np.float32],
+    y: NDArray[np.int32],
+    first: NDArray[np.int32],
+    negatives: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    W: NDArray[np.float32],
+    biases: NDArray[np.float32],
+    scales: NDArray[np.float32],
+    steps: NDArray[np.int64],
+    loss: int,
+    step: float,
+    regularization: float,
+    bias_rate: float,
+    decays: bool,
+    losses: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+def one_vs_rest_block(
+    X: NDArray[np.float32],
+    y: NDArray[np.int32],
+    first: NDArray[np.int32],
+    negatives: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    W: NDArray[np.float32],
+    biases: NDArray[np.float32],
+    scales: NDArray[np.float32],
+    steps: NDArray[np.int64],
+    loss: int,
+    step: float,
+    regularization: float,
+    bias_rate: float,
+    decays: bool,
+    G: NDArray[np.float32],
+    S: NDArray[np.float32],
+    losses: NDArray[np.float64],
+    threads: int,
+) -> None: ...
+def joint_block(
+    X: NDArray[np.float32],
+    y: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    W: NDArray[np.float32],
+    biases: NDArray[np.float32],
+    scales: NDArray[np.float32],
+    steps: NDArray[np.int64],
+    rival: int,
+    step: float,
+    regularization: float,
+    bias_rate: float,
+    decays: bool,
+    G: NDArray[np.float32],
+    S: NDArray[np.float32],
+    draws: NDArray[np.uint64],
+    rivals: NDArray[np.int32],
+    pulls: NDArray[np.float32],
+) -> float: ...
+def draw_rivals(y: NDArray[np.int32], draws: NDArray[np.uint64], k: int, rivals: NDArray[np.int32]) -> None: ...
+def score_two(
+    X: NDArray[np.float32],
+    W: NDArray[np.float32],
+    classes: NDArray[np.int32],
+    S: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def move_two(
+    X: NDArray[np.float32],
+    y: NDArray[np.int32],
+    rivals: NDArray[np.int32],
+    pulls: NDArray[np.float32],
+    W: NDArray[np.float32],
+    threads: int,
+) -> None: ...

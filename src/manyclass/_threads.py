@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from manyclass._checks import count
+
 
 def _available() -> int:
     # joblib and Ray tell their workers by this variable how many threads are theirs.
@@ -26,14 +28,12 @@ def get_threads() -> int:
 def set_threads(n_threads: int | None) -> None:
     """Set the number of threads; None for as many as this process may use."""
     global _threads
-    if n_threads is not None and n_threads < 1:
-        raise ValueError(f"n_threads must be at least 1, or None for all; got {n_threads}")
-    _threads = _available() if n_threads is None else int(n_threads)
+    _threads = _available() if n_threads is None else count(n_threads, "n_threads")
 
 
 @contextmanager
 def threads(n_threads: int | None) -> Iterator[None]:
-    """Use so many threads inside a `with` block.
+    """Use so many threads inside a `with` block. The setting is one for the whole process.
 
     >>> with threads(1):
     ...     get_threads()

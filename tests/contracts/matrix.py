@@ -77,6 +77,19 @@ def _quantized(rng, n, d):
     return quantizer.encode(_normal(rng, n, d))
 
 
+def _rotated(rotation: str) -> Maker:
+    def make(rng, n, d):
+        quantizer = mc.ProductQuantizer(4, 16, rotation, iterations=2, random_state=0).fit(_normal(rng, 64, d))
+        return quantizer.encode(_normal(rng, n, d))
+
+    return make
+
+
+def _stored(rng, n, d):
+    with tempfile.TemporaryDirectory() as folder:
+        return mc.write_store(f"{folder}/rows.store", _normal(rng, n, d)).X
+
+
 def _biased(make: Maker) -> Maker:
     return lambda rng, n, d: mc.BiasedMatrix(make(rng, n, d - 1), value=0.5) if d > 1 else make(rng, n, d)
 
@@ -98,6 +111,9 @@ MAKERS: dict[str, Maker] = {
     "dense_read_only": _read_only,
     "dense_memmap": _memmap,
     "sharded": _sharded,
+    "stored": _stored,
+    "quantized_permuted": _rotated("permutation"),
+    "quantized_orthogonal": _rotated("orthogonal"),
     "sharded_mixed": _mixed_shards,
     "sparse": _sparse,
     "sparse_long": _sparse_long,

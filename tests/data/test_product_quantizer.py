@@ -236,3 +236,64 @@ def test_codes_are_those_of_faiss_but_for_ties():
         da, db = (((x - ours.codebooks_[q, c]) ** 2).sum() for c in (a[i, q], b[i, q]))
         assert da == pytest.approx(db, rel=1e-6)
     assert (a != b).mean() < 1e-3
+
+
+def test_fitting_again_changes_nothing_that_was_encoded_before():
+    A, B = gaussian(600, 16, 0), gaussian(600, 16, 1) * 9
+    pq = mc.ProductQuantizer(4, random_state=0).fit(A)
+    Xq = pq.encode(A)
+    before = Xq.toarray()
+    pq.fit(B)
+    np.testing.assert_array_equal(Xq.toarray(), before)
+    with pytest.raises(ValueError, match="read-only"):
+        pq.codebooks_[0] = 0
+
+
+def test_a_fit_that_fails_leaves_the_quantizer_as_it_was():
+    A, B = gaussian(300, 16), gaussian(300, 32)
+    pq = mc.ProductQuantizer(4, random_state=0).fit(A)
+    codes = pq.encode(A).codes
+    B[7, 3] = np.nan
+    with pytest.raises(ValueError, match="row 7 has NaN"):
+        pq.fit(B)
+    np.testing.assert_array_equal(pq.encode(A).codes, codes)
+
+
+def test_numbers_beyond_float32_are_refused_with_their_row():
+    X = gaussian(300, 16).astype(np.float64)
+    pq = mc.ProductQuantizer(4, random_state=0).fit(X)
+    X[45, 2] = 1e39
+    with pytest.raises(ValueError, match="row 45 has NaN"):
+        pq.encode(X)
+    with pytest.raises(ValueError, match="row 45 has NaN"):
+        mc.ProductQuantizer(4).fit(X)
+
+
+def test_rows_of_another_width_are_refused_even_if_there_are_none():
+    pq = mc.ProductQuantizer(4, random_state=0).fit(gaussian(300, 16))
+    with pytest.raises(ValueError, match="X must have 16 columns"):
+        pq.encode(np.zeros((0, 5)))
+
+
+def test_fitting_without_faiss_leaves_threads_and_warnings_as_they_were(monkeypatch):
+    import warnings
+
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    monkeypatch.setattr(codebooks, "_kmeans", lambda: codebooks._sklearn_kmeans)
+    X = gaussian(2000, 64)
+    with threadpool_limits(2), mc.threads(3):
+        filters = list(warnings.filters)
+        mc.ProductQuantizer(4, 32, random_state=0).fit(X)
+        assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {2}
+    assert warnings.filters == filters
+
+
+def test_a_permutation_is_fitted_on_all_of_the_sample(monkeypatch):
+    # Rows sorted by class: the first ones vary in other columns than the last.
+    X = np.zeros((4000, 32), np.float32)
+    X[:2000, :16] = gaussian(2000, 16)
+    X[2000:, 16:] = 10 * gaussian(2000, 16)
+    order = mc.ProductQuantizer(8, rotation="permutation", random_state=0).fit(X).rotation_.order
+    for block in order.reshape(4, 8):
+        assert (block >= 16).sum() == 4

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import manyclass as mc
@@ -56,6 +56,19 @@ def test_decoded_rows_have_the_same_codes(bits, d, seed):
 def test_constant_columns_come_back(bits, value):
     X = np.full((3, 2), value, np.float32)
     np.testing.assert_allclose(mc.ScalarQuantizer(bits).fit(X).encode(X).toarray(), X, rtol=1e-6, atol=1e-38)
+
+
+@BITS
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=4))
+@example([float(np.finfo(np.float32).max)])
+@example([float(np.finfo(np.float32).max), float(np.finfo(np.float32).min)])
+def test_a_column_is_refused_or_every_code_of_it_decodes_to_a_number(bits, column):
+    try:
+        quantizer = mc.ScalarQuantizer(bits).fit(np.array(column)[:, None])
+    except ValueError:
+        assert max(map(abs, column)) > 3e38
+        return
+    assert np.isfinite(quantizer.decode(np.array([[0], [2**bits - 1]], np.uint8))).all()
 
 
 @BITS
@@ -115,7 +128,9 @@ SCALE, ZERO = np.ones(2, np.float32), np.zeros(2, np.uint8)
         ({"bits": 8}, {"scale": SCALE.astype(float), "zero": ZERO}, "scale and zero must be vectors of one length"),
         ({"bits": 8}, {"scale": SCALE * 0, "zero": ZERO}, "scale must be finite and positive"),
         ({"bits": 8}, {"scale": SCALE * np.float32(np.nan), "zero": ZERO}, "scale must be finite and positive"),
-        ({"bits": 4}, {"scale": SCALE, "zero": ZERO + 16}, "scale must be finite and positive, and zero at most 15"),
+        ({"bits": 8}, {"scale": SCALE[:0], "zero": ZERO[:0]}, "scale and zero must be vectors of one length"),
+        ({"bits": 8}, {"scale": SCALE * np.float32(1e37), "zero": ZERO}, "scale must be finite and positive"),
+        ({"bits": 4}, {"scale": SCALE, "zero": ZERO + 16}, r"scale must be finite and positive, .* zero at most 15"),
     ],
 )
 def test_a_state_that_cannot_be_right_is_refused(settings, arrays, message):
@@ -135,7 +150,11 @@ def test_bits_are_four_or_eight(bits):
         (lambda q: q.encode([[1.0]]), "X must have 2 columns, as in fit; got shape"),
         (lambda q: q.encode([[1.0, 0.0], [np.nan, 1.0]]), "X must hold finite numbers; row 1 has NaN or infinity"),
         (lambda q: q.fit([[np.inf, 1.0]]), "X must hold finite numbers; row 0 has NaN or infinity"),
-        (lambda q: q.fit(np.zeros((0, 2))), "X must have at least one row to fit on; got none"),
+        (lambda q: q.fit(np.zeros((0, 2))), r"X must have at least one row and one column; got shape \(0, 2\)"),
+        (lambda q: q.fit(np.zeros((4, 0))), r"X must have at least one row and one column; got shape \(4, 0\)"),
+        (lambda q: q.fit([[1.0, 1e39]]), r"X must hold numbers that float32 can hold, .*; column 1 goes from 0 to 1e\+39"),
+        (lambda q: q.fit([[0, 1e300]]), "X must hold numbers that float32 can hold"),
+        (lambda q: q.fit([[-1e308, 0], [1e308, 0]]), "X must hold numbers that float32 can hold"),
         (lambda q: q.matrix(np.zeros((2, 3), np.uint8)), r"codes must be bytes of shape \(n, 2\); got uint8 of shape"),
         (lambda q: q.matrix(np.zeros((2, 2))), r"codes must be bytes of shape \(n, 2\); got float64 of shape"),
         (lambda q: mc.ScalarQuantizer().encode([[1.0]]), r"the ScalarQuantizer must be fitted first; call fit\(X\)"),

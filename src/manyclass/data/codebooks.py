@@ -5,6 +5,7 @@ Entry 0 of every codebook is the zero vector, so that a block of zeros decodes t
 different values than there are entries, the entries are those values and nothing is lost.
 """
 
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._blas import one_thread
 from manyclass._threads import get_threads
 
 Vectors = NDArray[np.float32]
@@ -33,7 +35,9 @@ def fit_codebooks(X: Vectors, block: int, n_centroids: int, iterations: int, see
         points = X[:, q * block : min(d, (q + 1) * block)]
         codebooks[q, 1:, : points.shape[1]] = _centroids(points, n_centroids - 1, iterations, int(seeds[q]), kmeans)
 
-    with ThreadPoolExecutor(min(get_threads(), blocks)) as pool:
+    # The settings of BLAS and of warnings belong to the whole process, so they are made here and not by the workers.
+    with one_thread(), warnings.catch_warnings(), ThreadPoolExecutor(min(get_threads(), blocks)) as pool:
+        warnings.simplefilter("ignore")  # a sample need not be clustered to the end
         list(pool.map(fit_block, range(blocks)))
     return codebooks
 
@@ -83,14 +87,9 @@ def _faiss_kmeans(points: Vectors, k: int, iterations: int, seed: int) -> Vector
 
 
 def _sklearn_kmeans(points: Vectors, k: int, iterations: int, seed: int) -> Vectors:
-    import warnings
-
     from sklearn.cluster import KMeans as Lloyd
-    from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), warnings.catch_warnings():
-        # A sample need not be clustered to the end.
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with threadpool_limits(1, user_api="openmp"):  # of this worker only
         model: Any = Lloyd(k, init="random", n_init=1, max_iter=iterations, random_state=seed % (1 << 31))
         return np.asarray(model.fit(points).cluster_centers_, np.float32)

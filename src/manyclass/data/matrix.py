@@ -64,7 +64,7 @@ class Matrix(ABC):
         """Euclidean length of every row (n,), or its square."""
         squares = np.empty(self.shape[0], self.dtype)
         for start, X in self.blocks():
-            squares[start : start + len(X)] = np.einsum("ij,ij->i", X, X)
+            squares[start : start + len(X)] = np.einsum("ij,ij->i", X, X, dtype=np.float64)
         return squares if squared else np.sqrt(squares)
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[int, Floats]]:

@@ -11,6 +11,7 @@ from manyclass.data import roles
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.layouts import visible_files
 from manyclass.data.npy import by_number
+from manyclass.data.parquet_plain import is_text, is_whole, plain
 from manyclass.data.parquet_vectors import is_list, is_vector, vectors
 
 BATCH_ROWS = 1024  # small, so that reading holds little more than the result
@@ -47,20 +48,22 @@ def column_names(path: Path) -> list[str]:
     return list(_file(path).schema_arrow.names)
 
 
+def plain_column_names(path: Path) -> list[str]:
+    """The names of the columns that `read_column` can read, unless they have gaps."""
+    return [field.name for field in _file(path).schema_arrow if is_whole(field.type) or is_text(field.type)]
+
+
 def count_rows(path: Path) -> int:
     """The number of rows of a parquet file, from its footer."""
     return int(_file(path).metadata.num_rows)
 
 
 def read_column(path: Path, name: str) -> NDArray[Any]:
-    """A column of numbers or strings, without gaps."""
-    column = _file(path).read(columns=[name]).column(0).combine_chunks()
-    column = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise ValueError(f"{path} must have no gaps in column {name!r}; row {row} is null")
-    values = column.to_numpy(zero_copy_only=False)
-    return values if values.dtype.kind in "iufb" else np.asarray(values.tolist(), dtype=np.str_)
+    """A column of integers, of yes and no, or of text, without gaps."""
+    file, source = _file(path), f"{path} column {name!r}"
+    if name not in file.schema_arrow.names:
+        raise ValueError(f"{path} must have a column {name!r}; got {', '.join(file.schema_arrow.names)}")
+    return plain(file.read(columns=[name]).column(0), source)
 
 
 def _batches(path: Path) -> Iterator[tuple[int, NDArray[Any]]]:

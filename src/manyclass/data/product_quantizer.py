@@ -1,5 +1,6 @@
 """ProductQuantizer: one byte for every block of columns."""
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -77,40 +78,34 @@ class ProductQuantizer(Quantizer):
             raise ValueError(f"X must have at least one row and one column; got shape {X.shape}")
         rng = np.random.default_rng(self.random_state)
         index = np.sort(rng.choice(n, min(n, self.sample), replace=False))
-        self._n_features = int(d)
-        self.rotation_ = self._fit_rotation(X, index, rng)
+        rotation = self._fit_rotation(X, index, rng)
         seeds = rng.integers(1 << 31, size=-(-d // self.block))
-        self.codebooks_ = np.concatenate(
-            [
-                fit_codebooks(columns, self.block, self.n_centroids, self.iterations, seeds[q : q + blocks])
-                for q, blocks, columns in self._panels(X, index)
-            ]
-        )
+        codebooks = [
+            fit_codebooks(columns, self.block, self.n_centroids, self.iterations, seeds[q : q + blocks])
+            for q, blocks, columns in self._panels(X, index, rotation)
+        ]
+        self._set(np.concatenate(codebooks), rotation, int(d))
         return self
+
+    def _set(self, codebooks: NDArray[np.float32], rotation: Rotation | None, d: int) -> None:
+        # Matrices and stores share the codebooks.
+        codebooks.flags.writeable = False
+        self.codebooks_, self.rotation_, self._n_features = codebooks, rotation, d
 
     def _fit_rotation(self, X: Matrix, index: NDArray[np.intp], rng: np.random.Generator) -> Rotation | None:
         if self.rotation == "permutation":
-            rows = max(1, min(len(index), _SAMPLE_BYTES // (4 * X.shape[1])))
-            return Permutation.fitted(X.rows(index[:rows]).var(axis=0, dtype=np.float64), self.block)
+            return Permutation.fitted(_variances(X, index), self.block)
         return MixedColumns.random(X.shape[1], rng) if self.rotation == "orthogonal" else None
 
-    def _panels(self, X: Matrix, index: NDArray[np.intp]) -> Any:
+    def _panels(self, X: Matrix, index: NDArray[np.intp], rotation: Rotation | None) -> Iterator[Any]:
         """(first block, blocks, sample) a group of columns at a time: a sample of long rows does not fit in memory."""
         d = X.shape[1]
         width = max(1, _SAMPLE_BYTES // (4 * len(index) * self.block)) * self.block
-        rows_at_a_time = max(1, (32 << 20) // (8 * d))
         for j in range(0, d, width):
             columns = np.empty((len(index), min(width, d - j)), np.float32)
-            for i in range(0, len(index), rows_at_a_time):
-                rows = X.rows(index[i : i + rows_at_a_time])
-                _checks.finite(rows, "X", index[i:])
-                X.release()
-                columns[i : i + len(rows)] = self._rotated(rows)[:, j : j + width]
+            for at, rows in _sampled(X, index):
+                columns[at] = _rotated(rows, rotation)[:, j : j + width]
             yield j // self.block, -(-columns.shape[1] // self.block), columns
-
-    def _rotated(self, rows: Floats) -> Floats:
-        rows = rows.astype(np.float32, copy=False)
-        return rows if self.rotation_ is None else self.rotation_.forward(rows)
 
     @property
     def n_features(self) -> int:
@@ -127,9 +122,9 @@ class ProductQuantizer(Quantizer):
             raise ValueError("this ProductQuantizer has no codebooks yet; call fit first")
 
     def encode_rows(self, rows: Floats, first: int = 0) -> Codes:
-        if rows.shape[1] != self.n_features:
+        if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, as in fit; got shape {rows.shape}")
-        x = np.ascontiguousarray(self._rotated(rows), np.float32)
+        x = np.ascontiguousarray(_rotated(_as_float32(rows), self.rotation_))
         codes = np.empty((len(x), self.code_size), np.uint8)
         bad = _native.pq_encode(x, self.codebooks_, codes, get_threads())
         if bad < len(x):
@@ -160,10 +155,41 @@ class ProductQuantizer(Quantizer):
         if codebooks.shape != shape or codebooks.dtype != np.float32:
             raise ValueError(f"codebooks must be float32 of shape {shape}; got {codebooks.dtype} of {codebooks.shape}")
         _checks.finite(codebooks, "codebooks")
-        self._n_features = d
-        self.codebooks_ = np.ascontiguousarray(codebooks)
-        self.rotation_ = ROTATIONS[self.rotation].from_arrays(arrays, d) if self.rotation else None
+        rotation = ROTATIONS[self.rotation].from_arrays(arrays, d) if self.rotation else None
+        self._set(np.array(codebooks, order="C"), rotation, d)
         return self
 
     def __repr__(self) -> str:
         return f"ProductQuantizer(block={self.block}, n_centroids={self.n_centroids}, rotation={self.rotation!r})"
+
+
+def _sampled(X: Matrix, index: NDArray[np.intp]) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """(places in the sample, rows) of the sampled rows, some megabytes at a time."""
+    size = max(1, (32 << 20) // (8 * X.shape[1]))
+    for i in range(0, len(index), size):
+        at = slice(i, min(len(index), i + size))
+        rows = _as_float32(X.rows(index[at]))
+        _checks.finite(rows, "X", index[at])
+        X.release()
+        yield at, rows
+
+
+def _as_float32(rows: Floats) -> NDArray[np.float32]:
+    """Numbers beyond float32 become infinity, which is refused where it is met."""
+    with np.errstate(over="ignore"):
+        return rows.astype(np.float32, copy=False)
+
+
+def _rotated(rows: NDArray[np.float32], rotation: Rotation | None) -> Floats:
+    return rows if rotation is None else rotation.forward(rows)
+
+
+def _variances(X: Matrix, index: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The variance of every column of the sample, from sums of what is left when the first row is taken away."""
+    sums, squares, first = np.zeros(X.shape[1]), np.zeros(X.shape[1]), X.rows(index[:1])[0]
+    for _, rows in _sampled(X, index):
+        for start in range(0, len(rows), 256):
+            shifted = rows[start : start + 256].astype(np.float64) - first
+            sums += shifted.sum(axis=0)
+            squares += np.einsum("ij,ij->j", shifted, shifted)
+    return np.maximum(squares / len(index) - (sums / len(index)) ** 2, 0)

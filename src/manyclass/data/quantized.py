@@ -1,5 +1,7 @@
 """Rows kept as one byte per block of columns, and products that use the bytes as they are."""
 
+from copy import copy
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +36,8 @@ class QuantizedMatrix(Matrix):
         if quantizer.n_centroids < 256 and codes.size and int(codes.max()) >= quantizer.n_centroids:
             raise ValueError(f"codes must be below the number of centroids, {quantizer.n_centroids}; got {codes.max()}")
         self.codes = np.ascontiguousarray(codes)
-        self.quantizer = quantizer
+        # A copy, so that fitting the quantizer again does not change what these codes mean.
+        self.quantizer = copy(quantizer)
         self.shape = (len(codes), quantizer.n_features)
         self.dtype = np.dtype(np.float32)
 
@@ -62,28 +65,42 @@ class QuantizedMatrix(Matrix):
         return rows if rotation is None else rotation.backward(rows)
 
     def _matmat(self, W: Floats) -> Floats:
-        if not self._looks_up(W.shape[1]):
+        if not self._gathers(W.shape[1]):
             return super()._matmat(W)
         rotation = self.quantizer.rotation_
         if rotation is not None:
-            W = np.ascontiguousarray(rotation.forward(W.T).T)
+            W = np.ascontiguousarray(rotation.forward(np.ascontiguousarray(W.T)).T)
         out = np.empty((self.shape[0], W.shape[1]), np.float32)
         _native.pq_matmat(self.codes, self.codebooks, W, out, get_threads())
         return out
 
     def _rmatmat(self, R: Floats) -> Floats:
-        if not self._looks_up(R.shape[1]):
+        if not self._scatters(R.shape[1]):
             return super()._rmatmat(R)
         out = np.empty((self.shape[1], R.shape[1]), np.float32)
-        _native.pq_rmatmat(self.codes, self.codebooks, R, out, get_threads())
-        return out if self.quantizer.rotation_ is None else np.ascontiguousarray(self._rotated_back(out.T).T)
+        _native.pq_rmatmat(self.codes, self.codebooks, self._crowded, R, out, get_threads())
+        if self.quantizer.rotation_ is None:
+            return out
+        return np.ascontiguousarray(self._rotated_back(np.ascontiguousarray(out.T)).T)
 
-    def _looks_up(self, k: int) -> bool:
-        """Whether tables beat decoding.
+    @cached_property
+    def _crowded(self) -> NDArray[np.uint8]:
+        """Where one centroid takes so many rows in a row that their sum must be kept short; found once."""
+        crowded = np.empty((-(-self.shape[0] // _native.STRETCH), self.codes.shape[1]), np.uint8)
+        _native.pq_find_crowded(self.codes, self.codebooks, crowded, get_threads())
+        return crowded
 
-        In operations on 16 columns, for every block: a table takes one for each number of its codebook, a look-up
-        takes 3.2; decoding takes one and a half for each number, and then as many as the dense product has.
-        """
+    # Whether tables beat decoding rows and multiplying them, in operations on 16 columns for every block. A table takes
+    # one for each number of its codebook, a look-up three. Decoding takes a few for every block and for every number,
+    # and the dense product as many as it has columns; X' R adds up d x k numbers in float64 for every tile besides.
+
+    def _gathers(self, k: int) -> bool:
         _, centroids, width = self.codebooks.shape
         n, tiles = self.shape[0], -(-k // 16)
-        return bool(tiles * (centroids * (width + 2) + 3.2 * n) < n * width * (1.5 + tiles))
+        return bool(tiles * (centroids * (width + 2) + 3.2 * n) < n * (4 + width * (1.2 + tiles)))
+
+    def _scatters(self, k: int) -> bool:
+        _, centroids, width = self.codebooks.shape
+        n, tiles = self.shape[0], -(-k // 16)
+        dense = n * (4 + width * (1.2 + tiles)) + 8 * width * tiles * -(-n // 256)
+        return bool(tiles * (centroids * (width + 8) + 3.6 * n) < dense)

@@ -59,6 +59,8 @@ class Quantizer(ABC):
         from manyclass.data.opening import as_matrix
 
         X = as_matrix(X)
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} columns, as in fit; got shape {X.shape}")
         codes = np.empty((X.shape[0], self.code_size), np.uint8)
         for start, rows in X.blocks():
             codes[start : start + len(rows)] = self.encode_rows(rows, start)

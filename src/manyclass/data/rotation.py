@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass import _native
+from manyclass._threads import get_threads
 from manyclass.data.tiles import Floats
 
 Arrays = dict[str, NDArray[Any]]
@@ -104,12 +106,13 @@ class MixedColumns(Rotation):
         return self.permutation.backward(self._mix(X, self.mixer.T, self.rest.T))
 
     def _mix(self, X: Floats, mixer: Floats, rest: Floats) -> Floats:
-        whole = X.shape[1] - len(rest)
-        mixed = np.empty(X.shape, X.dtype)
-        if whole:
-            groups = np.ascontiguousarray(X[:, :whole]).reshape(-1, self.GROUP)
-            mixed[:, :whole] = (groups @ mixer.astype(X.dtype, copy=False)).reshape(len(X), whole)
-        mixed[:, whole:] = X[:, whole:] @ rest.astype(X.dtype, copy=False)
+        # Not by BLAS, which rounds a row otherwise when it comes alone.
+        X = np.ascontiguousarray(X, np.float32)
+        mixed = np.empty_like(X)
+        if len(mixer):
+            _native.mix(X, _padded(mixer), 0, mixed, get_threads())
+        if len(rest):
+            _native.mix(X, _padded(rest), X.shape[1] - len(rest), mixed, get_threads())
         return mixed
 
     def arrays(self) -> Arrays:
@@ -122,6 +125,13 @@ class MixedColumns(Rotation):
             if Q.shape != (size, size) or Q.dtype != np.float32 or not np.allclose(Q @ Q.T, np.eye(size), atol=1e-4):
                 raise ValueError(f"{name} must be an orthogonal float32 matrix of size {size}; got shape {Q.shape}")
         return cls(_checked_order(arrays, d), arrays["mixer"], arrays["rest"])
+
+
+def _padded(Q: Floats) -> NDArray[np.float32]:
+    """With columns of zeros up to a multiple of 16."""
+    out = np.zeros((len(Q), -(-len(Q) // 16) * 16), np.float32)
+    out[:, : len(Q)] = Q
+    return out
 
 
 def _orthogonal(size: int, rng: np.random.Generator) -> NDArray[np.float32]:

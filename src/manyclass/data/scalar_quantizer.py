@@ -36,14 +36,16 @@ class ScalarQuantizer(Quantizer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the range of every column, in one pass over all rows of X."""
         X = as_matrix(X)
-        if not X.shape[0]:
-            raise ValueError("X must have at least one row to fit on; got none")
+        if not X.shape[0] or not X.shape[1]:
+            raise ValueError(f"X must have at least one row and one column; got shape {X.shape}")
         low, high = np.zeros((2, X.shape[1]))
         for start, rows in X.blocks():
             _checks.finite(rows, "X", start)
             np.minimum(low, rows.min(axis=0), out=low)
             np.maximum(high, rows.max(axis=0), out=high)
-        self.scale_, self.zero_ = _affine(low, high, self._most)
+        scale, zero = _affine(low, high, self._most)
+        _check_range(low, high, _decodes(scale, zero, self._most))
+        self.scale_, self.zero_ = scale, zero
         return self
 
     @property
@@ -111,9 +113,23 @@ def _affine(low: Floats, high: Floats, most: int) -> tuple[NDArray[np.float32], 
 
     Rounding the zero shifts the range by at most half a step, so that no end is clipped by more than that.
     """
-    step = (high - low) / most
-    step[step < np.finfo(np.float32).tiny] = 1.0  # a column of zeros, for which any step does
-    return step.astype(np.float32), np.rint(-low / step).astype(np.uint8)
+    with np.errstate(over="ignore"):  # what is too wide has an infinite step, and is refused
+        step = (high - low) / most
+        step[step < np.finfo(np.float32).tiny] = 1.0  # a column of zeros, for which any step does
+        return step.astype(np.float32), np.rint(-low / step).astype(np.uint8)
+
+
+def _decodes(scale: NDArray[np.float32], zero: Codes, most: int) -> NDArray[np.bool_]:
+    """For each column, whether its least and its greatest code stand for numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.isfinite(scale * zero) & np.isfinite(scale * (most - zero.astype(np.float32)))
+
+
+def _check_range(low: Floats, high: Floats, good: NDArray[np.bool_]) -> None:
+    if not good.all():
+        j = int(np.flatnonzero(~good)[0])
+        rule = "X must hold numbers that float32 can hold, with half a step to spare"
+        raise ValueError(f"{rule}; column {j} goes from {low[j]:g} to {high[j]:g}")
 
 
 def _pack(codes: Codes) -> Codes:
@@ -123,11 +139,11 @@ def _pack(codes: Codes) -> Codes:
 
 
 def _check_state(scale: NDArray[Any], zero: NDArray[Any], most: int) -> None:
-    if scale.dtype != np.float32 or zero.dtype != np.uint8 or scale.ndim != 1 or scale.shape != zero.shape:
+    if scale.dtype != np.float32 or zero.dtype != np.uint8 or scale.shape != zero.shape or scale.ndim != 1 or not scale.size:
         got = f"{scale.dtype} {scale.shape} and {zero.dtype} {zero.shape}"
         raise ValueError(f"scale and zero must be vectors of one length, float32 and uint8; got {got}")
-    wrong = ~np.isfinite(scale) | (scale <= 0) | (zero > most)
+    wrong = ~(scale > 0) | (zero > most) | ~_decodes(scale, zero, most)
     if wrong.any():
         j = int(np.flatnonzero(wrong)[0])
-        rule = f"scale must be finite and positive, and zero at most {most}"
+        rule = f"scale must be finite and positive, also times {most}, and zero at most {most}"
         raise ValueError(f"{rule}; got {scale[j]} and {zero[j]} in column {j}")

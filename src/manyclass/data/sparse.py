@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._blas import in_order
 from manyclass.data import tiles
 from manyclass.data.matrix import Matrix
 from manyclass.data.tiles import Floats
@@ -39,14 +40,23 @@ class SparseMatrix(Matrix):
 
     def row_norms(self, squared: bool = False) -> Floats:
         """Euclidean length of every row (n,), or its square."""
-        squares = np.asarray(self.csr.multiply(self.csr).sum(axis=1)).ravel().astype(self.dtype, copy=False)
+        exact = self.csr.multiply(self.csr).sum(axis=1, dtype=np.float64)
+        squares = np.asarray(exact).ravel().astype(self.dtype, copy=False)
         return squares if squared else np.sqrt(squares)
 
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return np.asarray(self.csr[index].toarray(order="C"))
 
     def _matmat(self, W: Floats) -> Floats:
-        return np.asarray(self.csr @ W)
+        # scipy adds up a row in the dtype of the factors, one entry after the other.
+        out, exact = np.empty((self.shape[0], W.shape[1]), self.dtype), W.astype(np.float64)
+
+        def fill(rows: slice) -> None:
+            out[rows] = self.csr[rows].astype(np.float64) @ exact
+
+        for _ in in_order(fill, tiles.spans(self.shape[0], self._height(W.shape[1]))):
+            pass
+        return out
 
     def _rmatmat(self, R: Floats) -> Floats:
         return tiles.rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))

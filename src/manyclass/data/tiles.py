@@ -16,6 +16,7 @@ Floats = NDArray[np.floating[Any]]
 TILE_BYTES = 4 << 20
 TILE_ROWS = 256  # fewer rows would leave BLAS packing W for most of its time
 PANEL_BYTES = 64 << 20
+LONG = 1024  # numbers that BLAS may add up in float32
 
 
 def matmat(tile: Callable[[slice], Floats], shape: tuple[int, int], W: Floats) -> Floats:
@@ -24,7 +25,7 @@ def matmat(tile: Callable[[slice], Floats], shape: tuple[int, int], W: Floats) -
     out = np.empty((n, W.shape[1]), W.dtype)
 
     def fill(rows: slice) -> None:
-        np.matmul(tile(rows), W, out=out[rows])
+        out[rows] = _product(tile(rows), W)
 
     for _ in in_order(fill, spans(n, _height(d, W.itemsize))):
         pass
@@ -32,12 +33,12 @@ def matmat(tile: Callable[[slice], Floats], shape: tuple[int, int], W: Floats) -
 
 
 def rmatmat(tile: Callable[[slice], Any], shape: tuple[int, int], R: Floats, height: int | None = None) -> Floats:
-    """X' R (d, k), from tiles of `height` rows, about 4 MB by default.
+    """X' R (d, k), from tiles of `height` rows, by default about 4 MB and at most `LONG` rows.
 
-    Each tile is one product in its own dtype; tiles are added in float64.
+    Each tile is one product in its own dtype, not so long that its sums drift; tiles are added in float64.
     """
     n, d = shape
-    tiles = spans(n, height or _height(d, R.itemsize))
+    tiles = spans(n, height or min(LONG, _height(d, R.itemsize)))
     out = np.empty((d, R.shape[1]), R.dtype)
     # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
     for columns in spans(R.shape[1], max(1, PANEL_BYTES // (8 * max(1, d)))):
@@ -46,6 +47,16 @@ def rmatmat(tile: Callable[[slice], Any], shape: tuple[int, int], R: Floats, hei
             total += part
         out[:, columns] = total
     return out
+
+
+def _product(X: Floats, W: Floats) -> Floats:
+    """X W for some rows; long ones are added up in float64, some columns at a time, lest their sums drift."""
+    if X.shape[1] <= LONG:
+        return X @ W
+    total = np.zeros((len(X), W.shape[1]))
+    for columns in spans(X.shape[1], LONG):
+        total += X[:, columns] @ W[columns]
+    return total
 
 
 def spans(n: int, size: int) -> list[slice]:

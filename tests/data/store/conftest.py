@@ -1,6 +1,10 @@
 """What the tests of the store share: a store with everything in it, in small blocks."""
 
+import contextlib
+import os
 import shutil
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,6 +59,34 @@ def master(tmp_path_factory, rows, columns):
 def full_store(tmp_path, master):
     """A copy of the master, opened."""
     return open_store(shutil.copytree(master, tmp_path / "full.store"))
+
+
+@pytest.fixture
+def public_store(master):
+    """The path of a copy of the master in a folder that everybody may enter, unlike those of pytest."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield shutil.copytree(master, folder / "full.store")
+    (folder / "full.store").chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def as_nobody():
+    """`with as_nobody():` has no special rights, also where the tests run as root."""
+
+    @contextlib.contextmanager
+    def dropped():
+        root = os.geteuid() == 0
+        if root:
+            os.seteuid(65534)
+        try:
+            yield
+        finally:
+            if root:
+                os.seteuid(0)
+
+    return dropped
 
 
 def contents(path):

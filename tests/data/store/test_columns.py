@@ -15,6 +15,33 @@ def test_labels_that_are_words_become_positions_in_the_sorted_words(kind):
     assert columns.classes == ["ant", "dog"]
 
 
+class Filtered:
+    """A column as pandas leaves it after a filter: its entries have names, and 0 is not among them."""
+
+    ndim = 1
+
+    def __init__(self, values):
+        self._values = dict(zip(range(5, 50, 7), values, strict=False))
+
+    def __len__(self):
+        return len(self._values)
+
+    def __iter__(self):
+        return iter(self._values.values())
+
+    def __getitem__(self, name):
+        return self._values[name]
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(list(self), dtype)
+
+
+def test_a_column_need_not_have_an_entry_called_0():
+    columns = of(y=Filtered(["dog", "ant", "dog"]), names=Filtered("abc"), split=Filtered(["train"] * 3))
+    assert columns.arrays["y"].tolist() == [1, 0, 1]
+    assert of(y=Filtered([7, 8, 9])).arrays["y"].tolist() == [7, 8, 9]
+
+
 def test_words_keep_the_order_of_the_classes_that_are_given():
     columns = of(y=["dog", "ant", "dog"], classes=["dog", "bee", "ant"])
     assert columns.arrays["y"].tolist() == [0, 2, 0]

@@ -156,15 +156,21 @@ def test_a_file_that_shrinks_while_it_is_open_is_an_error_and_not_a_crash(tmp_pa
         store.X.rows(59)
 
 
+@pytest.mark.parametrize("use", [lambda X: X.rows(59), lambda X: X @ np.ones(5), lambda X: X.stored(0, 60)])
+def test_a_file_that_shrinks_after_its_blocks_were_checked_is_an_error_too(tmp_path, rows, use):
+    store = mc.write_store(tmp_path / "a.store", rows)
+    store.X.check()
+    os.truncate(store.path / "X-0.npy", 200)
+    for _ in range(2):
+        with pytest.raises(DamagedStore, match="has 200 bytes"):
+            use(store.X)
+
+
 def test_codes_that_no_quantizer_gives_are_damage_if_they_are_not_what_was_written(tmp_path, rows):
     store = mc.write_store(tmp_path / "a.store", rows, quantizer=mc.ProductQuantizer(block=5, n_centroids=4).fit(rows))
     flip(store.path / "codes-0.npy", 8 * 130 + 7)
     with pytest.raises(DamagedStore, match=r"codes-0\.npy block 0"):
         mc.open_store(store.path)
-
-
-def test_verify_of_what_is_no_store_says_so(tmp_path):
-    assert [damage.file for damage in verify_store(tmp_path)] == ["manifest.json"]
 
 
 def test_progress_of_verify_ends_with_all_bytes(full_store):

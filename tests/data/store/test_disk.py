@@ -6,7 +6,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -72,24 +71,10 @@ def test_a_limit_on_the_size_of_files_is_one_sentence(tmp_path):
     assert child.write(tmp_path / "a.store", 48).verify() == []
 
 
-@pytest.fixture
-def locked_folder():
-    """A folder in which nobody but root may write, while we are not root."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o555)
-    root = os.geteuid() == 0
-    if root:
-        os.seteuid(65534)
-    yield folder
-    if root:
-        os.seteuid(0)
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
-
-
-def test_a_folder_without_permission_is_one_sentence(locked_folder):
-    with pytest.raises(StoreError, match=r"permission denied: .*a\.store cannot be written; choose another place"):
-        mc.write_store(locked_folder / "a.store", X[:3])
+def test_a_folder_without_permission_is_one_sentence(public_store, as_nobody):
+    words = r"permission denied: .*a\.store cannot be written; choose another place"
+    with as_nobody(), pytest.raises(StoreError, match=words):
+        mc.write_store(public_store.parent / "a.store", X[:3])
 
 
 def test_a_read_only_disk_is_one_sentence_and_can_be_read(small_disk):

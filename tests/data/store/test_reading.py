@@ -61,13 +61,13 @@ def test_a_store_overwritten_while_it_is_opened_is_opened_as_it_is_now(tmp_path,
     from manyclass.data.store import reading
 
     path = mc.write_store(tmp_path / "a.store", rows).path
-    read_manifest, left = reading.read_manifest, [True]
+    block_file, left = reading.BlockFile, [True]
 
-    def read_and_lose(path):
-        manifest = read_manifest(path)
-        if left.pop() if left else False:
+    def lose_and_open(path, record):
+        if left:
+            left.pop()
             mc.write_store(path, rows[:3], overwrite=True)
-        return manifest
+        return block_file(path, record)
 
-    monkeypatch.setattr(reading, "read_manifest", read_and_lose)
+    monkeypatch.setattr(reading, "BlockFile", lose_and_open)
     assert len(mc.open_store(path)) == 3

@@ -149,20 +149,6 @@ def test_rows_corrected_after_a_refusal_are_taken(tmp_path, rows, monkeypatch):
     np.testing.assert_array_equal(mc.write_store(tmp_path / "a.store", rows).X.toarray(), rows)
 
 
-def test_the_quantizer_of_an_unfinished_write_need_not_be_fitted_again(tmp_path, rows):
-    path, quantizer = tmp_path / "a.store", ScalarQuantizer().fit(rows)
-    assert StoreWriter.unfinished_quantizer(path, IDENTITY) is None
-    with writer_of(path, quantizer) as writer:
-        pass
-    assert StoreWriter.unfinished_quantizer(path, {"other": 1}) is None
-    kept = StoreWriter.unfinished_quantizer(path, IDENTITY)
-    with writer_of(path, kept) as writer:
-        writer.append(rows)
-        store = writer.commit()
-    np.testing.assert_array_equal(store.X.toarray(), quantizer.encode(rows).toarray())
-    assert StoreWriter.unfinished_quantizer(path, IDENTITY) is None
-
-
 @pytest.mark.parametrize("damage", ["cut", "flip", "remove"])
 def test_rows_that_are_not_what_the_journal_says_are_written_again(
     tmp_path, rows, columns, contents, reference, damage, quantizer
@@ -296,6 +282,19 @@ def test_a_closed_writer_takes_no_rows(tmp_path, rows):
 def test_rows_of_another_shape_or_kind_are_refused(tmp_path, bad):
     with writer_of(tmp_path / "a.store") as writer, pytest.raises(ValueError, match=r"rows must be numbers of shape"):
         writer.append(bad)
+
+
+class Columnless(ScalarQuantizer):
+    """What a quantizer of rows without numbers would be."""
+
+    n_features = code_size = 0
+
+
+def test_a_quantizer_of_no_columns_is_refused(tmp_path):
+    quantizer = Columnless().fit([[1.0]])
+    with pytest.raises(ValueError, match="n_features must be a whole number, at least 1; got 0"):
+        StoreWriter(tmp_path / "a.store", quantizer=quantizer)
+    assert not (tmp_path / "a.store").exists()
 
 
 @pytest.mark.parametrize("options", [{"n_features": 0}, {"n_features": None}, {"n_features": 3, "dtype": np.int32}])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._threads import get_threads
-from manyclass.data.store.errors import Damage, DamagedStore
+from manyclass.data.store.errors import Damage, DamagedStore, unreadable
 from manyclass.data.store.record import FileRecord
 
 T = TypeVar("T")
@@ -37,6 +37,7 @@ class BlockFile:
 
     def check(self, blocks: NDArray[np.intp] | None = None) -> None:
         """Check these blocks, or all, unless they were; DamagedStore for the first that is not what was written."""
+        self.check_size()
         blocks = np.arange(self.record.n_blocks) if blocks is None else blocks
         pending = blocks[~self._checked[blocks]]
         good = in_threads(self._good, pending.tolist())
@@ -44,10 +45,13 @@ class BlockFile:
         if not all(good):
             raise DamagedStore(self._folder, wrong_block(self.record, int(pending[good.index(False)])))
 
-    def _good(self, block: int) -> bool:
-        # A file that somebody cut under us must not be touched beyond its end: that would end the process.
+    def check_size(self) -> None:
+        """Refuse a file that somebody cut under us: to touch what is beyond its end would end the process."""
         if self._map.size() != self.record.size:
             raise DamagedStore(self._folder, wrong_size(self.record, self._map.size()))
+
+    def _good(self, block: int) -> bool:
+        self.check_size()
         start, stop = self.record.span(block)
         return zlib.crc32(memoryview(self._map)[start:stop]) == self.record.crc32[block]
 
@@ -62,20 +66,28 @@ def in_threads(function: Callable[[T], R], items: list[T]) -> list[R]:
         return list(pool.map(function, items))
 
 
-def damaged_outside(folder: Path, record: FileRecord) -> Iterable[Damage]:
-    """What is wrong with a file's presence, size or header."""
+def opened(folder: Path, record: FileRecord) -> int:
+    """A descriptor of a file; DamagedStore if it is missing or no file, StoreError if the system does not give it."""
     try:
-        status = os.stat(folder / record.name)
-        if not stat.S_ISREG(status.st_mode):
-            yield Damage(record.name, None, "is not a file")
-            return
-        if status.st_size != record.size:
-            yield wrong_size(record, status.st_size)
-        with open(folder / record.name, "rb", buffering=0) as file:
-            if file.read(record.header_bytes) != record.header:
-                yield Damage(record.name, None, "has another header than was written")
+        descriptor = os.open(folder / record.name, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
-        yield Damage(record.name, None, "is missing")
+        raise DamagedStore(folder, Damage(record.name, None, "is missing")) from None
+    except OSError as error:
+        raise unreadable(folder / record.name, error) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise DamagedStore(folder, Damage(record.name, None, "is not a file"))
+    return descriptor
+
+
+def damaged_outside(descriptor: int, record: FileRecord) -> Iterable[Damage]:
+    """What is wrong with the size or the header of an open file."""
+    size = os.fstat(descriptor).st_size
+    if size != record.size:
+        yield wrong_size(record, size)
+    try:
+        if os.pread(descriptor, record.header_bytes, 0) != record.header:
+            yield Damage(record.name, None, "has another header than was written")
     except OSError as error:
         yield Damage(record.name, None, f"cannot be read ({error.strerror})")
 
@@ -90,12 +102,12 @@ def wrong_block(record: FileRecord, block: int) -> Damage:
 
 
 def _mapped(folder: Path, record: FileRecord) -> mmap.mmap:
-    for damage in damaged_outside(folder, record):
-        raise DamagedStore(folder, damage)
-    descriptor = os.open(folder / record.name, os.O_RDONLY)
+    descriptor = opened(folder, record)
     try:
+        for damage in damaged_outside(descriptor, record):
+            raise DamagedStore(folder, damage)
         return mmap.mmap(descriptor, record.size, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        raise DamagedStore(folder, Damage(record.name, None, f"cannot be mapped ({error})")) from error
+    except OSError as error:
+        raise unreadable(folder / record.name, error) from error
     finally:
         os.close(descriptor)

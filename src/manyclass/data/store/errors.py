@@ -1,5 +1,6 @@
 """What can be wrong with a store, and the exceptions that say it."""
 
+import errno
 import os
 from dataclasses import dataclass
 
@@ -26,3 +27,9 @@ class DamagedStore(StoreError):  # noqa: N818 - reads as what it is
     def __init__(self, path: str | os.PathLike[str], damage: Damage):
         super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")
         self.damage = damage
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError) -> StoreError:
+    """What to raise where the system refuses to read a file, which says nothing of what is in it."""
+    advice = "; change its permissions" if error.errno in (errno.EACCES, errno.EPERM) else ""
+    return StoreError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")

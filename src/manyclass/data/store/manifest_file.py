@@ -1,19 +1,45 @@
 """manifest.json of a folder, as a Manifest."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.data.store.errors import Damage, DamagedStore, StoreError, unreadable
 from manyclass.data.store.layout import JOURNAL, MANIFEST
 from manyclass.data.store.manifest import Manifest
 from manyclass.data.store.sealed import unseal
 
 _LARGEST = 1 << 28  # bytes; a manifest of a million classes and a terabyte of rows has a tenth of it
+_ATTEMPTS = 20
+
+
+def manifests(path: Path) -> Iterator[Manifest]:
+    """The manifest of the store at `path`; and, when asked again, the next one if it has changed meanwhile.
+
+    Who finds files missing asks again: perhaps the store was overwritten just then, and the new files are there.
+    """
+    seen = None
+    for _ in range(_ATTEMPTS):
+        data = manifest_bytes(path)
+        if data == seen:
+            return
+        seen = data
+        yield _manifest(path, data)
+    raise StoreError(f"{path} is overwritten faster than it can be read; try again when that is over")
 
 
 def read_manifest(path: Path) -> Manifest:
     """The manifest of the store at `path`; StoreError, in one sentence, for whatever is not one."""
-    data = manifest_bytes(path)
+    return _manifest(path, manifest_bytes(path))
+
+
+def store_bytes(path: Path) -> int:
+    """Bytes of all files of the store at `path`, its manifest among them, as that says."""
+    manifest = read_manifest(path)
+    return len(manifest.to_bytes()) + sum(file.size for file in manifest.files())
+
+
+def _manifest(path: Path, data: bytes) -> Manifest:
     try:
         content = unseal(data)
     except StoreError as error:
@@ -37,7 +63,7 @@ def manifest_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise StoreError(_no_manifest(path)) from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read as a store: {MANIFEST}: {error.strerror}") from error
+        raise unreadable(path / MANIFEST, error) from error
 
 
 def _no_manifest(path: Path) -> str:

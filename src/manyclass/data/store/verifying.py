@@ -2,13 +2,15 @@
 
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
-from manyclass.data.store.blocks import damaged_outside, in_threads, wrong_block
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError
-from manyclass.data.store.layout import MANIFEST
-from manyclass.data.store.manifest_file import read_manifest
+from manyclass.data.store.blocks import damaged_outside, in_threads, opened, wrong_block
+from manyclass.data.store.errors import Damage, DamagedStore
+from manyclass.data.store.manifest import Manifest
+from manyclass.data.store.manifest_file import manifests
+from manyclass.data.store.reading import Store
 from manyclass.data.store.record import FileRecord
 
 _AT_ONCE = 64  # blocks between two words of progress
@@ -17,39 +19,47 @@ _AT_ONCE = 64  # blocks between two words of progress
 def verify_store(path: str | os.PathLike[str], progress: Callable[[int, int], None] | None = None) -> list[Damage]:
     """Read all of a store, also one that cannot be opened, and list what is not as it was written.
 
-    Without a manifest nothing else can be checked. progress gets (bytes read, bytes in all).
+    With a damaged manifest nothing else can be checked. What keeps a store from being opened and is no damage is a
+    StoreError: that there is none, that a newer version wrote it, that it may not be read. progress gets (bytes read,
+    bytes in all).
     """
     path = Path(path).expanduser()
+    found: list[Damage] = []
     try:
-        manifest = read_manifest(path)
+        for manifest in manifests(path):
+            found = _damaged(path, manifest, progress or (lambda done, total: None)) or _unopened(path, manifest)
+            if not found:
+                break
     except DamagedStore as error:
         return [error.damage]
-    except StoreError as error:
-        return [Damage(MANIFEST, None, f"is of no use: {error}")]
+    return found
+
+
+def _damaged(path: Path, manifest: Manifest, progress: Callable[[int, int], None]) -> list[Damage]:
     files = list(manifest.files())
     total, before = sum(file.size for file in files), 0
     found: list[Damage] = []
     for file in files:
-        found += damaged_outside(path, file)
-        for first in range(0, file.n_blocks, _AT_ONCE):
-            stop = min(file.n_blocks, first + _AT_ONCE)
-            found += _damaged_blocks(path, file, range(first, stop))
-            if progress:
-                progress(before + file.span(stop - 1)[1], total)
+        for step in _checked(path, file):
+            if isinstance(step, Damage):
+                found.append(step)
+            else:
+                progress(before + step, total)
         before += file.size
     return found
 
 
-def _damaged_blocks(path: Path, file: FileRecord, blocks: range) -> list[Damage]:
+def _checked(path: Path, file: FileRecord) -> Iterator[Damage | int]:
+    """What is wrong with a file, and, now and then, how many of its bytes were read."""
     try:
-        descriptor = os.open(path / file.name, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:
-        return []  # said already
-    try:
-        checked = in_threads(lambda block: _damaged_block(descriptor, file, block), list(blocks))
-        return [damage for damage in checked if damage]
-    finally:
-        os.close(descriptor)
+        with opened(path, file) as descriptor:
+            yield from damaged_outside(descriptor, file)
+            for first in range(0, file.n_blocks, _AT_ONCE):
+                stop = min(file.n_blocks, first + _AT_ONCE)
+                yield from filter(None, in_threads(partial(_damaged_block, descriptor, file), [*range(first, stop)]))
+                yield file.span(stop - 1)[1]
+    except DamagedStore as error:
+        yield error.damage
 
 
 def _damaged_block(descriptor: int, file: FileRecord, block: int) -> Damage | None:
@@ -62,3 +72,12 @@ def _damaged_block(descriptor: int, file: FileRecord, block: int) -> Damage | No
     if len(data) < stop - start or zlib.crc32(data) == file.crc32[block]:
         return None
     return wrong_block(file, block)
+
+
+def _unopened(path: Path, manifest: Manifest) -> list[Damage]:
+    """What goes wrong when files that were found good are opened; StoreError if they make no store."""
+    try:
+        Store(path, manifest)
+    except DamagedStore as error:
+        return [error.damage]
+    return []

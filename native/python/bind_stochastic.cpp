@@ -1,0 +1,147 @@
+#include <stdexcept>
+
+#include "bindings.h"
+#include "stochastic.h"
+
+namespace {
+
+using manyclass::Examples;
+using manyclass::Machines;
+using Labels = In<std::int32_t, 1>;
+
+void require(bool holds, const char* sentence) {
+  if (!holds) throw std::invalid_argument(sentence);
+}
+
+void require_classes(const Labels& labels, std::int64_t least, std::int64_t most) {
+  for (std::size_t i = 0; i < labels.shape(0); ++i)
+    require(labels(i) >= least && labels(i) <= most, "labels must name classes that there are");
+}
+
+Machines machines(const Out<float, 2>& W, const Out<float, 1>& biases, const Out<float, 1>& scales,
+                  const Out<std::int64_t, 1>& steps) {
+  const std::size_t k = W.shape(0);
+  require(k >= 2, "there must be at least two classes");
+  require(biases.shape(0) == k && scales.shape(0) == k && steps.shape(0) == k,
+          "biases, scales and steps must have one entry per class");
+  return {W.data(), biases.data(), scales.data(), steps.data(), k};
+}
+
+Examples examples(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
+                  const In<float, 1>& weights, std::size_t k) {
+  const std::size_t n = X.shape(0);
+  require(y.shape(0) == n && first.shape(0) == n && negatives.shape(0) == n && weights.shape(0) == n,
+          "y, first, negatives and weights must have one entry per row of X");
+  require_classes(y, 0, static_cast<std::int64_t>(k) - 1);
+  require_classes(first, 0, static_cast<std::int64_t>(k) - 2);
+  require_classes(negatives, 0, static_cast<std::int64_t>(k) - 1);
+  return {X.data(), y.data(), first.data(), negatives.data(), weights.data(), n, X.shape(1)};
+}
+
+void one_vs_rest(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
+                 const In<float, 1>& weights, const Out<float, 2>& W, const Out<float, 1>& biases,
+                 const Out<float, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
+                 double regularization, double bias_rate, bool decays, const Out<double, 1>& losses,
+                 std::size_t threads) {
+  const Machines all = machines(W, biases, scales, steps);
+  const Examples run = examples(X, y, first, negatives, weights, all.k);
+  require(W.shape(1) == X.shape(1) && losses.shape(0) == all.k, "W must be as wide as X, losses as long as W");
+  require(loss >= 0 && loss < 4, "loss must be one of four");
+  nb::gil_scoped_release release;
+  manyclass::one_vs_rest(run, all, static_cast<manyclass::Loss>(loss), {step, regularization, bias_rate, decays},
+                         losses.data(), threads);
+}
+
+void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
+                       const In<float, 1>& weights, const Out<float, 2>& W, const Out<float, 1>& biases,
+                       const Out<float, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
+                       double regularization, double bias_rate, bool decays, const In<float, 2>& G,
+                       const Out<float, 2>& S, const Out<double, 1>& losses, std::size_t threads) {
+  const Machines all = machines(W, biases, scales, steps);
+  const Examples run = examples(X, y, first, negatives, weights, all.k);
+  require(G.shape(0) == run.n && G.shape(1) == run.n, "G must have shape (n, n)");
+  require(S.shape(0) == run.n && S.shape(1) == all.k && losses.shape(0) == all.k, "S must have shape (n, k)");
+  require(loss >= 0 && loss < 4, "loss must be one of four");
+  nb::gil_scoped_release release;
+  manyclass::one_vs_rest_block(run, all, static_cast<manyclass::Loss>(loss), {step, regularization, bias_rate, decays},
+                               G.data(), S.data(), losses.data(), threads);
+}
+
+double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const Out<float, 2>& W,
+                   const Out<float, 1>& biases, const Out<float, 1>& scales, const Out<std::int64_t, 1>& steps,
+                   int rival, double step, double regularization, double bias_rate, bool decays, const In<float, 2>& G,
+                   const Out<float, 2>& S, const In<std::uint64_t, 1>& draws, const Out<std::int32_t, 1>& rivals,
+                   const Out<float, 1>& pulls) {
+  const Machines all = machines(W, biases, scales, steps);
+  const std::size_t n = X.shape(0);
+  require(y.shape(0) == n && weights.shape(0) == n && draws.shape(0) == n && rivals.shape(0) == n &&
+              pulls.shape(0) == n,
+          "y, weights, draws, rivals and pulls must have one entry per row of X");
+  require_classes(y, 0, static_cast<std::int64_t>(all.k) - 1);
+  require(G.shape(0) == n && G.shape(1) == n && S.shape(0) == n && S.shape(1) == all.k,
+          "G must have shape (n, n) and S (n, k)");
+  require(rival >= 0 && rival < 3, "rival must be one of three");
+  const Examples run{X.data(), y.data(), nullptr, nullptr, weights.data(), n, X.shape(1)};
+  nb::gil_scoped_release release;
+  return manyclass::joint_block(run, all, static_cast<manyclass::Rival>(rival),
+                                {step, regularization, bias_rate, decays}, G.data(), S.data(), draws.data(),
+                                rivals.data(), pulls.data());
+}
+
+void draw_rivals(const Labels& y, const In<std::uint64_t, 1>& draws, std::size_t k, const Out<std::int32_t, 1>& rivals) {
+  require(k >= 2 && draws.shape(0) == y.shape(0) && rivals.shape(0) == y.shape(0),
+          "draws and rivals must have one entry per label");
+  require_classes(y, 0, static_cast<std::int64_t>(k) - 1);
+  manyclass::draw_rivals(y.data(), y.shape(0), k, draws.data(), rivals.data());
+}
+
+void score_two(const In<float, 2>& X, const In<float, 2>& W, const In<std::int32_t, 2>& classes,
+               const Out<float, 2>& S, std::size_t threads) {
+  require(W.shape(1) == X.shape(1) && S.shape(0) == X.shape(0) && S.shape(1) == W.shape(0) &&
+              classes.shape(0) == X.shape(0) && classes.shape(1) == 2,
+          "X, W, classes and S must fit together");
+  for (std::size_t i = 0; i < 2 * X.shape(0); ++i)
+    require(classes.data()[i] >= 0 && std::size_t(classes.data()[i]) < W.shape(0), "classes must be there");
+  nb::gil_scoped_release release;
+  manyclass::score_two(X.data(), X.shape(0), X.shape(1), W.data(), W.shape(0), classes.data(), S.data(), threads);
+}
+
+void move_two(const In<float, 2>& X, const Labels& y, const Labels& rivals, const In<float, 1>& pulls,
+              const Out<float, 2>& W, std::size_t threads) {
+  const std::size_t n = X.shape(0);
+  require(W.shape(1) == X.shape(1) && y.shape(0) == n && rivals.shape(0) == n && pulls.shape(0) == n,
+          "X, y, rivals, pulls and W must fit together");
+  require_classes(y, 0, static_cast<std::int64_t>(W.shape(0)) - 1);
+  require_classes(rivals, -1, static_cast<std::int64_t>(W.shape(0)) - 1);
+  nb::gil_scoped_release release;
+  manyclass::move_two(X.data(), n, X.shape(1), W.data(), W.shape(0), y.data(), rivals.data(), pulls.data(), threads);
+}
+
+}  // namespace
+
+void bind_stochastic(nb::module_& m) {
+  m.def("one_vs_rest", &one_vs_rest, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("first").noconvert(),
+        nb::arg("negatives").noconvert(), nb::arg("weights").noconvert(), nb::arg("W").noconvert(),
+        nb::arg("biases").noconvert(), nb::arg("scales").noconvert(), nb::arg("steps").noconvert(), nb::arg("loss"),
+        nb::arg("step"), nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"),
+        nb::arg("losses").noconvert(), nb::arg("threads"), "One pass of one-vs-rest over a run of examples.");
+  m.def("one_vs_rest_block", &one_vs_rest_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("first").noconvert(), nb::arg("negatives").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("W").noconvert(), nb::arg("biases").noconvert(), nb::arg("scales").noconvert(),
+        nb::arg("steps").noconvert(), nb::arg("loss"), nb::arg("step"), nb::arg("regularization"),
+        nb::arg("bias_rate"), nb::arg("decays"), nb::arg("G").noconvert(), nb::arg("S").noconvert(),
+        nb::arg("losses").noconvert(), nb::arg("threads"), "The same from scores and Gram matrix; S becomes A.");
+  m.def("joint_block", &joint_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("W").noconvert(), nb::arg("biases").noconvert(),
+        nb::arg("scales").noconvert(), nb::arg("steps").noconvert(), nb::arg("rival"), nb::arg("step"),
+        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"), nb::arg("G").noconvert(),
+        nb::arg("S").noconvert(), nb::arg("draws").noconvert(), nb::arg("rivals").noconvert(),
+        nb::arg("pulls").noconvert(), "One block of multiclass, ranking or weighted ranking.");
+  m.def("draw_rivals", &draw_rivals, nb::arg("y").noconvert(), nb::arg("draws").noconvert(), nb::arg("k"),
+        nb::arg("rivals").noconvert(), "The class that ranking draws for each example.");
+  m.def("score_two", &score_two, nb::arg("X").noconvert(), nb::arg("W").noconvert(), nb::arg("classes").noconvert(),
+        nb::arg("S").noconvert(), nb::arg("threads"), "Scores of two classes of each example.");
+  m.def("move_two", &move_two, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("rivals").noconvert(),
+        nb::arg("pulls").noconvert(), nb::arg("W").noconvert(), nb::arg("threads"),
+        "The updates that a block of a joint machine chose.");
+}

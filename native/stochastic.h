@@ -1,0 +1,75 @@
+// Stochastic gradient descent on many classes: exactly the sequential algorithm of one example after the other, for any
+// number of threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace manyclass {
+
+// Losses of a margin z = y s, with y = +1 or -1 and s the score:
+// max(0, 1 - z), max(0, 1 - z)^2, log(1 + exp(-z)), (1 - z)^2 / 2.
+enum class Loss : int { hinge = 0, squared_hinge = 1, logistic = 2, squared = 3 };
+
+// How a joint machine chooses the class that competes with the right one:
+// the best of all, one drawn at random, or the first drawn that comes too near, weighted by how soon it was found.
+enum class Rival : int { best = 0, any = 1, first = 2 };
+
+// A run of examples, in the order in which they are seen.
+struct Examples {
+  const float* X;                 // (n, d)
+  const std::int32_t* y;          // (n) class of each
+  const std::int32_t* first;      // (n) the first negative class, counted among the classes other than y
+  const std::int32_t* negatives;  // (n) how many negative classes, in a circle from the first
+  const float* weights;           // (n) what the gradient is multiplied with
+  std::size_t n, d;
+};
+
+// Class c scores scales[c] * (weights[c]' x) + biases[c]; steps[c] counts the examples it has seen.
+struct Machines {
+  float* weights;       // (k, d)
+  float* biases;        // (k)
+  float* scales;        // (k)
+  std::int64_t* steps;  // (k)
+  std::size_t k;
+};
+
+// step_t = step / (1 + regularization * step * t) where it decays, else step. The bias is not regularized; its step is
+// multiplied with bias_rate.
+struct Schedule {
+  double step, regularization, bias_rate;
+  bool decays;
+};
+
+// One-vs-rest. Every example updates its own class as a positive and its negative classes as negatives:
+//   w_c <- (1 - step_t * regularization) w_c - step_t * dL(y s) / dw.
+// losses (k) receives the sum of the losses met before each update. Each thread owns a range of classes.
+void one_vs_rest(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
+                 double* losses, std::size_t threads);
+
+// The same for a block whose scores S (n, k) = X W' and Gram matrix G (n, n) = X X' are given: for many negatives two
+// matrix products are faster than many short ones. S becomes A (n, k), and W + A' X are the weights after the block;
+// biases, scales and steps are updated. examples.X is not read.
+void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
+                       const float* G, float* S, double* losses, std::size_t threads);
+
+// All classes together (multiclass, ranking, weighted ranking): every example moves its class y up and one rival down,
+//   w_y <- w_y + step_t r x,  w_rival <- w_rival - step_t r x,
+// if the rival's score is not below that of y by 1; r is 1, or for Rival::first the sum 1 + 1/2 + ... up to
+// floor((k - 1) / draws). scales[0] and steps[0] serve for all classes. S (n, k) = X W' and G (n, n) = X X' are given,
+// S is used up. Returns the sum of the losses; rivals (n) and pulls (n) receive what was chosen (-1 for none) and with
+// which factor of x in the weights. `draw` is a number of its own for every example.
+double joint_block(const Examples& examples, const Machines& machines, Rival rival, const Schedule& schedule,
+                   const float* G, float* S, const std::uint64_t* draw, std::int32_t* rivals, float* pulls);
+
+// rivals (n): the class that Rival::any draws for each example. Only its score and that of y are then read of S.
+void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std::uint64_t* draws, std::int32_t* rivals);
+
+// S[i, classes[i, m]] = X[i]' W[classes[i, m]], for two classes of each example
+void score_two(const float* X, std::size_t n, std::size_t d, const float* W, std::size_t k, const std::int32_t* classes,
+               float* S, std::size_t threads);
+
+// W[y[i]] += pulls[i] X[i], W[rivals[i]] -= pulls[i] X[i], in the order of i; each thread owns a range of classes.
+void move_two(const float* X, std::size_t n, std::size_t d, float* W, std::size_t k, const std::int32_t* y,
+              const std::int32_t* rivals, const float* pulls, std::size_t threads);
+
+}  // namespace manyclass
