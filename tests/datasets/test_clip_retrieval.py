@@ -67,16 +67,39 @@ def test_labels_beside_the_embeddings_go_first(folder):
     assert read_features(folder).y.tolist() == list(range(8))
 
 
+WAY_OUT = r"; labels=False \(--labels none\) leaves labels out$"
+LIKE = r"/metadata must have a file like metadata_0\.parquet for img_emb_2\.npy; got none of its number"
+
+
+def test_an_empty_folder_of_metadata_says_nothing(folder):
+    (folder / "metadata").mkdir()
+    assert read_features(folder).names is None
+
+
 def test_missing_metadata_is_named(folder):
     write_metadata(folder, key="{}")
     (folder / "metadata" / "metadata_2.parquet").unlink()
-    with pytest.raises(
-        ValueError, match=r"/metadata must have a parquet file for img_emb_2\.npy; got none of its number$"
-    ):
+    with pytest.raises(ValueError, match=LIKE + WAY_OUT):
         read_features(folder)
+
+
+def test_missing_metadata_can_be_done_without(folder):
+    write_metadata(folder, key="{}")
+    (folder / "metadata" / "metadata_2.parquet").unlink()
+    with pytest.warns(UserWarning, match=LIKE + "; it is left out$"):
+        features = read_features(folder, labels=False)
+    assert (features.names, len(features.notices)) == (None, 1)
 
 
 def test_metadata_of_another_length_are_named(folder):
     write_metadata(folder, rows=3, key="{}")
-    with pytest.raises(ValueError, match=r"/metadata_0\.parquet must have 2 rows, as img_emb_0\.npy has; got 3$"):
+    with pytest.raises(
+        ValueError, match=r"/metadata_0\.parquet must have 2 rows, as img_emb_0\.npy has; got 3" + WAY_OUT
+    ):
+        read_features(folder)
+
+
+def test_labels_of_another_length_beside_the_embeddings_are_refused(folder):
+    np.save(folder / "labels.npy", np.arange(7))
+    with pytest.raises(ValueError, match=rf"^{folder}/labels\.npy must have one entry per row .*8\); got 7" + WAY_OUT):
         read_features(folder)

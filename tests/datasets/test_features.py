@@ -9,6 +9,7 @@ from manyclass.datasets import Features, read_features
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 Y = np.array([0, 2, 2, 5])  # labels may leave gaps
 NAMES = ["a.jpg", "b.jpg", "c.jpg", "d.jpg"]
+WAY_OUT = r"; labels=False \(--labels none\) leaves labels out$"
 
 
 def test_an_npz_has_labels_names_classes_and_split_beside_the_features(tmp_path):
@@ -28,6 +29,10 @@ def test_what_is_not_there_is_none(tmp_path):
     np.save(tmp_path / "x.npy", A)
     features = read_features(tmp_path / "x.npy")
     assert (features.y, features.names, features.classes, features.split) == (None, None, None, None)
+
+
+def table(names, labels):
+    return "".join(f"{name},{label}\n" for name, label in zip(names, labels, strict=True))
 
 
 def save_labels(path):
@@ -58,12 +63,26 @@ def test_names_and_classes_beside_an_npy_are_found(tmp_path):
     assert list(features.classes) == list("uvwxyz")
 
 
-def test_a_table_of_labels_gives_names_unless_they_have_a_file(tmp_path):
+def test_a_table_of_labels_gives_names(tmp_path):
     np.save(tmp_path / "x.npy", A)
-    (tmp_path / "labels.csv").write_text("".join(f"{name},{y}\n" for name, y in zip(NAMES, Y, strict=True)))
+    (tmp_path / "labels.csv").write_text(table(NAMES, Y))
     assert list(read_features(tmp_path / "x.npy").names) == NAMES
-    (tmp_path / "names.txt").write_text("1\n2\n3\n4\n")
-    assert list(read_features(tmp_path / "x.npy").names) == ["1", "2", "3", "4"]
+
+
+def test_a_split_that_has_a_file_goes_before_that_of_a_table(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / "labels.csv").write_text("label,split\n" + table(Y, ["train"] * 4))
+    (tmp_path / "split.txt").write_text("test\n" * 4)
+    assert list(read_features(tmp_path / "x.npy").split) == ["test"] * 4
+
+
+def test_a_table_of_labels_follows_names_that_have_a_file(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / "labels.csv").write_text(table(["z.jpg", *NAMES[::-1]], [9, *Y[::-1]]))
+    (tmp_path / "names.txt").write_text("\n".join(NAMES))
+    features = read_features(tmp_path / "x.npy")
+    assert list(features.names) == NAMES
+    np.testing.assert_array_equal(features.y, Y)
 
 
 @pytest.mark.parametrize("labels", [Y, Y.tolist(), list("bcad"), np.array(list("bcad"), object)])
@@ -100,13 +119,21 @@ def test_shards_may_have_one_file_of_labels(shards):
 
 def test_a_shard_of_labels_of_another_length_is_named(shards):
     np.save(shards / "labels_2.npy", Y)
-    with pytest.raises(ValueError, match=r"/labels_2\.npy must have 2 entries, one per row of features_2\.npy; got 4$"):
+    message = r"/labels_2\.npy must have 2 entries, one per row of features_2\.npy; got 4" + WAY_OUT
+    with pytest.raises(ValueError, match=message):
         read_features(shards)
 
 
-def test_a_missing_shard_of_labels_is_said(shards):
-    (shards / "labels_10.npy").unlink()
-    with pytest.raises(ValueError, match=r"must have as many files like labels_0\.npy as of features, 3; got 2$"):
+def test_labels_of_a_shard_of_another_number_are_refused(shards):
+    (shards / "labels_10.npy").rename(shards / "labels_9.npy")
+    message = rf"^{shards} must have a file like labels_0\.npy for features_10\.npy; got none of its number" + WAY_OUT
+    with pytest.raises(ValueError, match=message):
+        read_features(shards)
+
+
+def test_one_file_of_labels_must_fit_the_shards(shards):
+    (shards / "labels.csv").write_text("p\nq\n")
+    with pytest.raises(ValueError, match=rf"^{shards}/labels\.csv must have one entry .*\(4\); got 2" + WAY_OUT):
         read_features(shards)
 
 
@@ -141,12 +168,116 @@ def test_a_store_gives_what_was_written(tmp_path):
     assert list(features.classes) == list("uvwxyz")
 
 
-def test_another_number_of_labels_is_refused(tmp_path):
+def test_labels_of_a_folder_that_do_not_fit_are_left_out_with_a_notice(tmp_path):
     np.save(tmp_path / "x.npy", A)
     np.save(tmp_path / "labels.npy", Y[:3])
-    message = rf"^{tmp_path}/x\.npy does not fit .*: labels must have one entry per row of X \(4\); got 3$"
-    with pytest.raises(ValueError, match=message):
+    message = rf"^{tmp_path}/labels\.npy must have one entry per row of {tmp_path}/x\.npy \(4\); got 3; it is left out$"
+    with pytest.warns(UserWarning, match=message) as warned:
+        features = read_features(tmp_path / "x.npy")
+    assert features.y is None
+    assert features.notices == tuple(str(warning.message) for warning in warned)
+
+
+def test_labels_made_for_the_file_must_fit(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    np.save(tmp_path / "x_labels.npy", Y[:3])
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x_labels\.npy must have one entry .*\(4\); got 3" + WAY_OUT):
         read_features(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize("name", ["x_labels.npy", "labels.csv", "labels.txt"])
+@pytest.mark.parametrize("labels", [False, Y], ids=["none", "given"])
+def test_labels_that_are_set_aside_are_in_nobodys_way(tmp_path, name, labels):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / name).write_bytes(b"\xff,,\n,")
+    features = read_features(tmp_path / "x.npy", labels=labels)
+    assert (features.y is None, features.notices) == (labels is False, ())
+
+
+def test_without_labels_there_are_no_classes_but_names_and_split(tmp_path):
+    np.savez(tmp_path / "x.npz", X=A, y=Y, names=NAMES, split=list("abab"), classes=list("uvwxyz"))
+    features = read_features(tmp_path / "x.npz", labels=False)
+    assert (features.y, features.classes) == (None, None)
+    assert (list(features.names), list(features.split)) == (NAMES, list("abab"))
+
+
+def test_given_labels_follow_the_names_of_the_rows(tmp_path):
+    np.savez(tmp_path / "x.npz", X=A, names=NAMES, y=[0, 0, 0, 0])
+    (tmp_path / "y.csv").write_text(table(NAMES[::-1], Y[::-1]))
+    features = read_features(tmp_path / "x.npz", labels=tmp_path / "y.csv")
+    assert list(features.names) == NAMES
+    np.testing.assert_array_equal(features.y, Y)
+
+
+def test_given_labels_follow_names_in_a_table_of_labels_that_is_set_aside(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / "labels.csv").write_text(table(NAMES, [0, 0, 0, 0]))
+    (tmp_path / "y.csv").write_text(table(NAMES[::-1], Y[::-1]))
+    np.testing.assert_array_equal(read_features(tmp_path / "x.npy", labels=tmp_path / "y.csv").y, Y)
+
+
+def test_without_labels_a_table_of_them_gives_names_alone(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / "labels.csv").write_text(table(NAMES, Y))
+    features = read_features(tmp_path / "x.npy", labels=False)
+    assert (features.y, list(features.names)) == (None, NAMES)
+
+
+def test_given_labels_of_other_names_are_refused(tmp_path):
+    np.savez(tmp_path / "x.npz", X=A, names=NAMES)
+    (tmp_path / "y.csv").write_text(table([*NAMES[:2], "C.jpg", "d.jpg"], Y))
+    message = rf"^{tmp_path}/y\.csv must have a label for 'c\.jpg', which is row 2; got none; "
+    with pytest.raises(ValueError, match=message):
+        read_features(tmp_path / "x.npz", labels=tmp_path / "y.csv")
+
+
+def test_given_labels_follow_the_names_in_a_store(tmp_path):
+    mc.write_store(tmp_path / "x.store", A, names=NAMES)
+    (tmp_path / "y.csv").write_text(table(NAMES[::-1], Y[::-1]))
+    np.testing.assert_array_equal(read_features(tmp_path / "x.store", labels=tmp_path / "y.csv").y, Y)
+
+
+@pytest.mark.parametrize("labels", [[1, 0, 1, 0], ["bird", "cat", "fish", "cat"], [7, 8, 9, 7]])
+def test_given_labels_do_not_take_the_classes_of_others(tmp_path, labels):
+    np.savez(tmp_path / "x.npz", X=A, y=[0, 1, 0, 1], classes=["cat", "dog"])
+    features = read_features(tmp_path / "x.npz", labels=labels)
+    assert (features.y.tolist(), features.classes) == (labels, None)
+
+
+def test_given_labels_of_another_number_are_refused(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / "y.txt").write_text("1\n2\n")
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/y\.txt must have one entry per row of .*x\.npy \(4\); got 2$"):
+        read_features(tmp_path / "x.npy", labels=tmp_path / "y.txt")
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_labels_of_yes_and_no_are_integers(tmp_path, given):
+    y = np.array([True, False, True, True])
+    np.savez(tmp_path / "x.npz", X=A, **({} if given else {"y": y}))
+    assert read_features(tmp_path / "x.npz", labels=y if given else None).y.dtype == np.int64
+
+
+@pytest.mark.parametrize("y", [[0, 1, 2, 0], ["cat", "cat", "dog", "bird"]], ids=["integers", "strings"])
+def test_classes_that_do_not_fit_the_labels_are_left_out_with_a_notice(tmp_path, y):
+    np.savez(tmp_path / "x.npz", X=A, y=y, classes=["cat", "dog"])
+    with pytest.warns(UserWarning, match=r"x\.npz member 'classes' does not fit the labels: .*; it is left out$"):
+        features = read_features(tmp_path / "x.npz")
+    assert (features.y.tolist(), features.classes) == (y, None)
+
+
+def test_classes_without_labels_are_passed_over(tmp_path):
+    np.save(tmp_path / "x.npy", A)
+    (tmp_path / "classes.txt").write_text("u\nv\n")
+    assert read_features(tmp_path / "x.npy").classes is None
+
+
+@pytest.mark.parametrize("key", ["names", "split"])
+def test_names_and_split_that_do_not_fit_are_left_out_with_a_notice(tmp_path, key):
+    np.savez(tmp_path / "x.npz", X=A, y=Y, **{key: ["a"]})
+    with pytest.warns(UserWarning, match=rf"^{tmp_path}/x\.npz member '{key}' must have one entry per row .*; got 1; "):
+        features = read_features(tmp_path / "x.npz")
+    assert (getattr(features, key), features.y.tolist()) == (None, Y.tolist())
 
 
 @pytest.mark.parametrize("wrong", [-1, 3])

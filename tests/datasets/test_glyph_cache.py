@@ -77,6 +77,14 @@ def test_a_home_that_cannot_be_written_costs_only_time(tmp_path, monkeypatch):
     assert len(glyphs(**SMALL)) == 4
 
 
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 7)  # one that no list of users has
+    assert glyph_cache.user_folder() is None
+    assert len(glyphs(**SMALL)) == 4
+
+
 def test_a_folder_that_the_user_named_must_work(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):

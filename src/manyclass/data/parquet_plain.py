@@ -31,7 +31,7 @@ def plain(column: Any, source: str) -> NDArray[Any]:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise ValueError(f"{source} must have no gaps; row {row} is null")
     if is_whole(column.type):
-        return np.asarray(column.cast(_value(column.type)).to_numpy())
+        return np.asarray(column.to_numpy())
     return np.array([_word(value, row, source) for row, value in enumerate(column.to_pylist())], np.str_)
 
 

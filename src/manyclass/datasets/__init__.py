@@ -3,5 +3,14 @@
 from manyclass.datasets.features import Features, read_features
 from manyclass.datasets.glyphs import Glyphs, glyphs
 from manyclass.datasets.gradient_histograms import glyph_features
+from manyclass.datasets.low_rank import LowRankClasses, low_rank_classes
 
-__all__ = ["Features", "Glyphs", "glyph_features", "glyphs", "read_features"]
+__all__ = [
+    "Features",
+    "Glyphs",
+    "LowRankClasses",
+    "glyph_features",
+    "glyphs",
+    "low_rank_classes",
+    "read_features",
+]

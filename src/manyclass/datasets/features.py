@@ -1,6 +1,7 @@
 """read_features: features with their labels and names, from what users have on disk."""
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +16,19 @@ from manyclass.data.matrix import Matrix
 from manyclass.data.opening import as_matrix
 from manyclass.data.parquet import parquet_shards
 from manyclass.datasets.beside import beside_file, beside_shards
+from manyclass.datasets.classes import misfit
 from manyclass.datasets.clip_retrieval import in_clip_retrieval
 from manyclass.datasets.columns import in_npz, in_parquet
-from manyclass.datasets.labels import About, as_labels, read_labels
+from manyclass.datasets.finding import Finding, gather
+from manyclass.datasets.labels import as_labels, read_labels, tidy
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
     """Rows, and what is known of them; None where nothing is.
 
-    y holds integers or strings. Where classes is known and y holds integers, classes[y] are their names.
+    y holds integers or strings. Where classes is known and y holds integers, classes[y] are their names. `notices` has
+    one sentence for everything that was found with the rows and left out.
     """
 
     X: Matrix
@@ -32,61 +36,71 @@ class Features:
     names: Sequence[str] | NDArray[np.str_] | None = None
     classes: Sequence[str] | NDArray[np.str_] | None = None
     split: NDArray[Any] | None = None
+    notices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for values, what in ((self.y, "labels"), (self.names, "names"), (self.split, "split")):
             if values is not None:
                 _checks.same_length(values, self.X, what, "X")
-        if self.y is not None and self.classes is not None and self.y.dtype.kind in "iu":
-            wrong = np.flatnonzero((self.y < 0) | (self.y >= len(self.classes)))
-            if len(wrong):
-                row, k = int(wrong[0]), len(self.classes)
-                raise ValueError(f"labels must be integers in [0, {k}); got {self.y[row]} at row {row}")
+        if self.y is not None and self.classes is not None and (problem := misfit(self.y, self.classes)):
+            raise ValueError(problem)
 
 
-def read_features(path: str | os.PathLike[str], labels: str | os.PathLike[str] | ArrayLike | None = None) -> Features:
+def read_features(
+    path: str | os.PathLike[str], labels: str | os.PathLike[str] | ArrayLike | bool | None = None
+) -> Features:
     """The features at a path, as `as_matrix` opens them, with the labels and names that lie in it or beside it.
 
     - .npz: members called labels, names, classes, split (or alike);
     - .npy: x_labels.npy, x_labels.csv, labels.npy, labels.csv, labels.txt beside it, and so for names, classes, split;
-    - a folder of .npy shards: the same, or shards of labels (labels_0.npy, ...);
+    - a folder of .npy shards: the same, or shards of labels (labels_0.npy, ...) with the numbers of the features;
     - parquet: columns called label, name, path, split, ... ;
     - clip-retrieval: the columns of metadata/metadata_N.parquet, with names from image_path, key or url;
     - a store: what was written with it.
 
-    `labels`, a file (.npy, .csv, .txt, ...) or a sequence, goes before what is found.
+    `labels`, a file (.npy, .csv, .txt, ...) or a sequence, replaces the labels and classes that are found; False leaves
+    them out. Where a table of labels has names and the rows have names, labels go by name, and otherwise by order.
+    Names, classes and split that are found but unusable are left out with a warning, and so is a labels.* beside an
+    .npy that does not fit it; other labels that are found must fit.
     """
     path = Path(path).expanduser()
-    about = _FINDERS[layout_of(path)](path)
-    if labels is not None:
-        about = about | _given(labels)
     X = as_matrix(path)
-    try:
-        return Features(X, **about)
-    except ValueError as error:
-        raise ValueError(f"{path} does not fit what is said of its rows: {error}") from error
+    about, notices = gather(_FINDERS[layout_of(path)](path), X, path, _EVERYTHING if labels is None else _NO_LABELS)
+    if labels is not None and labels is not False:
+        about |= _given(labels).fitting(X, path, about)
+    for notice in notices:
+        warnings.warn(notice, UserWarning, stacklevel=2)
+    return Features(X, **about, notices=notices)
 
 
-def _given(labels: str | os.PathLike[str] | ArrayLike) -> About:
+def _given(labels: str | os.PathLike[str] | ArrayLike) -> Finding:
     if isinstance(labels, str | os.PathLike):
-        return read_labels(Path(labels).expanduser())
-    return {"y": as_labels(labels, "labels")}
+        path = Path(labels).expanduser()
+        return Finding(("y",), path, lambda: read_labels(path))
+    return Finding(("y",), "labels", lambda: tidy({"y": as_labels(labels, "labels")}))
 
 
-def _in_store(path: Path) -> About:
+def _in_store(path: Path) -> list[Finding]:
     from manyclass.data.store import open_store
 
     store = open_store(path)
-    known = {key: getattr(store, key) for key in ("y", "names", "classes", "split")}
-    return {key: values for key, values in known.items() if values is not None}
+
+    def finding(key: str) -> Finding:
+        values = getattr(store, key)
+        return Finding((key,), path, lambda: {} if values is None else {key: values})
+
+    return [finding(key) for key in _EVERYTHING]
 
 
-_FINDERS: dict[Layout, Callable[[Path], About]] = {
+_EVERYTHING = ("y", "names", "classes", "split")
+_NO_LABELS = ("names", "split")
+
+_FINDERS: dict[Layout, Callable[[Path], list[Finding]]] = {
     "npy": beside_file,
     "npz": in_npz,
-    "parquet": lambda path: in_parquet([path]),
+    "parquet": lambda path: in_parquet(path, lambda: [path]),
     "store": _in_store,
     "clip_retrieval": in_clip_retrieval,
     "npy_shards": beside_shards,
-    "parquet_shards": lambda path: in_parquet(parquet_shards(path)),
+    "parquet_shards": lambda path: in_parquet(path, lambda: parquet_shards(path)),
 }

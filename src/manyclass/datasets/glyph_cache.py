@@ -14,10 +14,13 @@ from manyclass import _atomic
 Arrays = dict[str, NDArray[Any]]
 
 
-def user_folder() -> Path:
-    """$XDG_CACHE_HOME/manyclass, or ~/.cache/manyclass."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base, "manyclass")
+def user_folder() -> Path | None:
+    """$XDG_CACHE_HOME/manyclass, or ~/.cache/manyclass; None for a user without a home, as in some containers."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(base or Path.home() / ".cache", "manyclass")
+    except RuntimeError:
+        return None
 
 
 def path_of(folder: Path, name: str, settings: str) -> Path:

@@ -118,7 +118,7 @@ def _cache_path(cache: bool | str | os.PathLike[str], settings: str) -> Path | N
     if cache is False:
         return None
     folder = glyph_cache.user_folder() if cache is True else Path(cache)
-    return glyph_cache.path_of(folder, "glyphs", settings)
+    return glyph_cache.path_of(folder, "glyphs", settings) if folder else None
 
 
 def _keep(path: Path, arrays: dict[str, NDArray[Any]], asked: bool) -> None:

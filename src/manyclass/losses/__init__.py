@@ -1,0 +1,1 @@
+"""Losses: functions of scores and labels, which never see X."""

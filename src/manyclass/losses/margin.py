@@ -1,0 +1,81 @@
+"""Losses of a binary margin z = y s, with y = +1 or -1 and s the score."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+
+
+class MarginLoss(ABC):
+    """A convex function of the margin. One-vs-rest machines add it up over the classes."""
+
+    name: str
+    code: int  # how the compiled loops know it
+
+    @abstractmethod
+    def value(self, z: Floats) -> Floats:
+        """The loss of each margin."""
+
+    @abstractmethod
+    def derivative(self, z: Floats) -> Floats:
+        """Its derivative by the margin."""
+
+
+class Hinge(MarginLoss):
+    """max(0, 1 - z).
+
+    >>> Hinge().value(np.array([2.0, 0.5, -1.0]))
+    array([0. , 0.5, 2. ])
+    """
+
+    name, code = "hinge", 0
+
+    def value(self, z: Floats) -> Floats:
+        return np.maximum(0, 1 - z)
+
+    def derivative(self, z: Floats) -> Floats:
+        return -(z < 1).astype(z.dtype)
+
+
+class SquaredHinge(MarginLoss):
+    """max(0, 1 - z)^2."""
+
+    name, code = "squared_hinge", 1
+
+    def value(self, z: Floats) -> Floats:
+        return np.maximum(0, 1 - z) ** 2
+
+    def derivative(self, z: Floats) -> Floats:
+        return -2 * np.maximum(0, 1 - z)
+
+
+class Logistic(MarginLoss):
+    """log(1 + exp(-z))."""
+
+    name, code = "logistic", 2
+
+    def value(self, z: Floats) -> Floats:
+        return np.logaddexp(0, -z)
+
+    def derivative(self, z: Floats) -> Floats:
+        # exp of what is not positive never overflows.
+        e: Floats = np.exp(-np.abs(z))
+        return np.asarray(-np.where(z > 0, e, 1) / (1 + e))
+
+
+class Squared(MarginLoss):
+    """(1 - z)^2 / 2."""
+
+    name, code = "squared", 3
+
+    def value(self, z: Floats) -> Floats:
+        return (1 - z) ** 2 / 2
+
+    def derivative(self, z: Floats) -> Floats:
+        return z - 1
+
+
+MARGIN_LOSSES: dict[str, MarginLoss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), Squared())}
