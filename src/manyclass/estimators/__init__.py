@@ -1,0 +1,1 @@
+"""scikit-learn's contract: labels in, `coef_` out."""

@@ -1,0 +1,39 @@
+"""The names of objectives, and what they stand for."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers.joint import Joint
+from manyclass.solvers.minibatch import MiniBatch
+from manyclass.solvers.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd import Algorithm
+
+
+def _one_vs_rest(loss: str, beta: float | str | None, k: int) -> OneVsRest:
+    # Where the search for beta begins: a share of the classes that falls as they become more.
+    start = 4 * np.sqrt(k) if beta == "auto" else beta
+    return OneVsRest(MARGIN_LOSSES[loss], None if start is None or float(start) >= k - 1 else float(start))
+
+
+def algorithm(objective: str, loss: str, beta: float | str | None, k: int) -> Algorithm:
+    """What trains an objective; `loss` and `beta` are for one-vs-rest."""
+    return OBJECTIVES[objective](loss, beta, k)
+
+
+OBJECTIVES: dict[str, Callable[[str, float | str | None, int], Algorithm]] = {
+    "ovr": _one_vs_rest,
+    "multiclass": lambda *_: Joint("best"),
+    "ranking": lambda *_: Joint("any"),
+    "warp": lambda *_: Joint("first"),
+    "softmax": lambda *_: MiniBatch(),
+}
+
+# Where the search for a step begins, for rows of length 1.
+_STEPS = {"hinge": 0.25, "squared_hinge": 0.125, "logistic": 4.0, "squared": 0.125}
+
+
+def natural_step(objective: str, loss: str) -> float:
+    """A step that is about right for rows of length 1."""
+    return {"ovr": _STEPS[loss], "softmax": 2.0, "warp": 0.05}.get(objective, 0.125)

@@ -1,0 +1,1 @@
+"""Minimize loss(X W, y) + penalty(W): one algorithm per file."""

@@ -1,0 +1,72 @@
+"""Machines: one linear machine for every class, as stochastic gradient descent keeps them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _blas
+from manyclass.data.matrix import Matrix
+from manyclass.data.tiles import Floats, spans
+
+
+@dataclass
+class Machines:
+    """Class c scores scales[c] * W[c]' x + biases[c].
+
+    The scale makes the decay of W by the ridge one multiplication; `steps` counts the examples that a class has seen.
+    """
+
+    W: NDArray[np.float32]  # (k, d)
+    biases: NDArray[np.float32]  # (k,)
+    scales: NDArray[np.float32]  # (k,)
+    steps: NDArray[np.int64]  # (k,)
+
+    @classmethod
+    def zeros(cls, k: int, d: int) -> "Machines":
+        """Machines that have seen nothing."""
+        return cls(np.zeros((k, d), np.float32), np.zeros(k, np.float32), np.ones(k, np.float32), np.zeros(k, np.int64))
+
+    @classmethod
+    def of(cls, coef: Any, intercept: Any) -> "Machines":
+        """Machines with these weights, (k, d) and (k,), copied."""
+        machines = cls.zeros(*np.shape(coef))
+        machines.W[...], machines.biases[...] = coef, intercept
+        return machines
+
+    def copy(self) -> "Machines":
+        """The same, apart."""
+        return Machines(self.W.copy(), self.biases.copy(), self.scales.copy(), self.steps.copy())
+
+    def fold(self) -> None:
+        """Multiply the scales into W."""
+        self.W *= self.scales[:, None]
+        self.scales[:] = 1
+
+    def fold_small(self) -> None:
+        """Fold before float32 runs out of digits."""
+        if self.scales.min() < 1e-6:
+            self.fold()
+
+    def finite(self) -> bool:
+        """Whether all is well; a step that is too large ends in infinity."""
+        return bool(np.isfinite(self.biases).all() and np.isfinite(self.W).all())
+
+    def scores(self, rows: Floats) -> Floats:
+        """(m, k) scores of rows (m, d)."""
+        S = rows.astype(np.float32, copy=False) @ self.W.T
+        S *= self.scales
+        S += self.biases
+        return S
+
+    def best_classes(self, X: Matrix, index: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The class of highest score for some rows of X."""
+
+        def best(at: slice) -> NDArray[np.intp]:
+            found: NDArray[np.intp] = self.scores(X.rows(index[at])).argmax(axis=1)
+            return found
+
+        rows = max(1, min(512, (1 << 20) // (4 * len(self.W)), (1 << 20) // (4 * X.shape[1])))
+        found = list(_blas.in_order(best, spans(len(index), rows)))
+        return np.concatenate(found) if found else np.zeros(0, np.intp)

@@ -1,0 +1,49 @@
+"""Softmax by mini-batches of stochastic gradient descent."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyclass.losses.softmax import Softmax
+from manyclass.solvers.machines import Machines
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.products import move, scores
+from manyclass.solvers.schedule import Chunk, Schedule, chunks
+
+
+@dataclass(frozen=True)
+class MiniBatch:
+    """W <- (1 - step * regularization) W - step * (the mean gradient of a batch) * batch.
+
+    The step is that of one example, as elsewhere: a batch of b examples goes b times as far as their mean gradient.
+    """
+
+    batch: int = 32
+
+    def epoch(self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int) -> float:
+        """One pass; the mean loss met."""
+        order = schedule.order(problem, schedule.generator(epoch))
+        lost = 0.0
+        for chunk in chunks(problem, order):
+            for start in range(0, len(chunk.y), self.batch):
+                at = slice(start, start + self.batch)
+                part = Chunk(at, chunk.rows[at], chunk.y[at], chunk.weights[at])
+                lost += self._step(part, machines, schedule)
+        return lost / max(1, len(problem))
+
+    def cost(self, k: int) -> float:
+        """Classes that an example concerns, seen twice."""
+        return 2 * k
+
+    def _step(self, chunk: Chunk, machines: Machines, schedule: Schedule) -> float:
+        Z = scores(chunk.rows, machines.W) * machines.scales + machines.biases
+        values, R = Softmax().value_and_gradient(Z, chunk.y)
+        R *= chunk.weights[:, None]
+        t = int(machines.steps[0])
+        step = schedule.step / (1 + schedule.regularization * schedule.step * t if schedule.decays else 1)
+        machines.scales *= np.float32((1 - step * schedule.regularization) ** len(chunk.y))
+        machines.fold_small()
+        machines.biases -= np.float32(step * schedule.bias_rate) * R.sum(axis=0)
+        move(machines.W, R * np.float32(-step) / machines.scales, chunk.rows)
+        machines.steps += len(chunk.y)
+        return float(values @ chunk.weights.astype(np.float64))

@@ -1,0 +1,80 @@
+"""Schedule: how far a step goes, and in which order examples are seen."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.solvers.problem import Problem
+
+# Rows that are read at a time: enough to pay for starting threads, little beside the data.
+_CHUNK_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """step_t = step, or step / (1 + regularization * step * t) where it decays; t counts examples.
+
+    The bias is a constant feature that the ridge does not touch: its square, `bias_rate`, multiplies its step.
+    """
+
+    step: float
+    regularization: float = 0.0
+    decays: bool = False
+    bias_rate: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.step) and self.step > 0):
+            raise ValueError(f"step must be a positive number; got {self.step!r}")
+        if not (np.isfinite(self.regularization) and self.regularization >= 0):
+            raise ValueError(f"regularization must be a number, at least 0; got {self.regularization!r}")
+        if self.step * self.regularization >= 1:
+            raise ValueError(
+                f"step * regularization must be below 1; got {self.step:g} * {self.regularization:g}; "
+                "take a smaller step"
+            )
+
+    def with_step(self, step: float) -> "Schedule":
+        """The same with another step."""
+        return replace(self, step=step)
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """As the compiled loops take it."""
+        return {
+            "step": self.step,
+            "regularization": self.regularization,
+            "bias_rate": self.bias_rate,
+            "decays": self.decays,
+        }
+
+    def generator(self, epoch: int) -> np.random.Generator:
+        """The random numbers of an epoch; they depend on nothing before it, so that a run can go on anywhere."""
+        return np.random.Generator(np.random.Philox(key=[self.seed, epoch]))
+
+    def order(self, problem: Problem, rng: np.random.Generator) -> NDArray[np.intp]:
+        """The rows of X in the order of this epoch."""
+        return problem.index[rng.permutation(len(problem))]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some consecutive examples of an epoch."""
+
+    at: slice  # places in the epoch
+    rows: NDArray[np.float32]  # (m, d)
+    y: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+def chunks(problem: Problem, order: NDArray[np.intp], most: int | None = None) -> Iterator[Chunk]:
+    """The examples of an epoch, as many at a time as fit in a few megabytes."""
+    size = max(1, min(_CHUNK_BYTES // (4 * max(1, problem.d)), most or len(order)))
+    for start in range(0, len(order), size):
+        at = slice(start, min(len(order), start + size))
+        index = order[at]
+        rows = np.ascontiguousarray(problem.X.rows(index), np.float32)
+        yield Chunk(at, rows, problem.y[index], problem.weights[index])

@@ -1,0 +1,117 @@
+"""Stochastic gradient descent, epoch after epoch, until validation says enough."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from manyclass.solvers.machines import Machines
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.schedule import Schedule
+
+
+class Algorithm(Protocol):
+    """One pass over the examples, by one objective."""
+
+    def epoch(self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int) -> float:
+        """Update the machines; the mean loss met on the way."""
+
+    def cost(self, k: int) -> float:
+        """Classes that an example concerns."""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Stop after `patience` judgements in a row that are not better than the best by more than `tolerance`."""
+
+    max_epochs: int = 100
+    tolerance: float = 1e-3
+    patience: int = 5
+    every: int = 1  # epochs between judgements
+
+
+@dataclass
+class Descent:
+    """Where a descent stands: enough to go on from, to the same bits.
+
+    `mean` is the average of the machines after each epoch, later ones counting more (Shamir and Zhang, ICML 2013,
+    with eta = 1): less noisy than the last, and as far along. It is what is judged and kept.
+    """
+
+    machines: Machines
+    mean: Machines
+    best: Machines | None = None
+    epoch: int = 0
+    best_epoch: int = 0
+    best_score: float = -1.0
+    mark: float = -1.0  # the score to surpass
+    stale: int = 0  # judgements since
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, machines: Machines) -> "Descent":
+        """A descent from these machines."""
+        return cls(machines, machines.copy())
+
+    def result(self) -> Machines:
+        """The machines to keep."""
+        return self.mean if self.best is None else self.best
+
+    def average(self) -> None:
+        """Take the machines into the mean."""
+        share = np.float32(2 / (self.epoch + 1))
+        for c in range(0, len(self.mean.W), 64):
+            part = slice(c, c + 64)
+            self.mean.W[part] *= 1 - share
+            self.mean.W[part] += (share * self.machines.scales[part, None]) * self.machines.W[part]
+        self.mean.biases += share * (self.machines.biases - self.mean.biases)
+
+    def judge(self, score: float, stopping: Stopping) -> bool:
+        """Note a score; whether to stop."""
+        # Of equals the later: a small validation set cannot tell them apart, and more training seldom hurts.
+        if score >= self.best_score:
+            self.best_score, self.best_epoch = score, self.epoch
+            if self.best is None:
+                self.best = self.mean.copy()
+            else:
+                self.best.W[...], self.best.biases[...] = self.mean.W, self.mean.biases
+        if score > self.mark + stopping.tolerance:
+            self.mark, self.stale = score, 0
+        else:
+            self.stale += 1
+        return self.stale >= stopping.patience
+
+
+def descend(
+    descent: Descent,
+    algorithm: Algorithm,
+    problem: Problem,
+    schedule: Schedule,
+    stopping: Stopping,
+    judge: Callable[[Machines], float] | None = None,
+    after_epoch: Callable[[Descent], bool | None] | None = None,
+) -> Descent:
+    """Run epochs until `stopping` says so; `after_epoch` sees the descent after each and may return True to end it."""
+    while descent.epoch < stopping.max_epochs:
+        started = time.perf_counter()
+        loss = algorithm.epoch(problem, descent.machines, schedule, descent.epoch)
+        if not (np.isfinite(loss) and descent.machines.finite()):
+            raise FloatingPointError(
+                f"the weights grew beyond float32 in epoch {descent.epoch + 1} with step {schedule.step:g}; "
+                "take a smaller step, or scale X"
+            )
+        descent.epoch += 1
+        descent.average()
+        trained = time.perf_counter() - started
+        record: dict[str, Any] = {"epoch": descent.epoch, "loss": loss, "examples": len(problem), "seconds": trained}
+        done = False
+        if judge is not None and descent.epoch % stopping.every == 0:
+            record["accuracy"] = judge(descent.mean)
+            record["judging_seconds"] = time.perf_counter() - started - trained
+            done = descent.judge(record["accuracy"], stopping)
+        descent.history.append(record)
+        if (after_epoch is not None and after_epoch(descent)) or done:
+            break
+    return descent

@@ -1,0 +1,49 @@
+"""What is held out, and how a machine is judged on it."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.solvers.machines import Machines
+from manyclass.solvers.problem import Problem
+
+
+def mean_class_accuracy(problem: Problem) -> Callable[[Machines], float]:
+    """The share of examples given their own class, in each class, averaged over the classes that occur."""
+    y = problem.y[problem.index]
+    counts = np.bincount(y, minlength=problem.k)
+
+    def judge(machines: Machines) -> float:
+        right = machines.best_classes(problem.X, problem.index) == y
+        hits = np.bincount(y[right], minlength=problem.k)
+        return float((hits[counts > 0] / counts[counts > 0]).mean())
+
+    return judge
+
+
+def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
+    """(rest, held out): about this fraction of every class, none of classes with one example."""
+    y = problem.y[problem.index]
+    shuffled = rng.permutation(len(problem))
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    counts = np.bincount(y, minlength=problem.k)
+    rank = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # At least one of each class that can spare one, and never the last.
+    share = np.clip(np.rint(fraction * counts), 1, np.maximum(counts - 1, 0)).astype(int)
+    out = np.zeros(len(y), bool)
+    out[by_class[rank < np.repeat(share, counts)]] = True
+    return problem.part(problem.index[~out]), problem.part(problem.index[out])
+
+
+def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
+    """At most `size` examples, in the order of X."""
+    if len(problem) <= size:
+        return problem
+    return problem.part(np.sort(rng.choice(problem.index, size, replace=False)))
+
+
+def mean_square(problem: Problem, rng: np.random.Generator, size: int = 512) -> float:
+    """The mean of |x|^2, on a sample: the unit in which steps are measured."""
+    rows: NDArray[np.float64] = problem.X.rows(sample(problem, size, rng).index).astype(np.float64)
+    return float(np.einsum("ij,ij->i", rows, rows).mean()) if len(rows) else 1.0
