@@ -63,8 +63,11 @@ void share_classes(size_t k, size_t threads, const Work& work) {
 void one_vs_rest(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
                  double* losses, size_t threads) {
   const size_t d = examples.d, k = machines.k;
-  // Examples that stay in the second-level cache while class after class goes over them.
-  const size_t block = std::max<size_t>(32, (768 << 10) / (sizeof(float) * d));
+  // Examples that stay in the second-level cache while class after class goes over them; more, where a class would
+  // otherwise be fetched for less than eight of them.
+  size_t pairs = examples.n;
+  for (size_t i = 0; i < examples.n; ++i) pairs += examples.negatives[i];
+  const size_t block = std::max<size_t>({32, (768 << 10) / (sizeof(float) * d), 8 * k * examples.n / (pairs + 1)});
   const Kernels& loops = kernels();
   share_classes(k, threads, [&](size_t begin, size_t end) {
     Lists lists(begin, end);
@@ -129,6 +132,15 @@ void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss 
           loops.add_multiple(G[i * n + later], pulls.data(), end - begin, S + later * k + begin);
       std::copy(pulls.begin(), pulls.end(), S + i * k + begin);
     }
+  });
+}
+
+void move_some(const float* X, size_t n, size_t d, const float* A, float* W, size_t k, size_t threads) {
+  const Kernels& loops = kernels();
+  share_classes(k, threads, [&](size_t begin, size_t end) {
+    for (size_t i = 0; i < n; ++i)
+      for (size_t c = begin; c < end; ++c)
+        if (A[i * k + c] != 0) loops.add_multiple(A[i * k + c], X + i * d, d, W + c * d);
   });
 }
 

@@ -72,4 +72,8 @@ void score_two(const float* X, std::size_t n, std::size_t d, const float* W, std
 void move_two(const float* X, std::size_t n, std::size_t d, float* W, std::size_t k, const std::int32_t* y,
               const std::int32_t* rivals, const float* pulls, std::size_t threads);
 
+// W += A' X for A (n, k) that is mostly zeros, in the order of i; each thread owns a range of classes.
+void move_some(const float* X, std::size_t n, std::size_t d, const float* A, float* W, std::size_t k,
+               std::size_t threads);
+
 }  // namespace manyclass

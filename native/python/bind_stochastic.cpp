@@ -117,6 +117,13 @@ void move_two(const In<float, 2>& X, const Labels& y, const Labels& rivals, cons
   manyclass::move_two(X.data(), n, X.shape(1), W.data(), W.shape(0), y.data(), rivals.data(), pulls.data(), threads);
 }
 
+void move_some(const In<float, 2>& X, const In<float, 2>& A, const Out<float, 2>& W, std::size_t threads) {
+  require(A.shape(0) == X.shape(0) && A.shape(1) == W.shape(0) && W.shape(1) == X.shape(1),
+          "X, A and W must fit together");
+  nb::gil_scoped_release release;
+  manyclass::move_some(X.data(), X.shape(0), X.shape(1), A.data(), W.data(), W.shape(0), threads);
+}
+
 }  // namespace
 
 void bind_stochastic(nb::module_& m) {
@@ -141,6 +148,8 @@ void bind_stochastic(nb::module_& m) {
         nb::arg("rivals").noconvert(), "The class that ranking draws for each example.");
   m.def("score_two", &score_two, nb::arg("X").noconvert(), nb::arg("W").noconvert(), nb::arg("classes").noconvert(),
         nb::arg("S").noconvert(), nb::arg("threads"), "Scores of two classes of each example.");
+  m.def("move_some", &move_some, nb::arg("X").noconvert(), nb::arg("A").noconvert(), nb::arg("W").noconvert(),
+        nb::arg("threads"), "W += A' X for A that is mostly zeros.");
   m.def("move_two", &move_two, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("rivals").noconvert(),
         nb::arg("pulls").noconvert(), nb::arg("W").noconvert(), nb::arg("threads"),
         "The updates that a block of a joint machine chose.");

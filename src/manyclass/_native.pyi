@@ -11,6 +11,7 @@ def pq_matmat(
     out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+
 STRETCH: int
 
 def pq_find_crowded(
@@ -98,6 +99,7 @@ def score_two(
     S: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+def move_some(X: NDArray[np.float32], A: NDArray[np.float32], W: NDArray[np.float32], threads: int) -> None: ...
 def move_two(
     X: NDArray[np.float32],
     y: NDArray[np.int32],

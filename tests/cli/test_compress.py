@@ -116,16 +116,27 @@ def _empty(path):
     return "at least one row"
 
 
+def _no_columns(path):
+    np.save(path / "x.npy", np.ones((4, 0), np.float32))
+    return "at least one row and one column"
+
+
+def _too_large(path):
+    np.save(path / "x.npy", np.full((300, 16), 1e300))
+    return "finite numbers within float32; row "
+
+
 def _cut_short(path):
     np.save(path / "x.npy", np.ones((500, 8), np.float32))
     os.truncate(path / "x.npy", 1000)
     return "x.npy"
 
 
-@pytest.mark.parametrize("make", [_nan, _text, _complex, _missing, _empty, _cut_short])
-def test_a_source_that_cannot_be_used_is_one_sentence_and_exit_one(run, tmp_path, make):
+@pytest.mark.parametrize("make", [_nan, _text, _complex, _missing, _empty, _no_columns, _too_large, _cut_short])
+@pytest.mark.parametrize("options", [("--kind", "product"), ("--kind", "scalar", "--sample", 400)])
+def test_a_source_that_cannot_be_used_is_one_sentence_and_exit_one(run, tmp_path, make, options):
     words = make(tmp_path)
-    outcome = run("compress", tmp_path / "x.npy", "-o", tmp_path / "x.store", "--quiet")
+    outcome = run("compress", tmp_path / "x.npy", "-o", tmp_path / "x.store", "--quiet", *options)
     assert outcome.code == 1
     assert words in outcome.err
     assert outcome.err.startswith("manyclass: ")
@@ -152,15 +163,106 @@ def test_wrong_usage_is_exit_two(run, features, tmp_path, options):
     assert not (tmp_path / "x.store").exists()
 
 
-def interrupt_at_row(monkeypatch, row):
-    encode = mc.ScalarQuantizer.encode_rows
+@pytest.mark.parametrize("sample", [(), ("--sample", 9)])
+def test_after_a_refusal_the_store_that_was_there_still_opens(run, features, tmp_path, sample):
+    np.save(tmp_path / "big.npy", np.full((300, 16), 1e39))
+    run("compress", features, "-o", tmp_path / "x.store")
+    command = ("compress", tmp_path / "big.npy", "-o", tmp_path / "x.store", "--kind", "scalar", "--overwrite")
+    assert run(*command, *sample).code == 1
+    assert mc.open_store(tmp_path / "x.store").quantizer.kind == "product"
+
+
+@pytest.mark.parametrize("value", [1e30, 1e300])
+@pytest.mark.parametrize("row", [3, 150, 299])
+def test_a_number_that_is_too_large_is_named_by_its_row_in_the_source(run, tmp_path, value, row):
+    X = np.random.default_rng(0).standard_normal((300, 16))
+    X[row] = value
+    np.save(tmp_path / "x.npy", X)
+    outcome = run("compress", tmp_path / "x.npy", "-o", tmp_path / "x.store", "--sample", 20, "--quiet")
+    assert outcome.code == 1
+    assert f"row {row} has" in outcome.err
+
+
+def test_a_block_wider_than_the_rows_is_refused(run, features, tmp_path):
+    outcome = run("compress", features, "-o", tmp_path / "x.store", "--block", 1_000_000)
+    assert outcome.code == 1
+    assert outcome.err == f"manyclass: --block must be at most 16, the columns of {features}; got 1000000\n"
+    assert not (tmp_path / "x.store").exists()
+
+
+def test_rows_narrower_than_the_usual_block_are_one_block(run, tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((50, 3)))
+    assert run("compress", tmp_path / "x.npy", "-o", tmp_path / "x.store").code == 0
+    assert mc.open_store(tmp_path / "x.store").quantizer.block == 3
+
+
+def test_labels_can_be_left_out(run, tmp_path):
+    np.savez(tmp_path / "x.npz", features=np.ones((9, 8)), labels=np.arange(9))
+    for name, options in (("a.store", ()), ("b.store", ("--labels", "none"))):
+        assert run("compress", tmp_path / "x.npz", "-o", tmp_path / name, *options).code == 0
+    assert mc.open_store(tmp_path / "a.store").y.tolist() == list(range(9))
+    assert mc.open_store(tmp_path / "b.store").y is None
+
+
+def test_what_is_left_out_is_told_in_one_line(run, features, tmp_path):
+    (tmp_path / "labels.txt").write_text("cat\ndog\n")
+    for command in (("compress", features, "-o", tmp_path / "x.store", "--quiet"), ("info", features)):
+        outcome = run(*command)
+        assert outcome.code == 0
+        assert outcome.err.startswith("manyclass: ")
+        assert "labels.txt" in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+def test_a_tilde_is_the_home_folder_in_every_path(run, features, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "animals.csv").write_text("\n".join(["cat", "dog", "owl"] * 100))
+    done = run("compress", "~/features.npy", "--out=~/s.store", "--labels", "~/animals.csv", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["path"] == str(tmp_path / "s.store")
+    assert run("info", "~/s.store").code == run("info", "~/features.npy").code == run("verify", "~/s.store").code == 0
+
+
+def test_the_home_of_nobody_is_wrong_usage(run, features):
+    outcome = run("compress", features, "-o", "~no_such_user/x.store")
+    assert outcome.code == 2
+    assert "~no_such_user/x.store" in outcome.err
+
+
+def a_file(out):
+    out.write_bytes(b"mine")
+    return f"{out} is a file, and a store is a folder; choose another name"
+
+
+def other_things(out):
+    out.mkdir()
+    (out / "notes.txt").write_bytes(b"mine")
+    return f"{out} is a folder with other things in it; choose another name"
+
+
+@pytest.mark.parametrize("make", [a_file, other_things])
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_learned(
+    run, features, tmp_path, monkeypatch, make
+):
+    words = make(tmp_path / "x.store")
+    monkeypatch.setattr(mc.ProductQuantizer, "fit", _must_not_be_called)
+    outcome = run("compress", features, "-o", tmp_path / "x.store", "--overwrite")
+    assert (outcome.code, outcome.err) == (1, f"manyclass: {words}\n")
+
+
+def _must_not_be_called(*_):
+    raise AssertionError("nothing should be learned")
+
+
+def interrupt_at_row(monkeypatch, row, quantizer=mc.ScalarQuantizer):
+    encode = quantizer.encode_rows
 
     def encode_rows(self, rows, first=0):
         if first >= row:
             raise KeyboardInterrupt
         return encode(self, rows, first)
 
-    monkeypatch.setattr(mc.ScalarQuantizer, "encode_rows", encode_rows)
+    monkeypatch.setattr(quantizer, "encode_rows", encode_rows)
 
 
 @pytest.fixture
@@ -188,12 +290,28 @@ def test_an_interrupted_command_goes_on_to_the_same_bytes(run, long_features, tm
     assert whole == resumed
 
 
+@pytest.mark.parametrize("kind", ["scalar", "product"])
+def test_a_command_that_goes_on_keeps_what_it_had_learned(run, long_features, tmp_path, monkeypatch, kind):
+    command = ("compress", long_features, "--kind", kind, "--sample", 100, "-o", tmp_path / "x.store", "--json")
+    quantizer = mc.ScalarQuantizer if kind == "scalar" else mc.ProductQuantizer
+    with monkeypatch.context() as patched:
+        interrupt_at_row(patched, 16_000, quantizer)
+        assert run(*command).code == 130
+    monkeypatch.setattr(quantizer, "fit", _must_not_be_called)
+    done = json.loads(run(*command).out)
+    assert done["resumed_after"] == 16_384
+    assert done["held_out"]
+    assert done["relative_error"] > 0
+
+
 def test_other_rows_do_not_go_on_with_an_unfinished_attempt(run, long_features, tmp_path, monkeypatch):
     command = ("compress", long_features, "-o", tmp_path / "x.store", "--kind", "scalar")
     with monkeypatch.context() as patched:
         interrupt_at_row(patched, 16_000)
         run(*command)
+    monkeypatch.setattr(mc.ScalarQuantizer, "fit", _must_not_be_called)
     refused = run(*command, "--bits", 4)
+    monkeypatch.undo()
     assert refused.code == 1
     assert "add --restart" in refused.err
     assert run(*command, "--bits", 4, "--restart").code == 0

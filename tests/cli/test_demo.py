@@ -1,7 +1,12 @@
 """manyclass demo, in small."""
 
+import errno
 import json
+import os
+import re
+import shutil
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -58,6 +63,59 @@ def test_the_table_tells_the_story(small):
 def test_it_can_be_run_again_over_itself(small):
     small("--quiet")
     assert small("--quiet").code == 0
+
+
+@pytest.mark.parametrize("name", ["glyphs.store", "small.store"])
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_store_that_the_demo_did_not_make_is_not_touched(small, tmp_path, name, finished):
+    path = tmp_path / "demo" / name
+    if name == "small.store":
+        small("--quiet")
+        shutil.rmtree(path)
+    with mc.StoreWriter(path, 2, identity={"whose": "mine"}) as writer:
+        writer.append(np.ones((3, 2)))
+        if finished:
+            writer.commit()
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    outcome = small("--quiet")
+    assert outcome.code == 1
+    assert outcome.err == f"manyclass: {path} was not made by the demo; choose another folder with --out\n"
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+
+
+def test_a_folder_of_other_things_is_not_touched(small, tmp_path):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "glyphs.png").write_bytes(b"mine")
+    outcome = small("--quiet")
+    assert outcome.code == 1
+    assert outcome.err == f"manyclass: {tmp_path / 'demo'} has other things in it; choose another folder with --out\n"
+    assert [file.read_bytes() for file in (tmp_path / "demo").iterdir()] == [b"mine"]
+
+
+@pytest.mark.parametrize("name", ["glyphs.store", "small.store"])
+def test_an_interrupted_demo_starts_over_with_other_options(small, tmp_path, monkeypatch, name):
+    commit = mc.StoreWriter.commit_columns
+
+    def interrupt(writer, *rest):
+        if writer.path.name == name:
+            raise KeyboardInterrupt
+        return commit(writer, *rest)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(mc.StoreWriter, "commit_columns", interrupt)
+        assert small("--quiet").code == 130
+    assert small("--quiet", "--seed", 3, "--per-class", 5).code == 0
+    assert mc.open_store(tmp_path / "demo" / "small.store").shape == (60, 640)
+
+
+def test_a_full_disk_for_temporary_files_is_one_sentence(small, monkeypatch):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source), None, str(target))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    outcome = small("--quiet")
+    assert outcome.code == 1
+    assert re.fullmatch(r"manyclass: \S*/copy\.store/\S+: no space left on device\n", outcome.err)
 
 
 def test_too_many_classes_are_one_sentence(small, monkeypatch):

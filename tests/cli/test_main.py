@@ -1,5 +1,8 @@
 """What holds for every command."""
 
+import subprocess
+import sys
+
 import pytest
 
 import manyclass
@@ -60,6 +63,34 @@ def test_an_interrupted_command_is_exit_130_and_says_what_it_leaves(run, monkeyp
 def test_a_defect_keeps_its_traceback(run, monkeypatch, error):
     with pytest.raises(type(error)):
         run_failing(run, monkeypatch, error)
+
+
+_INTERRUPTED_IMPORT = """
+import sys
+
+wanted = sys.argv.pop(1)
+
+
+class Interrupter:
+    def find_spec(self, name, path=None, target=None):
+        if name == wanted:
+            raise KeyboardInterrupt
+
+
+sys.meta_path.insert(0, Interrupter())
+from manyclass.cli.main import main
+
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "numpy"])
+def test_ctrl_c_while_modules_are_imported_is_exit_130_without_a_traceback(tmp_path, module):
+    command = [sys.executable, "-c", _INTERRUPTED_IMPORT, module, "info", tmp_path]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 130
+    assert "Traceback" not in process.stderr
+    assert process.stderr.startswith("manyclass: interrupted")
 
 
 def run_failing(run, monkeypatch, error):

@@ -45,7 +45,7 @@ def test_the_sample_depends_on_the_seed_alone():
 def test_a_bad_number_in_the_sample_is_named_by_its_row_in_the_source():
     bad = X.copy()
     bad[57, 2] = np.inf
-    with pytest.raises(ValueError, match="the source must hold finite numbers; row 57 has NaN or infinity"):
+    with pytest.raises(ValueError, match="the source must hold finite numbers within float32; row 57 has NaN"):
         fit_on_sample(Recorder(), mc.DenseMatrix(bad), 100, seed=0)
 
 

@@ -52,6 +52,30 @@ def test_every_damage_is_in_the_table(run, store):
     assert "y-0.npy" in outcome.out
 
 
+def test_a_link_to_nothing_beside_the_files_is_no_concern(run, store):
+    (store / "elsewhere").symlink_to("nowhere")
+    outcome = run("verify", store)
+    assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_a_newer_version_is_one_sentence_and_not_damage(run, store):
+    from manyclass.data.store.manifest_file import read_manifest
+    from manyclass.data.store.sealed import seal
+
+    (store / "manifest.json").write_bytes(seal(read_manifest(store).content() | {"version": 2}))
+    verified, described = run("verify", store), run("info", store)
+    assert (verified.code, verified.out) == (1, "")
+    assert verified.err == described.err
+    assert "it has format version 2" in verified.err
+
+
+def test_a_damaged_manifest_is_damage(run, store):
+    flip(store / "manifest.json", 50)
+    outcome = run("verify", store, "--json")
+    assert outcome.code == 1
+    assert [damage["file"] for damage in json.loads(outcome.out)["damage"]] == ["manifest.json"]
+
+
 @pytest.mark.parametrize("name", ["missing", "empty_folder", "file"])
 def test_what_is_no_store_is_one_sentence_and_exit_one(run, tmp_path, name):
     (tmp_path / "empty_folder").mkdir()

@@ -152,7 +152,10 @@ def test_bits_are_four_or_eight(bits):
         (lambda q: q.fit([[np.inf, 1.0]]), "X must hold finite numbers; row 0 has NaN or infinity"),
         (lambda q: q.fit(np.zeros((0, 2))), r"X must have at least one row and one column; got shape \(0, 2\)"),
         (lambda q: q.fit(np.zeros((4, 0))), r"X must have at least one row and one column; got shape \(4, 0\)"),
-        (lambda q: q.fit([[1.0, 1e39]]), r"X must hold numbers that float32 can hold, .*; column 1 goes from 0 to 1e\+39"),
+        (
+            lambda q: q.fit([[1.0, 1e39]]),
+            r"X must hold numbers that float32 can hold, .*; column 1 goes from 0 to 1e\+39",
+        ),
         (lambda q: q.fit([[0, 1e300]]), "X must hold numbers that float32 can hold"),
         (lambda q: q.fit([[-1e308, 0], [1e308, 0]]), "X must hold numbers that float32 can hold"),
         (lambda q: q.matrix(np.zeros((2, 3), np.uint8)), r"codes must be bytes of shape \(n, 2\); got uint8 of shape"),

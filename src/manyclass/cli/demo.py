@@ -8,12 +8,13 @@ import typer
 
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table, seconds, size
+from manyclass.cli.paths import expanded
 from manyclass.cli.progress import progress
 
 
 @reported("give the same command again to start over")
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", help="The folder to write to.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The folder to write to.")] = Path("demo"),
     classes: Annotated[int, typer.Option(min=2, help="Kinds of characters to draw.")] = 500,
     per_class: Annotated[int, typer.Option(min=2, help="Pictures of each.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same pictures.")] = 0,
@@ -30,6 +31,7 @@ def demo(
 
 def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool) -> dict[str, Any]:
     """Every step of the demo, and what was measured."""
+    from manyclass.cli.demo_folder import check_folder
     from manyclass.cli.demo_steps import compare_products, compress, draw, find_flipped_bit, recognize
 
     def tell(step: str) -> None:
@@ -37,6 +39,7 @@ def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool) -> 
             complain(step)
 
     started = time.perf_counter()
+    check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     tell(f"drawing {n_classes} x {n_per_class} characters")
     with progress("drawing", "classes", quiet) as report:

@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import manyclass as mc
+from manyclass.cli.demo_folder import MADE, SHEET, SMALL, WHOLE
 from manyclass.cli.progress import Report
 from manyclass.cli.quantizing import fit_on_sample
-from manyclass.cli.verify import check, folder_bytes
-from manyclass.data.store import Store
+from manyclass.cli.verify import check
+from manyclass.data.store import Store, write_store
+from manyclass.data.store.manifest_file import store_bytes
 from manyclass.datasets import glyph_features, glyphs
 from manyclass.datasets.contact_sheet import contact_sheet
 
 _REPEATS = 5
-_SHEET = (18, 27)  # rows and columns of pictures
+_PICTURES = (18, 27)  # rows and columns of them on the sheet
 
 
 @dataclass(frozen=True)
@@ -32,24 +35,25 @@ class Compressed:
 
 def draw(out: Path, n_classes: int, n_per_class: int, seed: int, report: Report) -> tuple[Store, Path]:
     """A store with the features of drawn characters, and a picture with some of them."""
+    drawn = glyphs(n_classes, n_per_class, random_state=seed, progress=report)
+    columns = {"y": drawn.y, "classes": drawn.classes, "split": drawn.split}
+    store = _write(out / WHOLE, glyph_features(drawn.images), seed, **columns)
+    _save_sheet(out / SHEET, drawn.images.reshape(n_classes, n_per_class, *drawn.images.shape[1:])[:, 0])
+    return store, out / SHEET
+
+
+def _save_sheet(path: Path, pictures: NDArray[Any]) -> None:
     from PIL import Image
 
-    drawn = glyphs(n_classes, n_per_class, random_state=seed, progress=report)
-    one_each = drawn.images.reshape(n_classes, n_per_class, *drawn.images.shape[1:])[:, 0]
-    rows, columns = _SHEET
-    page = Image.fromarray(contact_sheet(one_each[: rows * columns], columns))
-    page.resize((2 * page.width, 2 * page.height), Image.Resampling.NEAREST).save(out / "glyphs.png")
-    provenance = {"drawn by": "manyclass.datasets.glyphs", "seed": seed}
-    store = mc.write_store(
-        out / "glyphs.store",
-        glyph_features(drawn.images),
-        y=drawn.y,
-        classes=drawn.classes,
-        split=drawn.split,
-        provenance=provenance,
-        overwrite=True,
-    )
-    return store, out / "glyphs.png"
+    rows, columns = _PICTURES
+    page = Image.fromarray(contact_sheet(pictures[: rows * columns], columns))
+    page.resize((2 * page.width, 2 * page.height), Image.Resampling.NEAREST).save(path)
+
+
+def _write(path: Path, X: Any, seed: int, **given: Any) -> Store:
+    """Write a store that tells who made it, in the place of what an earlier demo left there."""
+    provenance = {**MADE, "drawn by": "manyclass.datasets.glyphs", "seed": seed}
+    return write_store(path, X, **given, provenance=provenance, identity=MADE, overwrite=True, resume=False)
 
 
 def compress(out: Path, whole: Store, seed: int) -> Compressed:
@@ -57,8 +61,8 @@ def compress(out: Path, whole: Store, seed: int) -> Compressed:
     quantizer = mc.ProductQuantizer(block=8, sample=whole.shape[0], random_state=seed)
     fitted = fit_on_sample(quantizer, whole.X, whole.shape[0], seed)
     columns = {"y": whole.y, "classes": whole.classes, "split": whole.split}
-    store = mc.write_store(out / "small.store", whole.X, **columns, quantizer=fitted.quantizer, overwrite=True)
-    before, after = folder_bytes(whole.path), folder_bytes(store.path)
+    store = _write(out / SMALL, whole.X, seed, **columns, quantizer=fitted.quantizer)
+    before, after = store_bytes(whole.path), store_bytes(store.path)
     summary = {
         "source": str(whole.path),
         "store": str(store.path),
@@ -78,7 +82,9 @@ def find_flipped_bit(store: Store) -> dict[str, Any]:
     """Flip one bit in a copy of the store and say how the check describes it."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy.store")
-        shutil.copytree(store.path, copy)
+        copy.mkdir()
+        for file in store.path.iterdir():
+            shutil.copyfile(file, copy / file.name)
         largest = max(copy.glob("codes-*.npy"), key=lambda file: file.stat().st_size)
         content = bytearray(largest.read_bytes())
         content[len(content) // 2] ^= 1

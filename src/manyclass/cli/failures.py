@@ -5,8 +5,6 @@ import sys
 from collections.abc import Callable
 from typing import ParamSpec
 
-import typer
-
 FAILED, INTERRUPTED = 1, 130
 # The library speaks of arguments where a command has options.
 _OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
@@ -29,7 +27,8 @@ def sentence(error: BaseException) -> str:
     """
     if isinstance(error, OSError) and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
-        return f"{error.filename}: {reason}" if error.filename else reason
+        path = error.filename2 or error.filename  # of a copy, what could not be written is the news
+        return f"{path}: {reason}" if path else reason
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({str(error) or 'nothing more is known'}); try fewer rows with --sample"
     words = str(error) or type(error).__name__
@@ -48,13 +47,13 @@ def reported(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None
                 command(*args, **kwargs)
             except KeyboardInterrupt:
                 complain(f"interrupted; {interrupted}")
-                raise typer.Exit(INTERRUPTED) from None
+                raise SystemExit(INTERRUPTED) from None
             except KNOWN as error:
                 # An import that the interpreter refuses is a defect; the library refuses by a sentence without a name.
                 if isinstance(error, BrokenPipeError) or getattr(error, "name", None):
                     raise
                 complain(sentence(error))
-                raise typer.Exit(FAILED) from None
+                raise SystemExit(FAILED) from None
 
         return run
 

@@ -7,11 +7,15 @@ import typer
 
 from manyclass.cli.failures import reported
 from manyclass.cli.output import print_json, print_table, size
+from manyclass.cli.paths import expanded
+from manyclass.cli.reading import read_source
 
 
 @reported("nothing was changed")
 def info(
-    source: Annotated[Path, typer.Argument(help="A store, .npy, .npz, parquet, or a folder of shards.")],
+    source: Annotated[
+        Path, typer.Argument(callback=expanded, help="A store, .npy, .npz, parquet, or a folder of shards.")
+    ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what a file or folder holds: shape, size, labels, and how it was compressed."""
@@ -38,9 +42,8 @@ def _describe_features(source: Path) -> dict[str, Any]:
     import numpy as np
 
     from manyclass.data.layouts import layout_of
-    from manyclass.datasets import read_features
 
-    features = read_features(source)
+    features = read_source(source)
     X, y = features.X, features.y
     return {
         "format": layout_of(source),

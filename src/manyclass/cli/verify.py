@@ -7,12 +7,13 @@ import typer
 
 from manyclass.cli.failures import FAILED, reported
 from manyclass.cli.output import print_json, print_table, size
+from manyclass.cli.paths import expanded
 from manyclass.cli.progress import progress
 
 
 @reported("nothing was changed; start again when you like")
 def verify(
-    store: Annotated[Path, typer.Argument(help="The store to check.")],
+    store: Annotated[Path, typer.Argument(callback=expanded, help="The store to check.")],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
@@ -27,24 +28,21 @@ def verify(
 
 
 def check(path: Path, quiet: bool) -> dict[str, Any]:
-    """Size of a store and every damage in it as file, block and reason."""
+    """Size of a store, None where its manifest is damaged, and every damage as file, block and reason."""
     from manyclass.data.store import verify_store
-    from manyclass.data.store.manifest_file import manifest_bytes
+    from manyclass.data.store.layout import MANIFEST
+    from manyclass.data.store.manifest_file import store_bytes
 
-    manifest_bytes(path)  # refuses what is no store at all, which is another thing than damage
     with progress("checking", "bytes", quiet) as report:
         found = verify_store(path, report)
     damage = [{"file": one.file, "block": one.block, "reason": one.reason} for one in found]
-    return {"path": str(path), "bytes": folder_bytes(path), "good": not damage, "damage": damage}
-
-
-def folder_bytes(path: Path) -> int:
-    """Bytes of all files of a store."""
-    return sum(file.stat().st_size for file in path.iterdir())
+    n_bytes = None if any(one.file == MANIFEST for one in found) else store_bytes(path)
+    return {"path": str(path), "bytes": n_bytes, "good": not damage, "damage": damage}
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
-    rows = [("size", size(result["bytes"])), ("damage", str(len(result["damage"]) or "none"))]
+    known = [] if result["bytes"] is None else [("size", size(result["bytes"]))]
+    rows = [*known, ("damage", str(len(result["damage"]) or "none"))]
     for damage in result["damage"]:
         block = "" if damage["block"] is None else f"block {damage['block']} "
         rows.append((damage["file"], block + damage["reason"]))

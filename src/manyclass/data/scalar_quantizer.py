@@ -122,7 +122,7 @@ def _affine(low: Floats, high: Floats, most: int) -> tuple[NDArray[np.float32], 
 def _decodes(scale: NDArray[np.float32], zero: Codes, most: int) -> NDArray[np.bool_]:
     """For each column, whether its least and its greatest code stand for numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.isfinite(scale * zero) & np.isfinite(scale * (most - zero.astype(np.float32)))
+        return np.isfinite(scale * zero) & np.isfinite(scale * (most - zero.astype(np.float32)))  # type: ignore[no-any-return]
 
 
 def _check_range(low: Floats, high: Floats, good: NDArray[np.bool_]) -> None:
@@ -139,7 +139,13 @@ def _pack(codes: Codes) -> Codes:
 
 
 def _check_state(scale: NDArray[Any], zero: NDArray[Any], most: int) -> None:
-    if scale.dtype != np.float32 or zero.dtype != np.uint8 or scale.shape != zero.shape or scale.ndim != 1 or not scale.size:
+    if (
+        scale.dtype != np.float32
+        or zero.dtype != np.uint8
+        or scale.shape != zero.shape
+        or scale.ndim != 1
+        or not scale.size
+    ):
         got = f"{scale.dtype} {scale.shape} and {zero.dtype} {zero.shape}"
         raise ValueError(f"scale and zero must be vectors of one length, float32 and uint8; got {got}")
     wrong = ~(scale > 0) | (zero > most) | ~_decodes(scale, zero, most)

@@ -14,8 +14,8 @@ from manyclass.solvers.products import gram, move, scores
 from manyclass.solvers.schedule import Chunk, Schedule, chunks
 
 # From this part of the classes on, two matrix products over all of them beat many short ones.
-_DENSE = 0.2
-_BLOCK = 64
+_DENSE = 0.6
+_BLOCK = 128
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass import _blas
+from manyclass import _blas, _native
+from manyclass._threads import get_threads
 from manyclass.data.tiles import spans
 
 _CLASSES = 256  # a panel of classes is one product of one thread
@@ -29,7 +30,10 @@ def gram(X: Array) -> Array:
 
 
 def move(W: Array, A: Array, X: Array) -> None:
-    """W += A' X for A (m, k)."""
+    """W += A' X for A (m, k); what is mostly zeros is not multiplied."""
+    if np.count_nonzero(A) < 0.05 * A.size:
+        _native.move_some(X, A, W, get_threads())
+        return
 
     def add(classes: slice) -> None:
         W[classes] += A[:, classes].T @ X

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from manyclass.solvers.problem import Problem
 
 # Rows that are read at a time: enough to pay for starting threads, little beside the data.
-_CHUNK_BYTES = 4 << 20
+_CHUNK_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)

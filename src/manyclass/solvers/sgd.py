@@ -48,6 +48,7 @@ class Descent:
     best_score: float = -1.0
     mark: float = -1.0  # the score to surpass
     stale: int = 0  # judgements since
+    done: bool = False  # whether it ended before its time
     history: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
@@ -91,10 +92,10 @@ def descend(
     schedule: Schedule,
     stopping: Stopping,
     judge: Callable[[Machines], float] | None = None,
-    after_epoch: Callable[[Descent], bool | None] | None = None,
+    after_epoch: Callable[[Descent], None] | None = None,
 ) -> Descent:
-    """Run epochs until `stopping` says so; `after_epoch` sees the descent after each and may return True to end it."""
-    while descent.epoch < stopping.max_epochs:
+    """Run epochs until `stopping` says so; `after_epoch` sees the descent after each and may set `done` to end it."""
+    while descent.epoch < stopping.max_epochs and not descent.done:
         started = time.perf_counter()
         loss = algorithm.epoch(problem, descent.machines, schedule, descent.epoch)
         if not (np.isfinite(loss) and descent.machines.finite()):
@@ -106,12 +107,11 @@ def descend(
         descent.average()
         trained = time.perf_counter() - started
         record: dict[str, Any] = {"epoch": descent.epoch, "loss": loss, "examples": len(problem), "seconds": trained}
-        done = False
         if judge is not None and descent.epoch % stopping.every == 0:
             record["accuracy"] = judge(descent.mean)
             record["judging_seconds"] = time.perf_counter() - started - trained
-            done = descent.judge(record["accuracy"], stopping)
+            descent.done = descent.judge(record["accuracy"], stopping)
         descent.history.append(record)
-        if (after_epoch is not None and after_epoch(descent)) or done:
-            break
+        if after_epoch is not None:
+            after_epoch(descent)
     return descent

@@ -93,6 +93,13 @@ def test_after_a_refused_commit_the_next_one_may_begin_afresh(tmp_path, attempt)
     np.testing.assert_array_equal(mc.write_store(path, X + 1, overwrite=True, resume=False).X.toarray(), X + 1)
 
 
+def test_codes_that_stand_for_nothing_are_refused_when_they_come(tmp_path):
+    words = "codes must be below the number of centroids, 16; got 16"
+    with StoreWriter(tmp_path / "a.store", quantizer=product()) as writer, pytest.raises(ValueError, match=words):
+        writer.append_codes(np.full((10, 2), 16, np.uint8))
+    assert writer.rows_done == 0
+
+
 def test_a_quantizer_that_readers_refuse_is_refused_before_the_folder_is_made(tmp_path):
     with pytest.raises(ValueError, match="scale must be finite"):
         a_step_that_is_infinite(tmp_path / "a.store")

@@ -1,4 +1,4 @@
-"""StoreWriter.unfinished: what the writer would find, go on with or refuse, told before any work and without a trace."""
+"""StoreWriter.unfinished: what a writer would go on with or refuse, told before any work, without a trace."""
 
 import numpy as np
 import pytest
@@ -41,9 +41,11 @@ def test_a_write_that_was_committed_and_not_tidied_is_still_known(tmp_path, rows
     np.testing.assert_array_equal(found.quantizer.scale_, quantizer.scale_)
 
 
-def test_without_resume_or_with_another_base_nothing_is_gone_on_with(tmp_path, rows):
+@pytest.mark.parametrize("identity", [IDENTITY, {"other": 1}])
+def test_without_resume_there_is_nothing_to_go_on_with(tmp_path, rows, identity):
     begin(tmp_path / "a.store", rows)
-    assert StoreWriter.unfinished(tmp_path / "a.store", {"other": 1}, resume=False).rows == 0
+    found = StoreWriter.unfinished(tmp_path / "a.store", identity, resume=False)
+    assert (found.rows, found.quantizer) == (0, None)
 
 
 def a_file(path, rows):

@@ -240,6 +240,17 @@ def test_a_command_that_was_committed_and_not_tidied_is_known_to_be_done(tmp_pat
     assert not (path / "journal").exists()
 
 
+@pytest.mark.parametrize("resume", [True, False])
+def test_other_work_that_begins_after_that_and_stops_leaves_the_commit_whole(tmp_path, rows, monkeypatch, resume):
+    with monkeypatch.context() as patch:
+        patch.setattr("manyclass.data.store.commit.tidy", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            mc.write_store(tmp_path / "a.store", rows)
+    with writer_of(tmp_path / "a.store", overwrite=True, resume=resume) as writer:
+        assert writer.rows_done == 0
+    np.testing.assert_array_equal(mc.open_store(tmp_path / "a.store").X.toarray(), rows)
+
+
 def test_a_commit_with_other_labels_after_that_is_refused(tmp_path, rows, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("manyclass.data.store.commit.tidy", _interrupt)

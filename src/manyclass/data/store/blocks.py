@@ -4,7 +4,8 @@ import mmap
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,7 +67,8 @@ def in_threads(function: Callable[[T], R], items: list[T]) -> list[R]:
         return list(pool.map(function, items))
 
 
-def opened(folder: Path, record: FileRecord) -> int:
+@contextmanager
+def opened(folder: Path, record: FileRecord) -> Iterator[int]:
     """A descriptor of a file; DamagedStore if it is missing or no file, StoreError if the system does not give it."""
     try:
         descriptor = os.open(folder / record.name, os.O_RDONLY | os.O_NONBLOCK)
@@ -74,10 +76,12 @@ def opened(folder: Path, record: FileRecord) -> int:
         raise DamagedStore(folder, Damage(record.name, None, "is missing")) from None
     except OSError as error:
         raise unreadable(folder / record.name, error) from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise DamagedStore(folder, Damage(record.name, None, "is not a file"))
+        yield descriptor
+    finally:
         os.close(descriptor)
-        raise DamagedStore(folder, Damage(record.name, None, "is not a file"))
-    return descriptor
 
 
 def damaged_outside(descriptor: int, record: FileRecord) -> Iterable[Damage]:
@@ -102,12 +106,10 @@ def wrong_block(record: FileRecord, block: int) -> Damage:
 
 
 def _mapped(folder: Path, record: FileRecord) -> mmap.mmap:
-    descriptor = opened(folder, record)
-    try:
+    with opened(folder, record) as descriptor:
         for damage in damaged_outside(descriptor, record):
             raise DamagedStore(folder, damage)
-        return mmap.mmap(descriptor, record.size, access=mmap.ACCESS_READ)
-    except OSError as error:
-        raise unreadable(folder / record.name, error) from error
-    finally:
-        os.close(descriptor)
+        try:
+            return mmap.mmap(descriptor, record.size, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise DamagedStore(folder, Damage(record.name, None, f"cannot be mapped ({error})")) from error

@@ -71,7 +71,7 @@ def _class_names(classes: Any) -> list[str] | None:
 
 
 def _labels(y: Any, classes: list[str] | None, before: Manifest | None) -> tuple[NDArray[np.int64], list[str] | None]:
-    if len(y) and isinstance(y[0], str):
+    if isinstance(next(iter(y), None), str):
         return _word_labels(_strings(y, "labels"), classes, before)
     classes = before.classes if before else classes
     labels = np.asarray(y) if len(y) else np.zeros(0, np.int64)

@@ -12,14 +12,18 @@ from manyclass.data.store.layout import MANIFEST
 from manyclass.data.store.manifest import Manifest, Segment
 from manyclass.data.store.partial import PartialRows
 from manyclass.data.store.raw import plain
+from manyclass.data.store.reading import Store
 from manyclass.data.store.record import FileRecord
 from manyclass.data.store.work import Work
 
 
-def commit(path: Path, work: Work, rows: PartialRows | None, columns: Columns, provenance: dict[str, Any]) -> None:
-    """Make rows and columns the store at `path`; `rows` is None where a crash came after this very commit."""
+def commit(path: Path, work: Work, rows: PartialRows | None, columns: Columns, provenance: dict[str, Any]) -> Store:
+    """Make rows and columns the store at `path`; `rows` is None where a crash came after this very commit.
+
+    What readers would refuse is not committed: the files are opened as a store before the manifest is replaced.
+    """
     manifest = _manifest(work, rows.record() if rows else committed_rows(work), columns, provenance)
-    Manifest.from_content(manifest.content())  # what readers would refuse must not be committed
+    Manifest.from_content(manifest.content())
     if rows is None:
         if manifest != work.committed:
             raise StoreError(f"{path} was committed with other labels or names; pass overwrite=True to replace it")
@@ -27,8 +31,11 @@ def commit(path: Path, work: Work, rows: PartialRows | None, columns: Columns, p
         rows.finish()
         for role, array in columns.arrays.items():
             write_array(path, manifest.segments[-1][role].name, array)
+    store = Store(path, manifest)
+    if rows:
         _atomic.write_bytes(path / MANIFEST, manifest.to_bytes())
     tidy(path, manifest)
+    return store
 
 
 def earlier_segments(work: Work) -> tuple[Segment, ...]:

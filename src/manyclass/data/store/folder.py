@@ -12,14 +12,31 @@ from manyclass.data.store.manifest import FORMAT, Manifest
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of a store, or see that it may be written: it is a store, an unfinished one, or empty."""
+    """Make the folder of a store, unless it is there and may be written."""
+    check_folder(path)
     if not path.is_dir():
-        if path.exists():
-            raise StoreError(f"{path} is a file, and a store is a folder; choose another name")
         path.mkdir(parents=True)
         _atomic.sync_folder(path.parent)
-    elif not _is_store(path):
-        raise StoreError(f"{path} is a folder with other things in it; choose another name")
+
+
+def check_folder(path: Path) -> None:
+    """Refuse what cannot become a store: it must be one, an unfinished one, an empty folder, or nothing yet."""
+    if path.is_dir():
+        if not _is_store(path):
+            raise StoreError(f"{path} is a folder with other things in it; choose another name")
+    elif path.exists():
+        raise StoreError(f"{path} is a file, and a store is a folder; choose another name")
+    else:
+        place = _nearest(path.parent)
+        if not place.is_dir():
+            raise StoreError(f"{place} is a file, and a store is a folder in a folder; choose another place")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a folder, or one that is to be made, where this process may not write."""
+    place = _nearest(path)
+    if not os.access(place, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise StoreError(f"{place} cannot be written; choose another place or change its permissions")
 
 
 def next_serial(path: Path) -> int:
@@ -46,6 +63,11 @@ def _remove(path: Path, names: Iterable[str]) -> None:
         (path / name).unlink(missing_ok=True)
     if doomed:
         _atomic.sync_folder(path)
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or the first of those above it that exists."""
+    return next((place for place in (path, *path.absolute().parents) if place.exists()), path)
 
 
 def _is_store(path: Path) -> bool:

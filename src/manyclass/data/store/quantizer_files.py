@@ -10,7 +10,7 @@ from manyclass.data.store.blocks import BlockFile
 from manyclass.data.store.errors import StoreError
 from manyclass.data.store.manifest import QuantizerRecord
 from manyclass.data.store.raw import plain, raw_bytes
-from manyclass.data.store.sealed import digest
+from manyclass.data.store.sealed import as_json, digest
 
 
 def fingerprint(quantizer: Quantizer) -> str:
@@ -26,6 +26,15 @@ def fingerprint(quantizer: Quantizer) -> str:
 def same_quantizer(a: Quantizer | None, b: Quantizer | None) -> bool:
     """Whether codes of one mean the same to the other; None is the quantizer of numbers as they are."""
     return a is b or (a is not None and b is not None and fingerprint(a) == fingerprint(b))
+
+
+def check_quantizer(quantizer: Quantizer) -> None:
+    """Refuse a quantizer that readers would refuse, or take for another than it is."""
+    settings, arrays = quantizer.state()
+    read = quantizer_of(quantizer.kind, as_json(settings, "settings"), {k: plain(A) for k, A in arrays.items()})
+    if (read.n_features, read.code_size) != (quantizer.n_features, quantizer.code_size):
+        wanted, got = (f"{q.n_features} columns in {q.code_size} bytes" for q in (read, quantizer))
+        raise ValueError(f"the quantizer must have {wanted}, as its state says; got {got}")
 
 
 def write_quantizer(folder: Path, quantizer: Quantizer, serial: int) -> QuantizerRecord:

@@ -15,13 +15,10 @@ from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.blocks import BlockFile
 from manyclass.data.store.errors import Damage, DamagedStore, StoreError
 from manyclass.data.store.manifest import FORMAT, VERSION, Manifest
-from manyclass.data.store.manifest_file import manifest_bytes, read_manifest
+from manyclass.data.store.manifest_file import manifests
 from manyclass.data.store.names import Names
 from manyclass.data.store.quantizer_files import read_quantizer
 from manyclass.data.store.verified import VerifiedMatrix
-from manyclass.data.store.verifying import verify_store
-
-_ATTEMPTS = 5
 
 
 def open_store(path: str | os.PathLike[str]) -> "Store":
@@ -31,15 +28,12 @@ def open_store(path: str | os.PathLike[str]) -> "Store":
     they are first used. StoreError says what is wrong, DamagedStore where.
     """
     path = Path(path).expanduser()
-    for _ in range(_ATTEMPTS - 1):
-        data = manifest_bytes(path)
+    for manifest in manifests(path):
         try:
-            return Store(path, read_manifest(path))
-        except DamagedStore:
-            if manifest_bytes(path) == data:
-                raise
-            # The store was overwritten while we opened it, and its old files are gone; the new ones are there.
-    return Store(path, read_manifest(path))
+            return Store(path, manifest)
+        except DamagedStore as error:
+            damaged = error
+    raise damaged
 
 
 class Store:
@@ -69,6 +63,8 @@ class Store:
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
         """Everything wrong with the store as it is on disk now; progress gets (bytes read, bytes in all)."""
+        from manyclass.data.store.verifying import verify_store
+
         return verify_store(self.path, progress)
 
     def summary(self) -> dict[str, Any]:

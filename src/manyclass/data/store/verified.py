@@ -15,7 +15,7 @@ from manyclass.data.tiles import Floats
 
 class VerifiedMatrix(Matrix):
     """A matrix over mapped files, and those files. Rows check the blocks that they lie in, products check all blocks;
-    each is checked once, and DamagedStore says which one is not what was written.
+    each is checked once, and DamagedStore says which one is not what was written. Sizes are looked at every time.
 
     `quantizer` is that of the rows if they are codes; `stored` gives rows as the files have them.
     """
@@ -36,10 +36,9 @@ class VerifiedMatrix(Matrix):
 
     def check(self) -> None:
         """Check every block that was not touched yet."""
-        if not self._sound:
-            for file in self._files:
-                file.check()
-            self._sound = True
+        for file in self._files:
+            file.check_size() if self._sound else file.check()
+        self._sound = True
 
     def stored(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop as they are kept: codes, or numbers in `stored_dtype`."""
@@ -72,6 +71,7 @@ class VerifiedMatrix(Matrix):
 
     def _check_rows(self, index: slice | NDArray[np.intp]) -> None:
         if self._sound:
+            self.check()
             return
         for first, file in self._placed():
             blocks = _blocks(file, index, first)

@@ -4,12 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manyclass.data.quantizer import Quantizer
 from manyclass.data.store import layout
 from manyclass.data.store.errors import DamagedStore, StoreError
-from manyclass.data.store.folder import discard, next_serial, tidy
+from manyclass.data.store.folder import check_folder, check_writable, discard, next_serial, tidy
 from manyclass.data.store.journal import WORK, Journal
 from manyclass.data.store.manifest import Manifest
 from manyclass.data.store.manifest_file import read_manifest
+from manyclass.data.store.quantizer_files import read_quantizer
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,61 @@ class Work:
     done: bool
 
 
-def committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
+@dataclass(frozen=True)
+class Unfinished:
+    """What an interrupted attempt left: so many rows that are safe, and its quantizer, if it has one."""
+
+    rows: int
+    quantizer: Quantizer | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The store in a folder, the work that was begun there, whether that is the wanted one, and whether it is done."""
+
+    committed: Manifest | None
+    journal: Journal | None
+    wanted: bool
+    done: bool
+
+
+def unfinished(path: Path, identity: dict[str, Any], overwrite: bool, resume: bool) -> Unfinished:
+    """What there is to go on with. What `find_work` would refuse is refused here already, and nothing is changed."""
+    check_folder(path)
+    check_writable(path)
+    found = _look(path, {"mode": "write", "identity": identity}, overwrite, resume)
+    if found.journal is None or not found.wanted:
+        return Unfinished(0, None)
+    marks, quantizer = found.journal.marks, found.journal.quantizer
+    return Unfinished(marks[-1].rows if marks else 0, read_quantizer(path, quantizer) if quantizer else None)
+
+
+def find_work(path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool, block_bytes: int | None) -> Work:
+    """Begin the wanted work, or go on with it; refuse to lose what others began. The folder is locked by the caller."""
+    found = _look(path, wanted, overwrite, resume)
+    if found.journal and found.wanted:
+        return Work(found.journal, found.committed, found.done)
+    if found.journal and not found.done:
+        discard(path, found.journal)
+    return Work(_begin(path, wanted, found.committed, block_bytes), found.committed, done=False)
+
+
+def _look(path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool) -> _Found:
+    """What is there, unless it is in the way of the wanted work, of which some may not be known yet."""
+    committed, journal = _committed_manifest(path, overwrite), Journal.read(path)
+    done = journal is not None and committed is not None and _is_commit_of(journal, committed)
+    # The base of work that is done was the store before it.
+    different = _differences(journal, wanted, committed) - ({"base"} if done else set()) if journal else set()
+    goes_on = journal is not None and resume and not different
+    if committed and wanted["mode"] == "write" and not overwrite and not (done and goes_on):
+        raise StoreError(f"{path} is there already; pass overwrite=True to replace it, or choose another name")
+    if journal and resume and different and not done and (journal.marks or journal.quantizer):
+        what = ", ".join(sorted(different))
+        raise StoreError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
+    return _Found(committed, journal, goes_on, done)
+
+
+def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
     """The manifest in a folder, if any; a damaged one may be overwritten, and then counts as none."""
     if not (path / layout.MANIFEST).exists():
         return None
@@ -33,44 +89,21 @@ def committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
         raise
 
 
-def find_work(path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool, block_bytes: int | None) -> Work:
-    """Begin the wanted work, or go on with it; refuse to lose what others began. The folder is locked by the caller."""
-    committed = committed_manifest(path, overwrite)
-    wanted = {**wanted, "base": committed.digest() if committed else None}
-    journal = Journal.read(path)
-    if journal and committed and _is_commit_of(journal, committed):
-        if resume and _differences(journal, wanted) <= {"base"}:
-            return Work(journal, committed, done=True)
-        journal = None
-    if committed and wanted["mode"] == "write" and not overwrite:
-        raise StoreError(f"{path} is there already; pass overwrite=True to replace it, or append to it")
-    if journal and _may_discard(journal, wanted, resume, path):
-        discard(path, journal)
-        journal = None
-    if journal is None:
-        journal = _begin(path, wanted, committed, block_bytes)
-    return Work(journal, committed, done=False)
-
-
 def _begin(path: Path, wanted: dict[str, Any], committed: Manifest | None, block_bytes: int | None) -> Journal:
     if committed:
         tidy(path, committed)
     size = block_bytes or layout.BLOCK_BYTES
-    return Journal.start(path, {**wanted, "serial": next_serial(path), "block_bytes": size})
+    header = {**wanted, "base": _base(committed), "serial": next_serial(path), "block_bytes": size}
+    return Journal.start(path, header)
 
 
-def _may_discard(journal: Journal, wanted: dict[str, Any], resume: bool, path: Path) -> bool:
-    if not resume:
-        return True
-    different = _differences(journal, wanted)
-    if different and (journal.marks or journal.quantizer):
-        what = ", ".join(sorted(different))
-        raise StoreError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
-    return bool(different)
+def _base(committed: Manifest | None) -> str | None:
+    return committed.digest() if committed else None
 
 
-def _differences(journal: Journal, wanted: dict[str, Any]) -> set[str]:
-    return {key for key in WORK if journal.header[key] != wanted[key]}
+def _differences(journal: Journal, wanted: dict[str, Any], committed: Manifest | None) -> set[str]:
+    wanted = {**wanted, "base": _base(committed)}
+    return {key for key in WORK if key in wanted and journal.header[key] != wanted[key]}
 
 
 def _is_commit_of(journal: Journal, committed: Manifest) -> bool:

@@ -17,15 +17,15 @@ from manyclass.data.store.commit import commit, committed_rows
 from manyclass.data.store.disk import explained, require
 from manyclass.data.store.errors import StoreError
 from manyclass.data.store.folder import make_folder
-from manyclass.data.store.journal import Journal, Mark
+from manyclass.data.store.journal import Mark
 from manyclass.data.store.lock import FolderLock
 from manyclass.data.store.manifest import Manifest
 from manyclass.data.store.manifest_file import read_manifest
 from manyclass.data.store.partial import PartialRows
-from manyclass.data.store.quantizer_files import fingerprint, read_quantizer, write_quantizer
-from manyclass.data.store.reading import Store, open_store
+from manyclass.data.store.quantizer_files import check_quantizer, fingerprint, read_quantizer, write_quantizer
+from manyclass.data.store.reading import Store
 from manyclass.data.store.sealed import as_json
-from manyclass.data.store.work import find_work
+from manyclass.data.store.work import Unfinished, find_work, unfinished
 
 _PIECE = 8 << 20  # bytes of rows that are converted or encoded at a time
 
@@ -104,13 +104,14 @@ class StoreWriter:
         return writer
 
     @staticmethod
-    def unfinished_quantizer(path: str | os.PathLike[str], identity: dict[str, Any]) -> Quantizer | None:
-        """The quantizer of an unfinished write with this identity, so that it need not be fitted again; or None."""
-        path = Path(path).expanduser()
-        journal = Journal.read(path)
-        if journal is None or journal.quantizer is None or journal.header["identity"] != as_json(identity, "identity"):
-            return None
-        return read_quantizer(path, journal.quantizer)
+    def unfinished(
+        path: str | os.PathLike[str], identity: dict[str, Any], *, overwrite: bool = False, resume: bool = True
+    ) -> Unfinished:
+        """The rows and the quantizer, which need not be fitted again, of an unfinished write with this identity.
+
+        What the writer would refuse at this path is refused already, before there is any work to lose.
+        """
+        return unfinished(Path(path).expanduser(), as_json(identity, "identity"), overwrite, resume)
 
     @property
     def rows_done(self) -> int:
@@ -139,6 +140,7 @@ class StoreWriter:
             raise ValueError(f"codes must be bytes (uint8); got dtype {X.dtype}")
         for piece in self._pieces(X):
             stored = np.ascontiguousarray(piece)
+            self.quantizer.matrix(stored)  # refuses codes that stand for nothing
             self._put(stored, stored)
 
     def as_given(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -166,9 +168,9 @@ class StoreWriter:
         provenance = as_json(provenance or {}, "provenance")
         self.flush()
         with self._explained():
-            commit(self.path, self._work, self._partial, columns, provenance)
+            store = commit(self.path, self._work, self._partial, columns, provenance)
         self.close()
-        return open_store(self.path)
+        return store
 
     def close(self) -> None:
         """Let others write. Rows that are not committed are kept for the next attempt."""
@@ -275,4 +277,6 @@ def _width(n_features: int | None, quantizer: Quantizer | None) -> int:
         return _checks.count(n_features, "n_features")
     if n_features not in (None, quantizer.n_features):
         raise ValueError(f"n_features must be {quantizer.n_features}, as the quantizer has; got {n_features}")
-    return quantizer.n_features
+    d = _checks.count(quantizer.n_features, "n_features")
+    check_quantizer(quantizer)
+    return d

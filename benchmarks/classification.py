@@ -1,0 +1,109 @@
+"""Seconds until a classifier of many classes is trained, against other libraries at their best strength.
+
+Every contender runs alone, in a process of its own. The others' strength of regularization is chosen on a tenth of the
+classes and that time is not counted; ours finds its step and its negatives within the time. The ratio is of seconds, and
+is left out where ours is less accurate on the test set. Memory is what fit adds to what is held before.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manyclass as mc
+from benchmarks.load import load
+from benchmarks.page import Page
+from benchmarks.peers import OURS, PEERS
+
+Arrays = dict[str, np.ndarray]
+
+
+def generated(n: int, d: int, k: int) -> Arrays:
+    """Low-rank classes, n rows to train on and a fifth as many to test."""
+    data = mc.datasets.low_rank_classes(n + n // 5, d, k)
+    return {"X": data.rows(slice(0, n)), "y": data.y[:n], "X_test": data.rows(slice(n, None)), "y_test": data.y[n:]}
+
+
+def from_file(path: str) -> Arrays:
+    """Features with labels and a split in train and test, as `read_features` finds them; rows of unit length."""
+    found = mc.datasets.read_features(path)
+    if found.y is None or found.split is None:
+        raise ValueError(f"{path} must have labels and a split in train and test; one is missing")
+    X = found.X.toarray().astype(np.float32)
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
+    y = np.unique(found.y, return_inverse=True)[1]
+    train = np.asarray(found.split) == "train"
+    return {"X": X[train], "y": y[train], "X_test": X[~train], "y_test": y[~train]}
+
+
+def python_with(module: str) -> str | None:
+    """An interpreter that has a module: this one, or that of MANYCLASS_PEERS."""
+    for python in (sys.executable, os.environ.get("MANYCLASS_PEERS")):
+        if python and not subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode:
+            return python
+    return None
+
+
+def contend(name: str, folder: str, n_threads: int, limit: float) -> dict[str, Any] | str:
+    """What a contender prints, or why it printed nothing."""
+    python = python_with(PEERS[name].needs)
+    if python is None:
+        return "not installed"
+    limits = {f"{library}_NUM_THREADS": str(n_threads) for library in ("OMP", "OPENBLAS", "MKL")}
+    command = [python, "-m", "benchmarks.contender", name, folder, str(n_threads)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env=os.environ | limits)
+    except subprocess.TimeoutExpired:
+        return f"> {limit:.0f} s"
+    if done.returncode:
+        return "failed: " + (done.stderr.strip().splitlines() or ["no message"])[-1][:80]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def compare(page: Page, caption: str, arrays: Arrays, names: list[str], n_threads: int, limit: float) -> None:
+    """One table: every contender on the same rows."""
+    with tempfile.TemporaryDirectory() as folder:
+        for part, array in arrays.items():
+            np.save(Path(folder) / f"{part}.npy", array)
+        found = {name: contend(name, folder, n_threads, limit) for name in names}
+    n, d = arrays["X"].shape
+    k = int(arrays["y"].max()) + 1
+    sizes = f"n {n}, d {d}, k {k}; X {n * d * 4 / 2**20:.0f} MiB, W {k * d * 4 / 2**20:.1f} MiB; {n_threads} threads"
+    columns = ["classifier", "strength", "seconds", "test accuracy", "times as long as ours", "memory that fit adds"]
+    page.table(f"{caption}: {sizes}", columns, [_row(name, found[name], found.get(OURS)) for name in names])
+
+
+def _row(name: str, found: dict[str, Any] | str, ours: dict[str, Any] | str | None) -> list[str]:
+    if isinstance(found, str):
+        return [name, "", found, "", "", ""]
+    ratio = ""
+    if isinstance(ours, dict):
+        enough = ours["accuracy"] >= found["accuracy"]
+        ratio = f"{found['seconds'] / ours['seconds']:.1f}" if enough else "ours is less accurate"
+    strength = "" if found["strength"] is None else f"{found['strength']:g}"
+    numbers = [f"{found['seconds']:.2f}", f"{found['accuracy']:.2%}", ratio, f"{found['added']:.0f} MiB"]
+    return [name, strength, *numbers]
+
+
+def run(
+    n: int = 5_000,
+    d: int = 256,
+    k: int = 100,
+    features: str = os.environ.get("MANYCLASS_FEATURES", ""),
+    n_threads: int = 2,
+    limit: float = 900,
+    only: str = ",".join(PEERS),
+) -> Page:
+    """Generated classes of any size, and the features of a file if one is named."""
+    page = Page("classification", "Training a classifier of many classes", f"{__doc__}\n{load()}")
+    names = only.split(",")
+    compare(page, "Generated low-rank classes", generated(n, d, k), names, n_threads, limit)
+    if features:
+        compare(page, f"Features of {Path(features).name}", from_file(features), names, n_threads, limit)
+    return page

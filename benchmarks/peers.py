@@ -1,0 +1,89 @@
+"""Classifiers of other libraries and ours, each made from one strength of regularization.
+
+A maker gives an object with `fit(X, y)` and `predict(X)`; `strengths` are the values to choose from, `needs` the module
+that must be installed. Heavy imports wait until a maker is called, so that this file loads in any environment.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Peer:
+    """How to make a classifier: `make(strength, n_threads)`."""
+
+    make: Callable[[Any, int], Any]
+    needs: str
+    strengths: tuple[float | None, ...] = (None,)
+
+
+def _ours(_: None, n_threads: int) -> Any:
+    import manyclass as mc
+
+    return mc.StochasticClassifier(n_threads=n_threads, random_state=0)
+
+
+def _sgd(alpha: float, n_threads: int) -> Any:
+    from sklearn.linear_model import SGDClassifier
+
+    return SGDClassifier(loss="hinge", alpha=alpha, n_jobs=n_threads, random_state=0)
+
+
+def _linear_svc(C: float, _: int) -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(C=C, dual=True, random_state=0)
+
+
+def _logistic(C: float, _: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=C, solver="lbfgs", max_iter=300)
+
+
+def _cyanure(strength: float, _: int) -> Any:
+    from cyanure.estimators import Classifier
+
+    return Classifier(loss="sqhinge", penalty="l2", lambda_1=strength, fit_intercept=True, verbose=False)
+
+
+def _snapml(regularizer: float, n_threads: int) -> Any:
+    from snapml import SupportVectorMachine
+
+    return SupportVectorMachine(regularizer=regularizer, n_jobs=n_threads, fit_intercept=True, random_state=0)
+
+
+class _Liblinear:
+    """The command-line solver's own Python interface, dual, squared hinge."""
+
+    def __init__(self, C: float, _: int):
+        self.options = f"-s 1 -c {C} -B 1 -q"
+
+    def fit(self, X: Any, y: Any) -> None:
+        from liblinear.liblinearutil import train
+        from scipy.sparse import csr_matrix
+
+        self.model = train(np.asarray(y, float), csr_matrix(X), self.options)
+
+    def predict(self, X: Any) -> Any:
+        from liblinear.liblinearutil import predict
+        from scipy.sparse import csr_matrix
+
+        return np.asarray(predict([], csr_matrix(X), self.model, "-q")[0])
+
+
+_COSTS = (0.1, 1.0, 10.0, 100.0)
+
+OURS, BASELINE = "manyclass", "SGDClassifier"
+PEERS: dict[str, Peer] = {
+    OURS: Peer(_ours, "manyclass"),
+    BASELINE: Peer(_sgd, "sklearn", (1e-6, 1e-5, 1e-4, 1e-3)),
+    "LinearSVC": Peer(_linear_svc, "sklearn", _COSTS),
+    "LogisticRegression": Peer(_logistic, "sklearn", _COSTS),
+    "cyanure": Peer(_cyanure, "cyanure", (1e-6, 1e-5, 1e-4, 1e-3)),
+    "liblinear": Peer(_Liblinear, "liblinear", _COSTS),
+    "snapml": Peer(_snapml, "snapml", _COSTS),
+}

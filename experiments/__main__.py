@@ -1,0 +1,29 @@
+"""Run the named experiments, or all of them: `python -m experiments [NAME ...] [--data FOLDER]`.
+
+FOLDER, or the environment variable MANYCLASS_DATA, holds the data that users have; what is not there is left out.
+"""
+
+import argparse
+import os
+from importlib import import_module
+from pathlib import Path
+
+ALL = ("objectives", "beta", "regularization", "dimension", "batch", "compressed")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
+    parser.add_argument("--data", default=os.environ.get("MANYCLASS_DATA"), help="folder of data sets")
+    parser.add_argument("--results", default="docs/results", type=Path, help="folder to write to")
+    given = parser.parse_args()
+    for name in given.names or ALL:
+        if name not in ALL:
+            parser.error(f"experiments are {', '.join(ALL)}; got {name!r}")
+        folder = Path(given.data) if given.data else None
+        for path in import_module(f"experiments.{name}").run(folder).write(given.results):
+            print(path)
+
+
+if __name__ == "__main__":
+    main()

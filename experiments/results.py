@@ -1,0 +1,63 @@
+"""What an experiment found: sentences, tables and figures, written as one Markdown page with its drawings."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Results:
+    """A page that grows; every part is shown when it is added."""
+
+    name: str
+    title: str
+    parts: list[str] = field(default_factory=list)
+    drawings: dict[str, str] = field(default_factory=dict)
+
+    def say(self, text: str) -> None:
+        """A paragraph."""
+        self.parts.append(" ".join(text.split()))
+        print(self.parts[-1], "\n")
+
+    def table(self, caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A table of strings under a heading."""
+        lines = ["| " + " | ".join(cells) + " |" for cells in (columns, ["---"] * len(columns), *rows)]
+        self.parts.append("\n".join([f"## {caption}", "", *lines]))
+        print(self.parts[-1], "\n")
+
+    def figure(self, drawn: Any, what: str) -> None:
+        """A matplotlib figure, with a sentence for those who do not see it."""
+        text = io.StringIO()
+        # No date inside, so that the same numbers give the same file.
+        drawn.savefig(text, format="svg", metadata={"Date": None})
+        name = f"{self.name}.svg" if not self.drawings else f"{self.name}_{len(self.drawings) + 1}.svg"
+        self.drawings[name] = text.getvalue()
+        self.parts.append(f"![{what}]({name})")
+
+    def write(self, folder: Path) -> list[Path]:
+        """The files written: the page first."""
+        folder.mkdir(parents=True, exist_ok=True)
+        pages = {f"{self.name}.md": "\n\n".join([f"# {self.title}", *self.parts]) + "\n"} | self.drawings
+        for name, text in pages.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        return [folder / name for name in pages]
+
+
+def percent(values: Sequence[float]) -> str:
+    """Mean and standard error of accuracies, in percent.
+
+    >>> percent([0.5, 0.6])
+    '55.0 ± 5.0'
+    """
+    mean, error = mean_error(values)
+    return f"{100 * mean:.1f} ± {100 * error:.1f}" if len(values) > 1 else f"{100 * mean:.1f}"
+
+
+def mean_error(values: Sequence[float]) -> tuple[float, float]:
+    """The mean and its standard error; 0 for a single value."""
+    found = np.asarray(values, float)
+    return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else 0.0

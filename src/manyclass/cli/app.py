@@ -1,0 +1,39 @@
+"""The sub-commands of `manyclass`, each of which is a file beside this one."""
+
+from typing import Annotated
+
+import typer
+
+from manyclass import __version__
+from manyclass.cli.compress import compress
+from manyclass.cli.demo import demo
+from manyclass.cli.info import info
+from manyclass.cli.verify import verify
+
+app = typer.Typer(
+    name="manyclass",
+    help="Learning with very many classes on image features, and the files that it works on.",
+    epilog="New here? `manyclass demo` needs no data and takes less than a minute.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+app.command(epilog="Example: manyclass demo -o demo")(demo)
+app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)
+app.command(epilog="Example: manyclass info small.store")(info)
+app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"manyclass {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and stop.")
+    ] = False,
+) -> None:
+    pass

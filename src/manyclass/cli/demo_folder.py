@@ -1,0 +1,32 @@
+"""The folder of the demo, and what is in it."""
+
+from pathlib import Path
+from typing import Any
+
+MADE = {"made by": "manyclass demo"}
+WHOLE, SMALL, SHEET = "glyphs.store", "small.store", "glyphs.png"
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder with anything in it that the demo would write over and did not make."""
+    for name in (WHOLE, SMALL):
+        if (out / name).exists() and not _is_ours(out / name):
+            raise ValueError(f"{out / name} was not made by the demo; choose another folder with --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / WHOLE).exists():
+        raise ValueError(f"{out} has other things in it; choose another folder with --out")
+
+
+def _is_ours(store: Path) -> bool:
+    """Whether the demo made the store, and began what is unfinished there."""
+    from manyclass.data.store.journal import Journal
+    from manyclass.data.store.layout import MANIFEST
+    from manyclass.data.store.manifest_file import read_manifest
+
+    if not store.is_dir():
+        return False
+    found: list[dict[str, Any]] = []
+    if (store / MANIFEST).exists():
+        found.append(read_manifest(store).provenance)
+    if journal := Journal.read(store):
+        found.append(journal.header["identity"])
+    return bool(found) and all(MADE.items() <= words.items() for words in found)

@@ -1,0 +1,13 @@
+"""Paths as users type them."""
+
+from pathlib import Path
+
+import typer
+
+
+def expanded(path: Path) -> Path:
+    """The path with ~ replaced by the home folder, which a shell does not do in `--out=~/x`; for `callback=`."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise typer.BadParameter(f"{path} is in a home folder that is not known; write it in full") from None

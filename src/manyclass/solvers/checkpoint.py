@@ -1,0 +1,142 @@
+"""Checkpoints: a run of stochastic gradient descent that can be killed at any moment and goes on to the same bits."""
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyclass import _atomic
+from manyclass._tensors import Arrays, Format
+from manyclass.data.matrix import Matrix
+from manyclass.data.store.disk import explained
+from manyclass.solvers.machines import Machines
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd import Descent
+
+FORMAT = Format("manyclass checkpoint", 1, "remove the file to begin anew")
+# Between two checkpoints pass at least so many seconds, and so many times what the last one took to write.
+_SECONDS, _TIMES = 5.0, 20.0
+_ROWS = 256
+_COUNTERS = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
+
+
+@dataclass
+class Run:
+    """Where a fit stands: its seed, what tuning found, the phase it is in, and the descent of that phase."""
+
+    seed: int | None = None
+    step: float | None = None  # None until tuning is done
+    beta: float | None = None
+    phase: str = "train"
+    trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
+    n_epochs: int = 0  # epochs that a refit takes
+    descent: Descent | None = None
+
+    def begin_refit(self, n_epochs: int) -> None:
+        """Go over to the refit, for so many epochs; what training kept is not needed any more."""
+        if self.descent is not None:
+            self.trained = self.trained + self.descent.history
+        self.phase, self.n_epochs, self.descent = "refit", n_epochs, None
+
+
+class Checkpoint:
+    """A run, and the file in which it is kept; without a path it is kept in memory only."""
+
+    def __init__(self, path: str | os.PathLike[str] | None):
+        self.path = None if path is None else Path(path)
+        if self.path is not None and not self.path.parent.is_dir():
+            raise ValueError(f"checkpoint must lie in a folder that exists; got {self.path}")
+        self.run, self._identity, self._written = Run(), {}, 0.0
+        if self.path is not None and self.path.exists():
+            self.run, self._identity = _read(self.path)
+        self._wait = _SECONDS
+
+    def check(self, identity: dict[str, str]) -> None:
+        """Refuse to go on with the run of other data or settings than those that `identity` tells."""
+        different = [name for name in identity if self._identity.get(name) != identity[name]]
+        if self._identity and different:
+            raise ValueError(
+                f"checkpoint {self.path} is of another fit, which differs in {', '.join(different)}; "
+                "fit as before to go on, or remove the file, or give another path"
+            )
+        self._identity = identity
+
+    def write(self) -> None:
+        """Put the run into the file now."""
+        if self.path is None:
+            return
+        started = time.monotonic()
+        with explained(self.path):
+            FORMAT.write(self.path, *_state(self.run, self._identity))
+        self._written = time.monotonic()
+        self._wait = max(_SECONDS, _TIMES * (self._written - started))
+
+    def write_sometimes(self) -> None:
+        """Put the run into the file if that was not done in the last few seconds."""
+        if time.monotonic() >= self._written + self._wait:
+            self.write()
+
+    def remove(self) -> None:
+        """The run is over."""
+        if self.path is not None and self.path.exists():
+            self.path.unlink()
+            self.path.with_name(self.path.name + _atomic.TEMPORARY).unlink(missing_ok=True)
+            _atomic.sync_folder(self.path.parent)
+
+
+def identity(problem: Problem, judged: Problem | None, start: Machines, settings: dict[str, Any]) -> dict[str, str]:
+    """What tells a fit from others: shapes, labels, weights, some rows, where it starts, and the settings."""
+    return {
+        "X": _rows_digest(problem.X),
+        "y": _digest(problem.y, np.asarray(problem.k)),
+        "weights": _digest(problem.weights),
+        "validation": "" if judged is None else _rows_digest(judged.X) + _digest(judged.y, judged.index),
+        "the machines it starts from": _digest(start.W, start.biases),
+        **{name: repr(value) for name, value in settings.items()},
+    }
+
+
+def _rows_digest(X: Matrix) -> str:
+    """Of the shape and up to 256 rows, evenly spread."""
+    some = np.unique(np.linspace(0, len(X) - 1, _ROWS).astype(np.intp)) if len(X) else np.zeros(0, np.intp)
+    return f"{X.shape} {_digest(X.rows(some))}"
+
+
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _state(run: Run, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:
+    """(what JSON says, what arrays say) of a run."""
+    content = {name: getattr(run, name) for name in ("seed", "step", "beta", "phase", "trained", "n_epochs")}
+    descent, arrays = run.descent, {}
+    if descent is not None:
+        content["descent"] = {name: getattr(descent, name) for name in _COUNTERS}
+        kept = {"machines": descent.machines, "mean": descent.mean, "best": descent.best}
+        arrays = {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in vars(m).items()}
+    return {"identity": identity, "run": content}, arrays
+
+
+def _read(path: Path) -> tuple[Run, dict[str, str]]:
+    content, arrays = FORMAT.read(path)
+    try:
+        saved = content["run"]
+        counters = saved.pop("descent", None)
+        run = Run(**saved)
+        if counters is not None:
+            run.descent = Descent(_machines("machines", arrays), _machines("mean", arrays), **counters)
+            run.descent.best = _machines("best", arrays) if "best.W" in arrays else None
+        return run, dict(content["identity"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+
+
+def _machines(role: str, arrays: Arrays) -> Machines:
+    return Machines(**{name: arrays[f"{role}.{name}"] for name in ("W", "biases", "scales", "steps")})
