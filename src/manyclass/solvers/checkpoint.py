@@ -33,14 +33,19 @@ class Run:
     beta: float | None = None
     phase: str = "train"
     trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
-    n_epochs: int = 0  # epochs that a refit takes
+    n_epochs: int = 0  # epochs that training took, and a refit takes
     descent: Descent | None = None
 
-    def begin_refit(self, n_epochs: int) -> None:
-        """Go over to the refit, for so many epochs; what training kept is not needed any more."""
+    def begun(self, machines: Machines) -> Descent:
+        """The descent of this phase: the one under way, or else one from these machines, which it changes."""
+        self.descent = self.descent or Descent.start(machines)
+        return self.descent
+
+    def begin_refit(self) -> None:
+        """Go over to the refit; of training only its history and length are needed any more."""
         if self.descent is not None:
-            self.trained = self.trained + self.descent.history
-        self.phase, self.n_epochs, self.descent = "refit", n_epochs, None
+            self.trained = self.descent.history
+        self.phase, self.descent = "refit", None
 
 
 class Checkpoint:
@@ -50,7 +55,8 @@ class Checkpoint:
         self.path = None if path is None else Path(path)
         if self.path is not None and not self.path.parent.is_dir():
             raise ValueError(f"checkpoint must lie in a folder that exists; got {self.path}")
-        self.run, self._identity, self._written = Run(), {}, 0.0
+        self.run, self._written = Run(), 0.0
+        self._identity: dict[str, str] = {}
         if self.path is not None and self.path.exists():
             self.run, self._identity = _read(self.path)
         self._wait = _SECONDS
@@ -96,8 +102,14 @@ def identity(problem: Problem, judged: Problem | None, start: Machines, settings
         "weights": _digest(problem.weights),
         "validation": "" if judged is None else _rows_digest(judged.X) + _digest(judged.y, judged.index),
         "the machines it starts from": _digest(start.W, start.biases),
-        **{name: repr(value) for name, value in settings.items()},
+        **{name: _told(value) for name, value in settings.items()},
     }
+
+
+def _told(value: Any) -> str:
+    """A setting in words, or, where there are many, a digest of them."""
+    words = repr(value)
+    return words if len(words) < 64 else hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()
 
 
 def _rows_digest(X: Matrix) -> str:

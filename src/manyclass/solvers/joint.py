@@ -11,7 +11,7 @@ from manyclass._threads import get_threads
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.products import gram, scores
-from manyclass.solvers.schedule import Chunk, Schedule, chunks
+from manyclass.solvers.schedule import Chunk, Quarter, Schedule, chunks
 
 _BLOCK = 64
 
@@ -30,7 +30,9 @@ class Joint:
     rival: str
     RIVALS: ClassVar[tuple[str, ...]] = ("best", "any", "first")
 
-    def epoch(self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int) -> float:
+    def epoch(
+        self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int, quarter: Quarter | None = None
+    ) -> float:
         """One pass; the mean over examples of the losses met."""
         rng = schedule.generator(epoch)
         order = schedule.order(problem, rng)
@@ -39,13 +41,13 @@ class Joint:
         lost = 0.0
         # One scale serves for all.
         machines.fold()
-        for chunk in chunks(problem, order):
+        for chunk in chunks(problem, order, quarter=quarter):
             for start in range(0, len(chunk.y), block):
                 at = slice(start, start + block)
                 part = Chunk(at, chunk.rows[at], chunk.y[at], chunk.weights[at])
                 lost += self._block(part, draws[chunk.at][at], machines, schedule)
-        machines.scales[:] = machines.scales[0]
-        machines.steps[:] = machines.steps[0]
+            machines.scales[:] = machines.scales[0]
+            machines.steps[:] = machines.steps[0]
         return lost / max(1, len(problem))
 
     def cost(self, k: int) -> float:

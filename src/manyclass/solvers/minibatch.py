@@ -8,7 +8,7 @@ from manyclass.losses.softmax import Softmax
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.products import move, scores
-from manyclass.solvers.schedule import Chunk, Schedule, chunks
+from manyclass.solvers.schedule import Chunk, Quarter, Schedule, chunks
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,13 @@ class MiniBatch:
 
     batch: int = 32
 
-    def epoch(self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int) -> float:
+    def epoch(
+        self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int, quarter: Quarter | None = None
+    ) -> float:
         """One pass; the mean loss met."""
         order = schedule.order(problem, schedule.generator(epoch))
         lost = 0.0
-        for chunk in chunks(problem, order):
+        for chunk in chunks(problem, order, quarter=quarter, multiple=self.batch):
             for start in range(0, len(chunk.y), self.batch):
                 at = slice(start, start + self.batch)
                 part = Chunk(at, chunk.rows[at], chunk.y[at], chunk.weights[at])

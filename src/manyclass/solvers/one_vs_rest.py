@@ -11,7 +11,7 @@ from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.products import gram, move, scores
-from manyclass.solvers.schedule import Chunk, Schedule, chunks
+from manyclass.solvers.schedule import Chunk, Quarter, Schedule, chunks
 
 # From this part of the classes on, two matrix products over all of them beat many short ones.
 _DENSE = 0.6
@@ -29,7 +29,9 @@ class OneVsRest:
     loss: MarginLoss
     beta: float | None = None
 
-    def epoch(self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int) -> float:
+    def epoch(
+        self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int, quarter: Quarter | None = None
+    ) -> float:
         """One pass; the mean over examples of the losses met, summed over the classes seen."""
         rng = schedule.generator(epoch)
         order = schedule.order(problem, rng)
@@ -37,7 +39,7 @@ class OneVsRest:
         losses = np.zeros(problem.k)
         dense = negatives.mean() >= _DENSE * problem.k if len(negatives) else False
         run = self._by_products if dense else self._by_pairs
-        for chunk in chunks(problem, order, most=_block(schedule) if dense else None):
+        for chunk in chunks(problem, order, _block(schedule) if dense else None, quarter):
             run(chunk, first[chunk.at], negatives[chunk.at], machines, schedule, losses)
         return float(losses.sum() / max(1, len(problem)))
 

@@ -1,6 +1,6 @@
 """Schedule: how far a step goes, and in which order examples are seen."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,9 @@ from manyclass.solvers.problem import Problem
 
 # Rows that are read at a time: enough to pay for starting threads, little beside the data.
 _CHUNK_BYTES = 8 << 20
+
+
+Quarter = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,25 @@ class Chunk:
     weights: NDArray[np.float32]
 
 
-def chunks(problem: Problem, order: NDArray[np.intp], most: int | None = None) -> Iterator[Chunk]:
-    """The examples of an epoch, as many at a time as fit in a few megabytes."""
-    size = max(1, min(_CHUNK_BYTES // (4 * max(1, problem.d)), most or len(order)))
+def chunks(
+    problem: Problem,
+    order: NDArray[np.intp],
+    most: int | None = None,
+    quarter: Quarter | None = None,
+    multiple: int = 1,
+) -> Iterator[Chunk]:
+    """The examples of an epoch, as many at a time as fit in a few megabytes, and a multiple of `multiple` of them.
+
+    `quarter` is told when each of the four parts of the epoch is over, with its number from 1 on.
+    """
+    size = max(1, min(_CHUNK_BYTES // (4 * max(1, problem.d)), most or len(order), -(-len(order) // 4)))
+    size = -(-size // multiple) * multiple
+    told = 0
     for start in range(0, len(order), size):
         at = slice(start, min(len(order), start + size))
         index = order[at]
         rows = np.ascontiguousarray(problem.X.rows(index), np.float32)
         yield Chunk(at, rows, problem.y[index], problem.weights[index])
+        while quarter is not None and told < 4 * at.stop // len(order):
+            told += 1
+            quarter(told)

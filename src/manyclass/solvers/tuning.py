@@ -11,7 +11,7 @@ from manyclass.solvers.schedule import Schedule
 from manyclass.solvers.sgd import Algorithm, Descent, Stopping, descend
 from manyclass.solvers.validation import hold_out, mean_class_accuracy, sample
 
-_EPOCHS = 4
+_VISITS = 1 << 15  # examples that a trial sees, again and again if they are few
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,16 @@ class Trial:
         """With 8 examples per class, and 4,096 at least."""
         return cls(*hold_out(sample(problem, max(4096, 8 * problem.k), rng), 0.2, rng))
 
+    @property
+    def epochs(self) -> int:
+        """How often a trial sees its examples."""
+        return int(np.clip(_VISITS // max(1, len(self.train)), 4, 16))
+
     def score(self, algorithm: Algorithm, schedule: Schedule) -> float:
         """The mean accuracy over classes after a few epochs; -1 if the weights grew beyond all bounds."""
         descent = Descent.start(Machines.zeros(self.train.k, self.train.d))
         try:
-            descend(descent, algorithm, self.train, schedule, Stopping(max_epochs=_EPOCHS))
+            descend(descent, algorithm, self.train, schedule, Stopping(max_epochs=self.epochs))
         except FloatingPointError:
             return -1.0
         return mean_class_accuracy(self.held)(descent.mean)
@@ -54,7 +59,7 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
         return scores[step]
 
     step = min(schedule.step, most)
-    while 4 * step < most and score(4 * step) > score(step) + trial.margin(score(step)):
+    while 4 * step < most and score(4 * step) > score(step) + 2 * trial.margin(score(step)):
         step *= 4
     top = score(step)
     while score(step / 2) > top - trial.margin(top) and len(scores) < 16:
