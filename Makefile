@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/* native/python/*)
 
-.PHONY: demo test slow lint format bench clean
+.PHONY: demo test slow lint format bench results clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -26,6 +26,10 @@ format: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
+
+# Data that users have is looked for in the folder MANYCLASS_DATA.
+results: $(VENV)/.installed
+	$(BIN)/python -m experiments
 
 $(VENV)/.installed: pyproject.toml CMakeLists.txt $(NATIVE)
 	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)

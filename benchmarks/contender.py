@@ -1,6 +1,8 @@
-"""One classifier on saved arrays, in a process of its own: `python -m benchmarks.contender NAME FOLDER THREADS`.
+"""One classifier on saved arrays, in a process of its own.
 
-FOLDER holds X.npy, y.npy, X_test.npy and y_test.npy. Prints one line of JSON.
+`python -m benchmarks.contender tune NAME FOLDER THREADS` prints the best strength, and
+`python -m benchmarks.contender fit NAME FOLDER THREADS STRENGTH` what a fit takes; both as one line of JSON. FOLDER
+holds X.npy, y.npy, X_test.npy and y_test.npy.
 """
 
 import contextlib
@@ -36,14 +38,14 @@ def _status(name: str) -> float:
     return int(found[1]) / 1024 if found else float("nan")
 
 
-def tuned(peer: Peer, X: Any, y: Any, n_threads: int) -> float | None:
-    """The strength that is best on every fifth row of a tenth of the classes, 50 at least, trained on the others."""
+def tune(peer: Peer, folder: Path, n_threads: int) -> float | None:
+    """The strength that is best on a fifth of the rows of at most 200 classes, trained on the other rows of those."""
     if len(peer.strengths) == 1:
         return peer.strengths[0]
-    few = np.isin(y, np.unique(y)[: max(50, len(np.unique(y)) // 10)])
+    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+    few = np.isin(y, np.unique(y)[:200])
     X, y = X[few], y[few]
-    held = np.zeros(len(y), bool)
-    held[np.random.default_rng(0).permutation(len(y))[: len(y) // 5]] = True
+    held = np.random.default_rng(0).random(len(y)) < 0.2
 
     def accuracy(strength: float | None) -> float:
         made = peer.make(strength, n_threads)
@@ -53,10 +55,9 @@ def tuned(peer: Peer, X: Any, y: Any, n_threads: int) -> float | None:
     return max(peer.strengths, key=accuracy)
 
 
-def main(name: str, folder: Path, n_threads: int) -> None:
+def fit(peer: Peer, folder: Path, n_threads: int, strength: float | None) -> dict[str, Any]:
+    """Seconds of a fit, test accuracy, and the memory that fit adds."""
     X, y, X_test, y_test = (np.load(folder / f"{part}.npy") for part in ("X", "y", "X_test", "y_test"))
-    peer = PEERS[name]
-    strength = tuned(peer, X, y, n_threads)
     # Threads and libraries start with the first call, and are not counted.
     peer.make(strength, n_threads).fit(X[:128], np.arange(len(X[:128])) % 8)
     classifier = peer.make(strength, n_threads)
@@ -64,9 +65,17 @@ def main(name: str, folder: Path, n_threads: int) -> None:
     classifier.fit(X, y)
     seconds, added = time.perf_counter() - started, peak() - held
     accuracy = float(np.mean(classifier.predict(X_test) == y_test))
-    print(json.dumps({"strength": strength, "seconds": seconds, "accuracy": accuracy, "added": added}))
+    return {"strength": strength, "seconds": seconds, "accuracy": accuracy, "added": added}
+
+
+def main(task: str, name: str, folder: str, n_threads: str, strength: str = "null") -> None:
+    peer, path = PEERS[name], Path(folder)
+    found = (
+        tune(peer, path, int(n_threads)) if task == "tune" else fit(peer, path, int(n_threads), json.loads(strength))
+    )
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    main(*sys.argv[1:])

@@ -116,7 +116,7 @@ def _tables(page: Page, found: dict[str, Any], writing: float, shape: tuple[int,
 
 
 def _costs(page: Page, found: dict[str, Any], shape: tuple[int, int, int], n_threads: int) -> None:
-    n, d, k = shape
+    _, d, k = shape
     classes = 1 + (k - 1 if found["beta"] is None else found["beta"])
     visits = sum(record["examples"] for record in found["history"])
     visit = sum(record["seconds"] for record in found["history"]) / visits

@@ -1,1 +1,1 @@
-"""One script for every table or figure of the papers; results go to docs/results/. `python -m experiments [NAME ...]`."""
+"""One script per table or figure of the papers; results go to docs/results. `python -m experiments [NAME ...]`."""

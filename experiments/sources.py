@@ -114,7 +114,7 @@ def available(folder: Path | None) -> dict[str, Callable[[int], Split]]:
     if folder and any(folder.rglob("omniglot*.tar.gz")):
         found["Omniglot"] = lambda seed: omniglot(folder, seed)
     found["glyphs"] = lambda _: glyphs()
-    found["generated"] = lambda seed: low_rank(10_000, 256, 500, seed)
+    found["generated"] = lambda seed: low_rank(6_000, 256, 300, seed)
     return found
 
 

@@ -9,6 +9,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "BiasedMatrix": "data.biased",
     "StochasticClassifier": "estimators.stochastic",
+    "load": "estimators.persistence",
+    "JsonLines": "estimators.history",
+    "Progress": "estimators.progress",
     "DenseMatrix": "data.dense",
     "Matrix": "data.matrix",
     "ProductQuantizer": "data.product_quantizer",

@@ -22,7 +22,7 @@ from manyclass import _atomic
 
 Arrays = dict[str, NDArray[Any]]
 
-DTYPES = {
+DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BOOL": np.dtype("?"),
     "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "I16": np.dtype("<i2"), "I8": np.dtype("i1"),
     "U64": np.dtype("<u8"), "U32": np.dtype("<u4"), "U16": np.dtype("<u2"), "U8": np.dtype("u1"),
@@ -56,9 +56,10 @@ class Format:
         self._check_seal(path, data)
         # Who can write a file can seal it: from here on nothing is believed either.
         try:
-            arrays, metadata = _parse(data)
+            metadata = _metadata(data)
             name, version = metadata["format"], int(metadata["version"])
-            content = json.loads(metadata["content"]) if (name, version) == (self.name, self.version) else None
+            known = name == self.name and version <= self.version
+            content, arrays = (json.loads(metadata["content"]), _arrays(data)) if known else (None, {})
         except _MALFORMED as error:
             raise ValueError(f"{os.fspath(path)} cannot be read as a {self.name}: {error}; {self.advice}") from error
         if name != self.name:
@@ -116,10 +117,13 @@ def _digest(parts: list[Any]) -> str:
     return digest.hexdigest()
 
 
-def _parse(data: bytes) -> tuple[Arrays, dict[str, str]]:
-    """(arrays, metadata) of the bytes of a safetensors file."""
+def _metadata(data: bytes) -> dict[str, str]:
+    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]  # type: ignore[no-any-return]
+
+
+def _arrays(data: bytes) -> Arrays:
     arrays = {}
-    for name, tensor in deserialize(data):
-        flat = np.frombuffer(tensor["data"], DTYPES[tensor["dtype"]])
+    for name, tensor in deserialize(data):  # type: ignore[no-untyped-call]
+        flat: NDArray[Any] = np.frombuffer(tensor["data"], DTYPES[tensor["dtype"]])
         arrays[name] = flat.reshape(tensor["shape"]).copy()
-    return arrays, json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    return arrays

@@ -1,16 +1,18 @@
 """What linear classifiers have in common once they are fitted: scores, predictions, the best few classes."""
 
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from manyclass import _checks
 from manyclass._blas import in_order
 from manyclass.data.matrix import Matrix
-from manyclass.data.opening import as_matrix
 from manyclass.data.tiles import Floats, spans
+from manyclass.estimators.inputs import open_features
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -27,20 +29,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _scores(self, X: Any) -> Floats:
-        S = self._matrix(X).matmat(self.coef_.T)
-        S += self.intercept_.astype(S.dtype)
+        matrix = self._matrix(X)
+        with np.errstate(invalid="ignore", over="ignore"):
+            S = matrix.matmat(self.coef_.T)
+            S += self.intercept_.astype(S.dtype)
+        _checks.finite(S, "scores of X")
         return S
 
     def _matrix(self, X: Any) -> Matrix:
         """X for a fitted classifier."""
         check_is_fitted(self)
-        matrix = open_features(self, X, reset=False)
-        if matrix.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        return matrix
+        return open_features(self, X)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores (n, k); for two classes, how much the second is above the first (n,)."""
@@ -52,27 +51,33 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.predict_top(X, 1)[:, 0]
 
     def predict_top(self, X: Any, k: int = 5) -> NDArray[Any]:
-        """The k classes of highest score for each row (n, k), the best first; of equals the first in `classes_`."""
+        """The k classes of highest score for each row (n, k), the best first; of equals the first in `classes_`.
+
+        All classes, best first, if there are fewer than k.
+        """
         X = self._matrix(X)
-        k = min(k, len(self.classes_))
+        k = min(_checks.count(k, "k"), len(self.classes_))
         # Rows whose scores take about 8 MB.
         size = max(1, (8 << 20) // (4 * max(len(self.classes_), X.shape[1])))
-        blocks = in_order(lambda at: _best(X.rows(at), self.coef_, self.intercept_, k), spans(X.shape[0], size))
-        found = np.concatenate([np.zeros((0, k), np.intp), *blocks])
+        with np.errstate(invalid="ignore", over="ignore"):
+            blocks = in_order(lambda at: self._best(X.rows(at), at.start, k), spans(X.shape[0], size))
+            found = np.concatenate([np.zeros((0, k), np.intp), *blocks])
         return self.classes_[found]  # type: ignore[no-any-return]
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted classifier to one safetensors file, which `manyclass.load` reads."""
+        from manyclass.estimators.persistence import save
 
-def _best(rows: Floats, coef: Floats, intercept: Floats, k: int) -> NDArray[np.intp]:
-    S: Floats = rows @ coef.T.astype(rows.dtype, copy=False) + intercept
-    best: NDArray[np.intp] = S.argmax(axis=1)[:, None] if k == 1 else np.argsort(-S, axis=1, kind="stable")[:, :k]
-    return best
+        save(self, path)
 
+    def to_onnx(self, path: str | os.PathLike[str], top: int = 5) -> None:
+        """Write the fitted classifier as an ONNX graph that gives `label`, `top_labels`, `scores`, `probabilities`."""
+        from manyclass.estimators.onnx_export import export_onnx
 
-def open_features(estimator: BaseEstimator, X: Any, reset: bool = True, **more: Any) -> Matrix:
-    """X as a Matrix; arrays pass scikit-learn's checks on the way, and keep their dtype."""
-    if isinstance(X, Matrix | str) or hasattr(X, "__fspath__"):
-        matrix = as_matrix(X)
-        if reset:
-            estimator.n_features_in_ = matrix.shape[1]
-        return matrix
-    return as_matrix(validate_data(estimator, X, accept_sparse="csr", reset=reset, **more))
+        export_onnx(self, path, top)
+
+    def _best(self, rows: Floats, start: int, k: int) -> NDArray[np.intp]:
+        S: Floats = rows @ self.coef_.T.astype(rows.dtype, copy=False) + self.intercept_
+        _checks.finite(S, "scores of X", start)
+        best: NDArray[np.intp] = S.argmax(axis=1)[:, None] if k == 1 else np.argsort(-S, axis=1, kind="stable")[:, :k]
+        return best

@@ -1,31 +1,42 @@
 """StochasticClassifier: one-vs-rest, multiclass, ranking, weighted ranking and softmax by stochastic gradient."""
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from manyclass._threads import get_threads, threads
-from manyclass.data.tiles import Floats
-from manyclass.estimators.labels import encode_labels, example_weights, known_labels
-from manyclass.estimators.linear import LinearClassifier, open_features
-from manyclass.estimators.objectives import OBJECTIVES, natural_step
-from manyclass.estimators.objectives import algorithm as algorithm_of
-from manyclass.losses.margin import MARGIN_LOSSES
-from manyclass.losses.softmax import Softmax
+from manyclass.data.matrix import Matrix
+from manyclass.estimators.all_or_nothing import all_or_nothing
+from manyclass.estimators.callbacks import CallbackSupport, FitTask, with_callbacks
+from manyclass.estimators.growing import growth_problem, joined
+from manyclass.estimators.history import Callback, told_of_the_end
+from manyclass.estimators.inputs import open_examples
+from manyclass.estimators.labels import check_classes, encode_labels, known_labels
+from manyclass.estimators.linear import LinearClassifier
+from manyclass.estimators.plan import Plan, find_plan, known_plan
+from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.settings import check_settings
+from manyclass.estimators.weights import example_weights
+from manyclass.solvers.checkpoint import Checkpoint, identity
 from manyclass.solvers.machines import Machines
-from manyclass.solvers.one_vs_rest import OneVsRest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.schedule import Schedule
-from manyclass.solvers.sgd import Algorithm, Descent, Stopping, descend
-from manyclass.solvers.tuning import Trial, find_beta, find_step
-from manyclass.solvers.validation import hold_out, mean_class_accuracy, mean_square
+from manyclass.solvers.sgd import Descent, Stopping, descend
+from manyclass.solvers.validation import hold_out, mean_class_accuracy
 
-Callback = Callable[[dict[str, Any]], bool | None]
+# What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
+# by the weights of the examples; a seed that was drawn is in the checkpoint.
+_FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
+# What is known of machines and no longer true of others.
+_OF_MACHINES = ("temperature_", "_running")
 
 
-class StochasticClassifier(LinearClassifier):
+class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
     Minimizes regularization / 2 * |W|^2 + the mean over examples of a loss of their scores; the bias is not
@@ -48,13 +59,20 @@ class StochasticClassifier(LinearClassifier):
     class_weight : None, "balanced", or a dictionary from labels to weights.
     n_threads : None for as many as `manyclass.get_threads()`. It changes no bit of the result.
     warm_start : begin from the machines of the last fit.
-    random_state : None, an integer or a NumPy generator.
-    callbacks : called with the record of each epoch; one that returns True ends the descent.
+    random_state : None, an integer or a `numpy.random.RandomState`, as in scikit-learn.
+    callbacks : called with the record of each epoch; one that returns True ends the descent. `manyclass.JsonLines`
+        keeps the records in a file, `manyclass.Progress` shows a bar. One that has a method `close` has it called when
+        fit ends, whichever way. Callbacks of scikit-learn's own kind (1.9) go to `set_callbacks`.
+    checkpoint : path of a file in which fit keeps where it stands: after tuning, after epochs (every few seconds at
+        most) and between training and refit. Fit again with the same data and settings and it goes on from there, to
+        the same bits as if nothing had happened; the file of other data or settings is refused and left alone. A fit
+        that ends removes it. With random_state=None the seed of the first fit is kept in it. Not used by partial_fit
+        and add_classes.
 
     Attributes
     ----------
     classes_, coef_ (k, d), intercept_ (k,), n_features_in_; history_ : one dictionary for every epoch; step_, beta_ :
-    what was used; n_epochs_ : how many epochs the machines that are kept have seen.
+    what was used; n_epochs_ : how many epochs the machines that are kept have seen; temperature_ : after `calibrate`.
 
     Examples
     --------
@@ -65,6 +83,11 @@ class StochasticClassifier(LinearClassifier):
     >>> bool(clf.score(X, y) > 0.95)
     True
     """
+
+    step_: float
+    beta_: float | None
+    n_epochs_: int
+    history_: list[dict[str, Any]]
 
     def __init__(
         self,
@@ -78,13 +101,14 @@ class StochasticClassifier(LinearClassifier):
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
         tolerance: float = 1e-3,
-        patience: int = 5,
+        patience: int = 10,
         refit: bool = True,
         class_weight: Any = None,
         n_threads: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         callbacks: Iterable[Callback] = (),
+        checkpoint: str | os.PathLike[str] | None = None,
     ):
         self.objective = objective
         self.loss = loss
@@ -103,148 +127,156 @@ class StochasticClassifier(LinearClassifier):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
 
+    @all_or_nothing
+    @with_callbacks
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
-        """Train on rows X with labels y; `validation` is (X, y) to stop by, in place of a part held out."""
-        self._check_settings()
-        with threads(self.n_threads or get_threads()):
-            problem, seed = self._problem(X, y, sample_weight), self._seed()
-            start = self._start(problem)
+        """Train on rows X with labels y; `validation` is (X, y) to stop by, in place of a part held out.
+
+        Examples whose weight is 0 are left out. A step that is too large for the data raises FloatingPointError. After
+        an error or Ctrl-C the classifier is as it was before.
+        """
+        check_settings(self)
+        with self._computing(), told_of_the_end(self.callbacks):
+            task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
+            before = getattr(self, "classes_", None)
+            problem = self._problem(X, y, sample_weight)
+            start, checkpoint = self._start(problem, before), Checkpoint(self.checkpoint)
+            run = checkpoint.run
+            seed = run.seed = self._seed() if run.seed is None else run.seed
             train, judged = self._split(problem, validation, seed)
-            algorithm, schedule = self._tune(train, seed)
+            if self.checkpoint is not None:
+                checkpoint.check(identity(problem, judged, start, self._settings()))
+            plan = self._plan_once(train, seed, checkpoint)
             judge = None if judged is None else mean_class_accuracy(judged)
-            stopping = self._stopping(algorithm, train, judged)
-            after = self._after_epoch("train")
-            descent = descend(Descent.start(start.copy()), algorithm, train, schedule, stopping, judge, after)
-            history, machines, n_epochs = descent.history, descent.result(), descent.best_epoch or descent.epoch
-            if judge is not None and self.refit and len(train) < len(problem) and n_epochs:
-                again = Stopping(max_epochs=n_epochs)
-                after = self._after_epoch("refit")
-                descent = descend(Descent.start(start), algorithm, problem, schedule, again, None, after)
-                machines = descent.result()
-                history = history + descent.history
-        self.coef_, self.intercept_ = machines.W, machines.biases
-        self.history_, self.n_epochs_ = history, n_epochs
+            if run.phase == "train":
+                stopping = self._stopping(plan, train, judged)
+                descent = run.begun(start.copy())
+                after = self._after_epoch(task, checkpoint, stopping)
+                descend(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
+                run.n_epochs = descent.best_epoch or descent.epoch
+                if judge is not None and self.refit and len(train) < len(problem) and run.n_epochs:
+                    run.begin_refit()
+                    checkpoint.write()
+            if run.phase == "refit":
+                stopping = Stopping(max_epochs=run.n_epochs)
+                descent = run.begun(start)
+                after = self._after_epoch(task, checkpoint, stopping)
+                descend(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
+                run.n_epochs = descent.epoch
+            machines = descent.result()
+            task.over(machines)
+        self._learn(machines, run.trained + descent.history, run.n_epochs)
+        checkpoint.remove()
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One epoch over these rows. The first call needs all `classes`, unless fit came before."""
-        self._check_settings()
-        with threads(self.n_threads or get_threads()):
-            first = not hasattr(self, "_running")
-            if first and not hasattr(self, "coef_"):
-                if classes is None:
-                    raise ValueError("classes must be passed on the first call to partial_fit")
-                self.classes_ = np.unique(classes)
-            matrix = open_features(self, X, reset=not hasattr(self, "coef_"))
-            codes = known_labels(y, self.classes_, len(matrix))
-            weights = example_weights(codes, self.classes_, self.class_weight, sample_weight)
-            problem = Problem.whole(matrix, codes, len(self.classes_), weights)
-            if first:
-                known = hasattr(self, "coef_")
-                machines = Machines.of(self.coef_, self.intercept_) if known else self._zeros(problem)
-                self._running, self._calls = machines, 0
-                self._tuned = self._tune(problem, self._seed())
-            algorithm, schedule = self._tuned
-            algorithm.epoch(problem, self._running, schedule, self._calls)
-            self._calls += 1
-            self._running.fold()
-        self.coef_, self.intercept_ = self._running.W, self._running.biases
+        """One epoch over these rows, from the machines as they are.
+
+        The first call needs all `classes`, unless fit came before; it also finds the step and beta that are "auto",
+        on its rows. `coef_` are the machines themselves and not, as after fit, their mean over epochs.
+        """
+        check_settings(self)
+        with self._computing():
+            known = hasattr(self, "coef_")
+            self._check_classes(classes, known)
+            matrix = open_examples(self, X, reset=not known)
+            problem = self._weighted(matrix, known_labels(y, self.classes_, len(matrix)), sample_weight)
+            machines, epoch, plan = self._running_on(problem, known)
+            descent = Descent(machines, machines.copy(), epoch=epoch)
+            descend(descent, plan.algorithm, problem, plan.schedule, Stopping(max_epochs=epoch + 1))
+            machines.fold()
+        history = self.history_ if epoch else []
+        self._learn(machines, history + descent.history, descent.epoch)
+        self._running = machines, descent.epoch, plan
         return self
 
+    @all_or_nothing
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn classes that were not there before; the old machines stay as they are, to the bit ("ovr" only).
 
         Rows whose label is an old class serve as negatives of the new ones.
         """
+        check_settings(self)
         if self.objective != "ovr":
             raise ValueError(f"add_classes needs objective='ovr', whose classes do not compete; got {self.objective!r}")
-        matrix = self._matrix(X)
-        y = np.asarray(y)
-        new = np.setdiff1d(y, self.classes_)
-        if not len(new):
-            raise ValueError("add_classes needs rows of classes that are not in classes_ yet; all labels are known")
-        with threads(self.n_threads or get_threads()):
-            # One class more stands for all old ones, and is dropped afterwards.
-            codes = np.where(np.isin(y, new), np.searchsorted(new, y), len(new)).astype(np.int32)
-            problem = Problem.whole(matrix, codes, len(new) + 1, example_weights(codes, new, None, sample_weight))
-            schedule = Schedule(self.step_, self.regularization, self.step_decay, seed=self._seed())
-            algorithm = OneVsRest(MARGIN_LOSSES[self.loss], self.beta_)
-            descent = Descent.start(Machines.zeros(len(new) + 1, matrix.shape[1]))
-            descend(descent, algorithm, problem, schedule, Stopping(max_epochs=max(self.n_epochs_, 1)))
-        machines = descent.result()
-        classes = np.concatenate([self.classes_, new])
-        order = np.argsort(classes, kind="stable")
-        self.classes_ = classes[order]
-        self.coef_ = np.concatenate([self.coef_, machines.W[:-1]])[order]
-        self.intercept_ = np.concatenate([self.intercept_, machines.biases[:-1]])[order]
+        check_is_fitted(self)
+        with self._computing():
+            new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
+            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
+            descent = Descent.start(Machines.zeros(problem.k, problem.d))
+            descend(descent, plan.algorithm, problem, plan.schedule, Stopping(max_epochs=self.n_epochs_))
+        self.classes_, *learned = joined(self.classes_, self.coef_, self.intercept_, new, descent.result())
+        self._forget()
+        self.coef_, self.intercept_ = learned
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities (n, k), for objective "softmax", for "ovr" with loss "logistic", or after `calibrate`."""
-        S = self._scores(X)
-        temperature = getattr(self, "temperature_", None)
-        if temperature is not None or self.objective == "softmax":
-            return Softmax().probabilities(S * np.float32(temperature or 1.0))
-        if self.objective == "ovr" and self.loss == "logistic":
-            P: Floats = 0.5 * (1 + np.tanh(S / 2))
-            P /= np.maximum(P.sum(axis=1, keepdims=True), np.finfo(P.dtype).tiny)
-            return P
-        raise ValueError(
-            f"predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
-            f"got objective={self.objective!r}, loss={self.loss!r}"
-        )
+    def _learn(self, machines: Machines, history: list[dict[str, Any]], n_epochs: int) -> None:
+        self._forget()
+        self.coef_, self.intercept_ = machines.W, machines.biases
+        self.history_, self.n_epochs_ = history, n_epochs
 
-    def calibrate(self, X: Any, y: Any) -> Self:
-        """Find the temperature at which softmax of the scores fits these labels best: rows that fit has not seen."""
-        from scipy.optimize import minimize_scalar
+    def _forget(self) -> None:
+        for name in _OF_MACHINES:
+            self.__dict__.pop(name, None)
 
-        S = self._scores(X).astype(np.float64)
-        codes = known_labels(y, self.classes_, len(S))
-
-        def loss(log_temperature: float) -> float:
-            return float(Softmax().value_and_gradient(S * np.exp(log_temperature), codes)[0].mean())
-
-        self.temperature_ = float(np.exp(minimize_scalar(loss, bounds=(-6, 8), method="bounded").x))
-        return self
-
-    def _check_settings(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}; got {self.objective!r}")
-        if self.loss not in MARGIN_LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(MARGIN_LOSSES)}; got {self.loss!r}")
-        if not 0 < self.validation_fraction < 1:
-            raise ValueError(f"validation_fraction must lie between 0 and 1; got {self.validation_fraction!r}")
-        if not (isinstance(self.max_epochs, int | np.integer) and self.max_epochs >= 1):
-            raise ValueError(f"max_epochs must be a whole number, at least 1; got {self.max_epochs!r}")
-        if self.beta not in ("auto", None) and not (isinstance(self.beta, int | float) and self.beta > 0):
-            raise ValueError(f"beta must be 'auto', None or a positive number; got {self.beta!r}")
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        # Weights that grow beyond float32 are noticed after the epoch.
+        with threads(self.n_threads or get_threads()), np.errstate(over="ignore", invalid="ignore"):
+            yield
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        matrix = open_features(self, X)
+        matrix = open_examples(self, X, reset=True)
         self.classes_, codes = encode_labels(y, len(matrix))
+        return self._weighted(matrix, codes, sample_weight)
+
+    def _weighted(self, matrix: Matrix, codes: NDArray[np.int32], sample_weight: Any) -> Problem:
+        """The examples whose weight is above 0."""
         weights = example_weights(codes, self.classes_, self.class_weight, sample_weight)
-        return Problem.whole(matrix, codes, len(self.classes_), weights)
+        return Problem.whole(matrix, codes, len(self.classes_), weights).part(np.flatnonzero(weights > 0))
 
-    def _zeros(self, problem: Problem) -> Machines:
-        return Machines.zeros(problem.k, problem.d)
-
-    def _start(self, problem: Problem) -> Machines:
-        known = self.warm_start and getattr(self, "coef_", None) is not None
-        if known and self.coef_.shape != (problem.k, problem.d):
+    def _start(self, problem: Problem, before: NDArray[Any] | None) -> Machines:
+        if not self.warm_start or before is None:
+            return Machines.zeros(problem.k, problem.d)
+        if not np.array_equal(before, self.classes_) or self.coef_.shape[1] != problem.d:
             raise ValueError(
                 f"warm_start needs the classes and columns of the last fit, {self.coef_.shape}; "
-                f"got {(problem.k, problem.d)}"
+                f"got other ones, {(problem.k, problem.d)}"
             )
-        return Machines.of(self.coef_, self.intercept_) if known else self._zeros(problem)
+        return Machines.of(self.coef_, self.intercept_)
+
+    def _check_classes(self, classes: Any, known: bool) -> None:
+        if self.class_weight == "balanced":
+            raise ValueError("class_weight='balanced' needs all labels at once; give partial_fit a dictionary")
+        if classes is None and not known:
+            raise ValueError("classes must be passed on the first call to partial_fit")
+        if classes is not None and known and not np.array_equal(check_classes(classes), self.classes_):
+            raise ValueError("classes must be those of the first call to partial_fit, or of fit; got other ones")
+        if not known:
+            self.classes_ = check_classes(classes)
+
+    def _running_on(self, problem: Problem, known: bool) -> tuple[Machines, int, Plan]:
+        """(machines to go on with, calls of partial_fit so far, plan)."""
+        if hasattr(self, "_running"):
+            machines, epoch, plan = self._running
+            return machines.copy(), epoch, plan
+        if known:
+            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
+            return Machines.of(self.coef_, self.intercept_), 0, plan
+        plan = find_plan(self, problem, self._seed())
+        self.step_, self.beta_ = plan.schedule.step, plan.beta
+        return Machines.zeros(problem.k, problem.d), 0, plan
 
     def _split(self, problem: Problem, validation: tuple[Any, Any] | None, seed: int) -> tuple[Problem, Problem | None]:
         if validation is not None:
             X, y = validation
-            matrix = open_features(self, X, reset=False)
+            matrix = open_examples(self, X)
             judged = Problem.whole(matrix, known_labels(y, self.classes_, len(matrix)), problem.k)
             return problem, judged
         if not self.early_stopping:
@@ -252,36 +284,42 @@ class StochasticClassifier(LinearClassifier):
         train, held = hold_out(problem, self.validation_fraction, np.random.default_rng(seed))
         return (train, held) if len(held) else (problem, None)
 
-    def _tune(self, problem: Problem, seed: int) -> tuple[Algorithm, Schedule]:
-        """The algorithm and schedule of the settings, with what is "auto" found on a sample."""
-        rng = np.random.default_rng(seed)
-        unit = natural_step(self.objective, self.loss) / max(mean_square(problem, rng), 1e-30)
-        step = unit if self.step == "auto" else float(self.step)
-        algorithm = algorithm_of(self.objective, self.loss, self.beta, problem.k)
-        schedule = Schedule(step, self.regularization, self.step_decay, seed=seed)
-        if self.step == "auto" or self.beta == "auto":
-            trial = Trial.on(problem, rng)
-            if self.step == "auto":
-                schedule = schedule.with_step(find_step(trial, algorithm, schedule))
-            if isinstance(algorithm, OneVsRest) and self.beta == "auto" and problem.k > 2:
-                algorithm = OneVsRest(algorithm.loss, find_beta(trial, algorithm, schedule))
-        self.step_ = schedule.step
-        self.beta_ = algorithm.beta if isinstance(algorithm, OneVsRest) else None
-        return algorithm, schedule
-
-    def _stopping(self, algorithm: Algorithm, train: Problem, judged: Problem | None) -> Stopping:
+    def _stopping(self, plan: Plan, train: Problem, judged: Problem | None) -> Stopping:
         # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
         judging = 0 if judged is None else len(judged) * train.k
-        every = int(np.clip(judging / (3 * len(train) * algorithm.cost(train.k)), 1, 5))
+        every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, self.max_epochs)))
         return Stopping(self.max_epochs, self.tolerance, self.patience, every)
 
-    def _after_epoch(self, phase: str) -> Callable[[Descent], bool | None]:
-        callbacks = tuple(self.callbacks)
+    def _plan_once(self, train: Problem, seed: int, checkpoint: Checkpoint) -> Plan:
+        """The plan, found now, or before the run was killed."""
+        run = checkpoint.run
+        if run.step is None:
+            plan = find_plan(self, train, seed)
+            run.step, run.beta = plan.schedule.step, plan.beta
+            checkpoint.write()
+        else:
+            plan = known_plan(self, run.step, run.beta, train, seed)
+        self.step_, self.beta_ = plan.schedule.step, plan.beta
+        return plan
 
-        def after(descent: Descent) -> bool:
+    def _settings(self) -> dict[str, Any]:
+        """What a checkpoint must agree with, besides the data."""
+        seed = self.random_state if isinstance(self.random_state, int | np.integer) else None
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+        return {**settings, "random_state": seed, "the names of classes": self.classes_.tolist()}
+
+    def _after_epoch(self, task: FitTask, checkpoint: Checkpoint, stopping: Stopping) -> Callable[[Descent], None]:
+        callbacks = tuple(self.callbacks)
+        phase = task.phase(checkpoint.run.phase, stopping.max_epochs)
+
+        def after(descent: Descent) -> None:
             record = descent.history[-1]
-            record["phase"] = phase
+            record.update(phase=checkpoint.run.phase, max_epochs=stopping.max_epochs)
             ends = [bool(callback(record)) for callback in callbacks]
-            return any(ends)
+            descent.done = descent.done or any(ends)
+            phase.epoch_over(descent)
+            if descent.done or descent.epoch >= stopping.max_epochs:
+                phase.over(descent.result())
+            checkpoint.write_sometimes()
 
         return after

@@ -1,6 +1,7 @@
 """One-vs-rest by stochastic gradient descent: every class a binary machine of its own."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,9 @@ class OneVsRest:
         first, negatives = self._negatives(len(problem), problem.k, rng)
         losses = np.zeros(problem.k)
         dense = negatives.mean() >= _DENSE * problem.k if len(negatives) else False
-        run = self._by_products if dense else self._by_pairs
+        update = self._by_products if dense else self._by_pairs
         for chunk in chunks(problem, order, _block(schedule) if dense else None, quarter):
-            run(chunk, first[chunk.at], negatives[chunk.at], machines, schedule, losses)
+            update(_Run(chunk, first[chunk.at], negatives[chunk.at], machines, schedule), losses)
         return float(losses.sum() / max(1, len(problem)))
 
     def cost(self, k: int) -> float:
@@ -57,36 +58,39 @@ class OneVsRest:
         extra = rng.random(n) < beta - int(beta) if beta > int(beta) else 0
         return first, np.full(n, int(beta), np.int32) + np.int32(extra)
 
-    def _by_pairs(
-        self,
-        chunk: Chunk,
-        first: NDArray[np.int32],
-        negatives: NDArray[np.int32],
-        machines: Machines,
-        schedule: Schedule,
-        losses: NDArray[np.float64],
-    ) -> None:
-        _native.one_vs_rest(
-            chunk.rows, chunk.y, first, negatives, chunk.weights, machines.W, machines.biases, machines.scales,
-            machines.steps, self.loss.code, **schedule.native, losses=losses, threads=get_threads(),
-        )  # fmt: skip
+    def _by_pairs(self, run: "_Run", losses: NDArray[np.float64]) -> None:
+        _native.one_vs_rest(**run.native(self.loss), losses=losses, threads=get_threads())
 
-    def _by_products(
-        self,
-        chunk: Chunk,
-        first: NDArray[np.int32],
-        negatives: NDArray[np.int32],
-        machines: Machines,
-        schedule: Schedule,
-        losses: NDArray[np.float64],
-    ) -> None:
-        S, G = scores(chunk.rows, machines.W), gram(chunk.rows)
-        _native.one_vs_rest_block(
-            chunk.rows, chunk.y, first, negatives, chunk.weights, machines.W, machines.biases, machines.scales,
-            machines.steps, self.loss.code, **schedule.native, G=G, S=S, losses=losses, threads=get_threads(),
-        )  # fmt: skip
-        move(machines.W, S, chunk.rows)
+    def _by_products(self, run: "_Run", losses: NDArray[np.float64]) -> None:
+        X, machines = run.chunk.rows, run.machines
+        S = scores(X, machines.W)
+        _native.one_vs_rest_block(**run.native(self.loss), G=gram(X), S=S, losses=losses, threads=get_threads())
+        move(machines.W, S, X)
         machines.fold_small()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A chunk of examples with their negatives, on the way into the machines."""
+
+    chunk: Chunk
+    first: NDArray[np.int32]
+    negatives: NDArray[np.int32]
+    machines: Machines
+    schedule: Schedule
+
+    def native(self, loss: MarginLoss) -> dict[str, Any]:
+        """As the compiled loops take it."""
+        return {
+            "X": self.chunk.rows,
+            "y": self.chunk.y,
+            "first": self.first,
+            "negatives": self.negatives,
+            "weights": self.chunk.weights,
+            **vars(self.machines),
+            "loss": loss.code,
+            **self.schedule.native,
+        }
 
 
 def _block(schedule: Schedule) -> int:

@@ -46,9 +46,9 @@ class Trial:
 
 
 def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
-    """The smallest step, by factors of two from that of the schedule, which is as good as any but for chance.
+    """A step, by factors of four and two from that of the schedule, which is as good as any but for chance.
 
-    A short run flatters large steps: a smaller one that is hardly worse by then ends up better.
+    A short run flatters large steps: one that is smaller by two or four and hardly worse by then ends up better.
     """
     most = 0.5 / schedule.regularization if schedule.regularization else np.inf
     scores: dict[float, float] = {}
@@ -62,7 +62,9 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
     while 4 * step < most and score(4 * step) > score(step) + 2 * trial.margin(score(step)):
         step *= 4
     top = score(step)
-    while score(step / 2) > top - trial.margin(top) and len(scores) < 16:
+    for _ in range(2):
+        if score(step / 2) <= top - trial.margin(top):
+            break
         step, top = step / 2, max(top, score(step / 2))
     return step
 

@@ -1,0 +1,63 @@
+"""Probabilities from scores, where they mean something."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+
+from manyclass.data.tiles import Floats
+from manyclass.estimators.labels import known_labels
+from manyclass.losses.softmax import Softmax
+
+
+def _has_probabilities(classifier: Any) -> bool:
+    if hasattr(classifier, "temperature_") or classifier.objective == "softmax" or _is_logistic(classifier):
+        return True
+    raise AttributeError(
+        "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
+        f"got objective={classifier.objective!r}, loss={classifier.loss!r}"
+    )
+
+
+def _is_logistic(classifier: Any) -> bool:
+    return bool(classifier.objective == "ovr" and classifier.loss == "logistic")
+
+
+class Probabilities:
+    """For linear classifiers whose `objective` and `loss` tell how their scores were learned."""
+
+    objective: str
+    loss: str
+    classes_: NDArray[Any]
+    temperature_: float
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities (n, k), for objective "softmax", for "ovr" with loss "logistic", or after `calibrate`.
+
+        One-vs-rest logistic machines give each class a probability of its own; these are divided by their sum.
+        """
+        S = self._scores(X)  # type: ignore[attr-defined]
+        if hasattr(self, "temperature_"):
+            S /= S.dtype.type(self.temperature_)
+        elif _is_logistic(self):
+            # Of logarithms, lest all of a row vanish together.
+            S = -np.logaddexp(0, -S)
+        return Softmax().probabilities(S)
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Find the temperature T at which softmax(scores / T) fits these labels best: rows that fit has not seen.
+
+        Whatever changes the machines later (fit, partial_fit, add_classes) forgets it.
+        """
+        from scipy.optimize import minimize_scalar
+
+        S = self._scores(X).astype(np.float64)  # type: ignore[attr-defined]
+        codes = known_labels(y, self.classes_, len(S))
+
+        def loss(log_temperature: float) -> float:
+            return float(Softmax().value_and_gradient(S / np.exp(log_temperature), codes)[0].mean())
+
+        self.temperature_ = float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))
+        return self

@@ -1,0 +1,89 @@
+"""scikit-learn's own checks of an estimator, and what else its users rely on."""
+
+import pickle
+
+import numpy as np
+import pytest
+from estimators.problems import blobs
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import manyclass as mc
+
+REPEATED = (
+    "an example of weight 2 makes one step of twice the length, and two examples make two steps, in another order"
+)
+WEIGHTED = "epochs are chosen by the mean accuracy over classes, in which all count alike, whatever their weight"
+
+FEW = {"max_epochs": 8, "n_threads": 1, "random_state": 0}
+SETTINGS = [
+    {},
+    {"early_stopping": False, "beta": None, "step": 0.01},
+    {"loss": "logistic", "beta": 1, "step": 0.1},
+    {"loss": "squared_hinge", "regularization": 0.01, "step_decay": True},
+    {"objective": "multiclass", "step": 0.01},
+    {"objective": "ranking", "step": 0.01},
+    {"objective": "warp", "step": 0.01},
+    {"objective": "softmax"},
+]
+
+
+def expected_failures(estimator):
+    failures = {
+        "check_sample_weight_equivalence_on_dense_data": REPEATED,
+        "check_sample_weight_equivalence_on_sparse_data": REPEATED,
+    }
+    return {**failures, "check_class_weight_classifiers": WEIGHTED} if estimator.early_stopping else failures
+
+
+@parametrize_with_checks(
+    [mc.StochasticClassifier(**{**FEW, **settings}) for settings in SETTINGS],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+def test_a_grid_search_finds_its_way():
+    X, y = blobs()
+    grid = {"objective": ["ovr", "softmax"], "beta": [1, None]}
+    search = GridSearchCV(mc.StochasticClassifier(max_epochs=5, random_state=0), grid, cv=2, n_jobs=1).fit(X, y)
+    assert set(search.best_params_) == {"objective", "beta"}
+    assert search.score(X, y) > 0.9
+
+
+def test_a_pipeline_and_cross_validation_work():
+    X, y = blobs()
+    pipeline = make_pipeline(StandardScaler(), mc.StochasticClassifier(max_epochs=5, random_state=0))
+    assert cross_val_score(pipeline, X, y, cv=2).mean() > 0.8
+
+
+def test_a_clone_has_the_settings_and_nothing_of_the_fit():
+    X, y = blobs()
+    fitted = mc.StochasticClassifier(beta=2, max_epochs=3, random_state=0).fit(X, y, sample_weight=np.ones(len(y)))
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert not hasattr(copy, "coef_")
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_pickle_predicts_and_goes_on_to_the_same_bits(partial):
+    X, y = blobs()
+    model = mc.StochasticClassifier(max_epochs=3, random_state=0)
+    model = model.partial_fit(X, y, classes=range(6)) if partial else model.fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(copy.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_)
+
+
+def test_settings_that_change_later_change_nothing_that_was_fitted():
+    X, y = blobs()
+    model = mc.StochasticClassifier(max_epochs=3, random_state=0).fit(X, y)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    scores = model.decision_function(X)
+    model.set_params(objective="softmax", beta=1, regularization=0.5, step=3.0, class_weight="balanced", n_threads=1)
+    assert all(vars(model)[name] is value for name, value in before.items())
+    np.testing.assert_array_equal(model.decision_function(X), scores)

@@ -1,0 +1,146 @@
+"""Whatever holds rows serves as X, and rows that are not numbers are named."""
+
+import numpy as np
+import pytest
+from estimators.problems import blobs
+from scipy import sparse
+
+import manyclass as mc
+
+X, Y = blobs(k=5, per_class=20)
+
+
+def fitted(matrix, **settings):
+    return mc.StochasticClassifier(max_epochs=4, n_threads=1, random_state=0, **settings).fit(matrix, Y)
+
+
+def memory_map(folder):
+    np.save(folder / "x.npy", X)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def read_only(folder):
+    array = X.copy()
+    array.flags.writeable = False
+    return array
+
+
+def path_of_npy(folder):
+    memory_map(folder)
+    return folder / "x.npy"
+
+
+def path_of_store(folder):
+    mc.write_store(folder / "x.store", X)
+    return str(folder / "x.store")
+
+
+KINDS = {
+    "matrix": lambda folder: mc.DenseMatrix(X),
+    "memory map": memory_map,
+    "read-only array": read_only,
+    "columns first": lambda folder: np.asfortranarray(X),
+    "every second row": lambda folder: np.repeat(X, 2, axis=0)[::2],
+    "list": lambda folder: mc.DenseMatrix(np.array(X.tolist(), np.float32)),
+    "sparse": lambda folder: sparse.csr_array(X),
+    "sparse columns": lambda folder: sparse.csc_matrix(X),
+    "shards": lambda folder: mc.ShardedMatrix([X[:30], X[30:]]),
+    "path of .npy": path_of_npy,
+    "path of a store": path_of_store,
+}
+
+
+@pytest.mark.parametrize("objective", ["ovr", "multiclass", "softmax"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_kind_of_rows_gives_the_machines_of_the_array(tmp_path, kind, objective):
+    given = KINDS[kind](tmp_path)
+    plain, other = fitted(X, objective=objective), fitted(given, objective=objective)
+    np.testing.assert_array_equal(other.coef_, plain.coef_)
+    np.testing.assert_allclose(other.decision_function(given), plain.decision_function(X), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(other.predict(given), plain.predict(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int16])
+def test_other_numbers_give_the_machines_of_their_float32(dtype):
+    rows = (100 * X).astype(dtype)
+    np.testing.assert_array_equal(fitted(rows).coef_, fitted(rows.astype(np.float32)).coef_)
+
+
+def test_codes_give_the_machines_of_what_they_decode_to():
+    codes = mc.ProductQuantizer(block=2, n_centroids=16, random_state=0).fit(X).encode(X)
+    model = fitted(codes)
+    np.testing.assert_array_equal(model.coef_, fitted(codes.toarray()).coef_)
+    assert model.score(X, Y) > 0.9
+
+
+def spoilt(value, row=37):
+    rows = X.copy()
+    rows[row, 3] = value
+    return rows
+
+
+METHODS = {
+    "fit": lambda model, rows: mc.StochasticClassifier().fit(rows, Y),
+    "validation": lambda model, rows: mc.StochasticClassifier().fit(X, Y, validation=(rows, Y)),
+    "first partial_fit": lambda model, rows: mc.StochasticClassifier().partial_fit(rows, Y, classes=range(5)),
+    "partial_fit": lambda model, rows: model.partial_fit(rows, Y),
+    "add_classes": lambda model, rows: model.add_classes(rows, Y + 3),
+    "predict": lambda model, rows: model.predict(rows),
+    "decision_function": lambda model, rows: model.decision_function(rows),
+}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_row_of_a_matrix_that_is_not_finite_is_named(method, value):
+    model = fitted(X)
+    coef = model.coef_.copy()
+    with pytest.raises(ValueError, match="must hold finite numbers; row 37 has NaN or infinity"):
+        METHODS[method](model, mc.DenseMatrix(spoilt(value)))
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_array_that_is_not_finite_is_refused(method):
+    with pytest.raises(ValueError, match="NaN"):
+        METHODS[method](fitted(X), spoilt(np.nan))
+
+
+def test_a_row_of_a_file_that_is_not_finite_is_named(tmp_path):
+    np.save(tmp_path / "x.npy", spoilt(np.nan))
+    with pytest.raises(ValueError, match="row 37 has NaN or infinity"):
+        fitted(str(tmp_path / "x.npy"))
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, mc.DenseMatrix])
+def test_a_number_beyond_float32_is_named(wrap):
+    with pytest.raises(ValueError, match="X as float32 must hold finite numbers; row 37 has NaN or infinity"):
+        fitted(wrap(spoilt(1.0).astype(np.float64) * np.where(np.arange(len(X)) == 37, 1e60, 1.0)[:, None]))
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, mc.DenseMatrix, sparse.csr_array])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model, rows: model.predict(rows),
+        lambda model, rows: model.decision_function(rows),
+        lambda model, rows: model.predict_top(rows, 2),
+        lambda model, rows: model.partial_fit(rows, Y),
+        lambda model, rows: model.add_classes(rows, Y + 3),
+        lambda model, rows: model.fit(X, Y, validation=(rows, Y)),
+    ],
+)
+def test_rows_of_another_width_are_refused(use, wrap):
+    words = "X has 7 features, but StochasticClassifier is expecting 8 features as input"
+    with pytest.raises(ValueError, match=words):
+        use(fitted(X), wrap(X[:, :7]))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_a_matrix_of_nothing_is_refused(shape):
+    with pytest.raises(ValueError, match=r"X must have at least one row and one column; got shape \("):
+        mc.StochasticClassifier().fit(mc.DenseMatrix(np.zeros(shape, np.float32)), np.arange(shape[0]))
+
+
+def test_no_rows_of_a_matrix_have_no_predictions():
+    assert fitted(X).predict(mc.DenseMatrix(np.zeros((0, 8), np.float32))).shape == (0,)

@@ -1,0 +1,203 @@
+"""A model in a file predicts the same bits as the one that was saved, and a file that is not right is refused."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import manyclass as mc
+from manyclass.estimators import persistence
+from manyclass.estimators.linear import LinearClassifier
+
+K, D = 6, 5
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(K), 12)
+    X = (rng.normal(size=(K, D))[codes] + 0.5 * rng.normal(size=(len(codes), D))).astype(np.float32)
+    return X, codes
+
+
+def fitted(data, labels=None, **settings):
+    X, codes = data
+    y = codes if labels is None else np.asarray(labels)[codes]
+    return mc.StochasticClassifier(**{"random_state": 0, "max_epochs": 3, **settings}).fit(X, y)
+
+
+@pytest.fixture
+def model_file(data, tmp_path):
+    path = tmp_path / "model.safetensors"
+    fitted(data, list("abcdef")).save(path)
+    return path
+
+
+LABELS = {
+    "strings": np.array(["a", "bb", "é", "d d", "\U0001f431", ""]),
+    "objects": np.array(["a", "bb", "c", "d", "e", "f"], object),
+    "int8": np.array([-3, -1, 0, 5, 7, 100], np.int8),
+    "uint64": np.array([0, 1, 2, 3, 2**63, 2**64 - 1], np.uint64),
+    "big-endian": np.array([1, 2, 3, 4, 5, 600], ">i4"),
+    "floats": np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_come_back_with_their_dtype(data, tmp_path, labels):
+    clf = fitted(data, labels)
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert found.classes_.dtype == clf.classes_.dtype
+    assert found.classes_.tolist() == clf.classes_.tolist()
+    assert found.predict(data[0]).tolist() == clf.predict(data[0]).tolist()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"objective": "softmax"}, {"loss": "logistic", "beta": None}, {"class_weight": {0: 2.0, 3: 0.5}, "step": 0.1}],
+    ids=str,
+)
+def test_everything_that_was_learned_and_set_comes_back(data, tmp_path, settings):
+    clf = fitted(data, **settings)
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert found.get_params() == clf.get_params()
+    assert (found.history_, found.step_, found.beta_, found.n_epochs_) == (
+        clf.history_, clf.step_, clf.beta_, clf.n_epochs_,
+    )  # fmt: skip
+    assert found.decision_function(data[0]).tobytes() == clf.decision_function(data[0]).tobytes()
+
+
+def test_probabilities_of_a_calibrated_model_come_back_to_the_bit(data, tmp_path):
+    clf = fitted(data).calibrate(*data)
+    clf.save(tmp_path / "m")
+    assert mc.load(tmp_path / "m").predict_proba(data[0]).tobytes() == clf.predict_proba(data[0]).tobytes()
+
+
+def test_a_model_can_go_on_learning_after_it_was_loaded(data, tmp_path):
+    fitted(data).save(tmp_path / "m")
+    found = mc.load(tmp_path / "m").partial_fit(*data)
+    new = found.add_classes(data[0] + 9, np.where(data[1] == 0, 77, data[1]))
+    assert 77 in new.classes_
+
+
+def test_what_belongs_to_a_run_has_its_default_after_loading(data, tmp_path):
+    clf = fitted(data, callbacks=[print], checkpoint=tmp_path / "c", random_state=np.random.RandomState(0))
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert (found.callbacks, found.checkpoint, found.random_state) == ((), None, None)
+
+
+def test_a_model_without_fit_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        mc.StochasticClassifier().save(tmp_path / "m")
+    assert not os.listdir(tmp_path)
+
+
+def test_an_estimator_that_is_not_on_the_list_is_refused(data, tmp_path):
+    class Mine(mc.StochasticClassifier):
+        pass
+
+    with pytest.raises(TypeError, match="a model must be one of StochasticClassifier to be saved; got Mine"):
+        Mine(random_state=0, max_epochs=1).fit(*data).save(tmp_path / "m")
+
+
+class Factored(LinearClassifier):
+    """Stands for estimators to come: it keeps factors and a parameter of its own."""
+
+    def __init__(self, rank=2):
+        self.rank = rank
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(0)
+        self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+        U, s, V = rng.normal(size=(K, self.rank)), np.ones(self.rank), rng.normal(size=(self.rank, D))
+        self.factors_ = (U, s, V)
+        self.coef_, self.intercept_ = (U @ V).astype(np.float32), np.zeros(K, np.float32)
+        self._scratch = object()
+        return self
+
+
+def test_any_linear_classifier_of_plain_attributes_is_saved_once_it_is_on_the_list(data, tmp_path, monkeypatch):
+    monkeypatch.setitem(persistence._HOMES, "Factored", __name__)
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[Factored.__module__])
+    clf = Factored(rank=3).fit(*data)
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert found.rank == 3
+    assert [F.tobytes() for F in found.factors_] == [F.tobytes() for F in clf.factors_]
+    assert not hasattr(found, "_scratch")
+
+
+def test_three_hundred_flipped_bits_are_all_found(model_file):
+    whole = model_file.read_bytes()
+    for bit in np.random.default_rng(0).integers(8 * len(whole), size=300).tolist():
+        broken = bytearray(whole)
+        broken[bit // 8] ^= 1 << bit % 8
+        model_file.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"model\.safetensors is (damaged|not a manyclass model)"):
+            mc.load(model_file)
+
+
+def test_three_hundred_truncations_are_all_found(model_file):
+    whole = model_file.read_bytes()
+    for length in np.random.default_rng(1).integers(len(whole), size=300).tolist():
+        model_file.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"model\.safetensors is (damaged|not a manyclass model)"):
+            mc.load(model_file)
+
+
+def change(path, **changes):
+    """Write the file again with other content, sealed as it should be."""
+    content, arrays = persistence.FORMAT.read(path)
+    persistence.FORMAT.write(path, {**content, **changes}, arrays)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimator": "os.system"}, "its estimator must be one of StochasticClassifier; got 'os.system'"),
+        ({"parameters": {"colour": 3}}, "colour"),
+        ({"parameters": 3}, "cannot be read"),
+        ({"fitted": {"predict": 3}}, "'predict' is no name"),
+        ({"fitted": {"__class__": 3}}, "'__class__' is no name"),
+        ({"fitted": {}}, "classes_"),
+        ({"fitted": {"classes_": [1, 2], "n_features_in_": 3, "coef_": 1, "intercept_": 2}}, r"shape \(2, 3\)"),
+        ({"fitted": {"coef_": {"strange": 1}}}, "strange"),
+        ({"fitted": {"coef_": {"array": ["<f4", [1], [0.5]]}}}, "dtype <f4 is no list"),
+        ({"fitted": {"coef_": {"tensor": ["missing", "<f4"]}}}, "missing"),
+    ],
+)
+def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_file, changes, message):
+    change(model_file, **changes)
+    with pytest.raises(ValueError, match=message) as caught:
+        mc.load(model_file)
+    assert str(caught.value).startswith(f"{model_file} cannot be read as a manyclass model: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_of_a_later_version_asks_for_a_newer_manyclass(model_file, monkeypatch):
+    monkeypatch.setattr(persistence, "FORMAT", persistence.Format("manyclass model", 0, ""))
+    with pytest.raises(ValueError, match="of version 1, and this manyclass reads versions up to 0; install a newer"):
+        mc.load(model_file)
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        mc.load(tmp_path / "nowhere")
+
+
+def test_a_model_is_loaded_and_predicts_without_faiss_and_the_like(model_file, data):
+    np.save(model_file.with_name("X.npy"), data[0])
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys(("faiss", "pyarrow", "matplotlib", "onnx", "onnxruntime")))
+import numpy as np, manyclass as mc
+print(*mc.load({str(model_file)!r}).predict(np.load({str(model_file.with_name("X.npy"))!r})))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == mc.load(model_file).predict(data[0]).tolist()

@@ -1,0 +1,56 @@
+"""Every setting that cannot be is refused in one sentence."""
+
+import numpy as np
+import pytest
+from estimators.problems import blobs
+
+import manyclass as mc
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("objective", "svm", "objective must be one of ovr, multiclass, ranking, warp, softmax; got 'svm'"),
+        ("objective", ["ovr"], "objective must be one of"),
+        ("loss", "huber", "loss must be one of hinge, squared_hinge, logistic, squared; got 'huber'"),
+        ("beta", 0, "beta must be 'auto', None or a positive number; got 0"),
+        ("beta", "many", "beta must be 'auto', None or a positive number; got 'many'"),
+        ("beta", True, "beta must be"),
+        ("beta", np.nan, "beta must be"),
+        ("step", "small", "step must be 'auto' or a positive number; got 'small'"),
+        ("step", -1.0, "step must be 'auto' or a positive number; got -1.0"),
+        ("step", np.inf, "step must be"),
+        ("regularization", -0.1, "regularization must be a number, at least 0; got -0.1"),
+        ("regularization", np.nan, "regularization must be"),
+        ("validation_fraction", 1.0, "validation_fraction must be a number between 0 and 1; got 1.0"),
+        ("validation_fraction", 0, "validation_fraction must be"),
+        ("tolerance", -1, "tolerance must be a number, at least 0; got -1"),
+        ("max_epochs", 0, "max_epochs must be a whole number, at least 1; got 0"),
+        ("max_epochs", 2.5, "max_epochs must be"),
+        ("patience", 0, "patience must be"),
+        ("n_threads", 0, "n_threads must be a whole number, at least 1; got 0"),
+    ],
+)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_setting_that_cannot_be_is_named(method, name, value, words):
+    X, y = blobs()
+    with pytest.raises(ValueError, match=words):
+        getattr(mc.StochasticClassifier(**{name: value}), method)(X, y)
+
+
+@pytest.mark.parametrize("value", [np.int64(2), np.float32(2), np.inf])
+def test_numbers_of_numpy_are_numbers(value):
+    X, y = blobs()
+    assert mc.StochasticClassifier(beta=value, max_epochs=np.int64(2), random_state=0).fit(X, y).score(X, y) > 0.5
+
+
+def test_a_ridge_too_strong_for_the_step_is_refused():
+    X, y = blobs()
+    with pytest.raises(ValueError, match=r"step \* regularization must be below 1; got 2 \* 1; take a smaller step"):
+        mc.StochasticClassifier(step=2.0, regularization=1.0).fit(X, y)
+
+
+def test_the_automatic_step_copes_with_a_strong_ridge():
+    X, y = blobs()
+    model = mc.StochasticClassifier(regularization=50.0, max_epochs=3, random_state=0).fit(X, y)
+    assert model.step_ * 50 < 1

@@ -1,0 +1,146 @@
+"""The file of a checkpoint: what goes in comes back, seldom written, never of another fit."""
+
+import numpy as np
+import pytest
+
+from manyclass.data.dense import DenseMatrix
+from manyclass.solvers import checkpoint as module
+from manyclass.solvers.checkpoint import Checkpoint, identity
+from manyclass.solvers.machines import Machines
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd import Descent
+
+IDENTITY = {"X": "a", "step": "0.1"}
+
+
+def machines(seed, k=3, d=4):
+    rng = np.random.default_rng(seed)
+    found = Machines.of(rng.normal(size=(k, d)), rng.normal(size=k))
+    found.scales[:], found.steps[:] = rng.random(k), rng.integers(0, 2**60, k)
+    return found
+
+
+def same(a, b):
+    return all(vars(a)[name].tobytes() == vars(b)[name].tobytes() for name in vars(a))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "fit.checkpoint"
+
+
+def under_way(path, best=True):
+    checkpoint = Checkpoint(path)
+    checkpoint.check(IDENTITY)
+    run = checkpoint.run
+    run.seed, run.step, run.beta, run.trained = 2**31 - 2, 0.1, 1 / 3, [{"epoch": 1, "loss": 0.1}]
+    run.phase, run.n_epochs = "refit", 7
+    run.descent = Descent(machines(1), machines(2), machines(3) if best else None, 5, 4, 0.7, 0.6, 1, True, [{"a": 1}])
+    return checkpoint
+
+
+@pytest.mark.parametrize("best", [True, False])
+def test_a_run_comes_back_to_the_bit(path, best):
+    written = under_way(path, best)
+    written.write()
+    run, expected = Checkpoint(path).run, written.run
+    for role in ("machines", "mean", *(["best"] if best else [])):
+        assert same(getattr(run.descent, role), getattr(expected.descent, role))
+    assert (run.descent.best is None) != best
+    plain = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
+    assert [getattr(run.descent, n) for n in plain] == [getattr(expected.descent, n) for n in plain]
+    plain = ("seed", "step", "beta", "phase", "trained", "n_epochs")
+    assert [getattr(run, n) for n in plain] == [getattr(expected, n) for n in plain]
+
+
+def test_without_a_path_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    checkpoint = under_way(None)
+    checkpoint.write()
+    checkpoint.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_written_when_the_last_time_is_long_enough_ago(path, monkeypatch):
+    now, waits = [100.0], []
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    checkpoint = under_way(path)
+    monkeypatch.setattr(module.Format, "write", lambda *_: now.__setitem__(0, now[0] + 1) or waits.append(now[0]))
+    for _ in range(100):
+        checkpoint.write_sometimes()
+        now[0] += 1
+    # A write takes a second, so that twenty pass until the next.
+    assert waits == [101.0, 122.0, 143.0, 164.0, 185.0]
+
+
+@pytest.mark.parametrize("changed", [{"X": "b"}, {"step": "0.2"}, {"X": "b", "step": "0.2"}])
+def test_the_checkpoint_of_another_fit_is_refused_and_kept(path, changed):
+    under_way(path).write()
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=f"is of another fit, which differs in {', '.join(changed)}; ") as caught:
+        Checkpoint(path).check({**IDENTITY, **changed})
+    assert str(path) in str(caught.value)
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_checkpoint_is_refused_and_kept(path):
+    under_way(path).write()
+    whole = path.read_bytes()
+    for bit in np.random.default_rng(0).integers(8 * len(whole), size=100).tolist():
+        broken = bytearray(whole)
+        broken[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"fit\.checkpoint is .*; remove the file to begin anew"):
+            Checkpoint(path)
+        assert path.read_bytes() == broken
+
+
+@pytest.mark.parametrize("content", [{}, {"run": {"pace": 3}, "identity": {}}, {"run": {"descent": {}}}, 3])
+def test_a_sealed_file_that_is_no_run_is_one_sentence(path, content):
+    module.FORMAT.write(path, content, {})
+    with pytest.raises(ValueError, match=r"cannot be read as a manyclass checkpoint: .*; remove the file"):
+        Checkpoint(path)
+
+
+def test_a_folder_that_is_missing_is_told_at_once(tmp_path):
+    with pytest.raises(ValueError, match=r"checkpoint must lie in a folder that exists; got .*nowhere"):
+        Checkpoint(tmp_path / "nowhere" / "c")
+
+
+def test_a_disk_that_refuses_is_one_sentence_with_the_path(path, monkeypatch):
+    monkeypatch.setattr("os.pwrite", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(ValueError, match=r"disk full: .*fit\.checkpoint could not be written"):
+        under_way(path).write()
+
+
+def test_removing_leaves_nothing(path, tmp_path):
+    checkpoint = under_way(path)
+    checkpoint.write()
+    (tmp_path / "fit.checkpoint.tmp").write_bytes(b"half")
+    checkpoint.remove()
+    checkpoint.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def problem(X=None, y=None, k=4, weights=None):
+    rows = np.arange(24, dtype=np.float32).reshape(8, 3) if X is None else X
+    return Problem.whole(DenseMatrix(rows), np.arange(8) % 4 if y is None else y, k, weights)
+
+
+OTHER = {
+    "X": (problem(X=np.ones((8, 3), np.float32)), None, 0, {}),
+    "y": (problem(y=np.arange(8) % 3), None, 0, {}),
+    "weights": (problem(weights=np.arange(8)), None, 0, {}),
+    "validation": (problem(), problem(), 0, {}),
+    "the machines it starts from": (problem(), None, 1, {}),
+    "step": (problem(), None, 0, {"step": 0.2}),
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_each_difference_between_two_fits_is_called_by_its_name(name):
+    def of(problem, judged, seed, settings):
+        return identity(problem, judged, machines(seed), {"step": 0.1, "names": list(range(99)), **settings})
+
+    ours, others = of(problem(), None, 0, {}), of(*OTHER[name])
+    assert [key for key in ours if ours[key] != others[key]] == [name]
