@@ -104,11 +104,12 @@ def _tables(page: Page, found: dict[str, Any], writing: float, shape: tuple[int,
     sizes = f"n {n}, d {d}, k {k}, block {BLOCK} ({n * -(-d // BLOCK) / 1e6:.0f} MB of codes)"
     judged = [record for record in found["history"] if "accuracy" in record]
     best = max(record["accuracy"] for record in judged) if judged else float("nan")
+    beta = "all" if found["beta"] is None else f"{found['beta']:.0f}"
     page.table(
         f"{sizes}, {n_threads} threads, defaults",
         ["fit", "epochs", "beta", "step", "validation", "test", "peak of the process", "writing the codes"],
         [[
-            f"{found['seconds']:.1f} s", str(len(found["history"])), str(found["beta"]), f"{found['step']:.3g}",
+            f"{found['seconds']:.1f} s", str(len(found["history"])), beta, f"{found['step']:.3g}",
             f"{best:.2%}", f"{found['accuracy']:.2%}", f"{found['peak']:.0f} MiB", f"{writing:.1f} s",
         ]],
     )  # fmt: skip

@@ -41,14 +41,17 @@ def _row(name: str, runs: dict[str, list[tuple[float, float]]], position: int) -
 
 def _judge(results: Results, found: Found) -> None:
     results.say("""Against the paper, by differences at top-1 of more than two standard errors over seeds. So few seeds
-        say little of small differences, and on Caltech and the glyphs they share one test set: what is below a point may
-        be chance.""")
+        say little of small differences, and on Caltech and the glyphs they share one test set: what is below a point
+        may be chance.""")
     for name, runs in found.items():
         rivals = ", ".join(_against(runs, objective) for objective in OBJECTIVES if objective != "w-OVR")
         results.say(f"- {name}: w-OVR is {rivals}.")
     results.say(f"""The paper finds w-OVR at least as good as the others wherever features are small for the number of
         classes, u-OVR and RNK well behind there, and all alike for large features; it has no softmax. Not reproduced
         here: {_exceptions(found)}.""")
+    results.say("""RNK sees one rival for an example in an epoch, and the default patience ends it before it is done:
+        the column tells as much of the stopping as of the objective. In a run apart, 300 epochs without early stopping
+        gave it 91.1 to 91.5 on the Caltech features over three seeds.""")
 
 
 def _exceptions(found: Found) -> str:
