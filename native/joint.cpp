@@ -61,7 +61,7 @@ void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std:
 double joint_block(const Examples& examples, const Machines& machines, Rival rival, const Schedule& schedule,
                    const float* G, float* S, const std::uint64_t* draw, std::int32_t* rivals, float* pulls) {
   const size_t n = examples.n, k = machines.k;
-  float& scale = machines.scales[0];
+  double& scale = machines.scales[0];
   double lost = 0;
   for (size_t i = 0; i < n; ++i) {
     float* z = S + i * k;
@@ -72,7 +72,7 @@ double joint_block(const Examples& examples, const Machines& machines, Rival riv
         z[examples.y[before]] += change;
         z[rivals[before]] -= change;
       }
-    auto complete = [&](size_t c) { z[c] = scale * z[c] + machines.biases[c]; };
+    auto complete = [&](size_t c) { z[c] = float(scale) * z[c] + machines.biases[c]; };
     if (rival == Rival::any) {
       complete(y);
       complete(draw_other(draw[i], 0, y, k));
@@ -81,10 +81,10 @@ double joint_block(const Examples& examples, const Machines& machines, Rival riv
     }
     const Choice chosen = choose(rival, z, y, k, draw[i]);
     const double step = step_at(schedule, machines.steps[0]++);
-    scale *= float(1 - step * schedule.regularization);
+    scale *= 1 - step * schedule.regularization;
     const float pull = float(step * examples.weights[i] * chosen.weight);
     rivals[i] = pull != 0 ? std::int32_t(chosen.rival) : -1;
-    pulls[i] = pull / scale;
+    pulls[i] = float(pull / scale);
     if (pull == 0) continue;
     lost += examples.weights[i] * chosen.weight * (1.0 + z[chosen.rival] - z[y]);
     machines.biases[y] += float(schedule.bias_rate) * pull;

@@ -34,6 +34,6 @@ inline double step_at(const Schedule& schedule, std::int64_t t) {
 }
 
 // Below this a scale joins its weights again, long before float32 loses digits.
-constexpr float SMALLEST_SCALE = 1e-6f;
+constexpr double SMALLEST_SCALE = 1e-6;
 
 }  // namespace manyclass

@@ -75,23 +75,24 @@ void one_vs_rest(const Examples& examples, const Machines& machines, Loss loss, 
       lists.collect(examples, k, from, std::min(examples.n, from + block));
       for (size_t c = begin; c < end; ++c) {
         float* w = machines.weights + c * d;
-        float scale = machines.scales[c], bias = machines.biases[c];
+        double scale = machines.scales[c];
+        float bias = machines.biases[c];
         std::int64_t t = machines.steps[c];
         double lost = 0;
         for (const size_t* row = lists.begin(c); row != lists.end(c); ++row, ++t) {
           const float* x = examples.X + *row * d;
           const float sign = examples.y[*row] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[*row];
-          const Met met = meet(loss, sign * (scale * loops.dot(x, w, d) + bias));
+          const Met met = meet(loss, sign * (float(scale) * loops.dot(x, w, d) + bias));
           lost += weight * met.loss;
           const double step = step_at(schedule, t);
-          scale *= float(1 - step * schedule.regularization);
+          scale *= 1 - step * schedule.regularization;
           if (scale < SMALLEST_SCALE) {
-            for (size_t j = 0; j < d; ++j) w[j] *= scale;
+            for (size_t j = 0; j < d; ++j) w[j] *= float(scale);
             scale = 1;
           }
           const float pull = float(step) * weight * sign * met.pull;
           if (pull != 0) {
-            loops.add_multiple(pull / scale, x, d, w);
+            loops.add_multiple(float(pull / scale), x, d, w);
             bias += float(schedule.bias_rate) * pull;
           }
         }
@@ -115,14 +116,14 @@ void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss 
       bool any = false;
       concerned(examples, k, begin, end, i, i + 1, [&](size_t c, size_t) {
         const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
-        float& scale = machines.scales[c];
-        const Met met = meet(loss, sign * (scale * S[i * k + c] + machines.biases[c]));
+        double& scale = machines.scales[c];
+        const Met met = meet(loss, sign * (float(scale) * S[i * k + c] + machines.biases[c]));
         losses[c] += weight * met.loss;
         const double step = step_at(schedule, machines.steps[c]++);
-        scale *= float(1 - step * schedule.regularization);
+        scale *= 1 - step * schedule.regularization;
         const float pull = float(step) * weight * sign * met.pull;
         if (pull != 0) {
-          pulls[c - begin] = pull / scale;
+          pulls[c - begin] = float(pull / scale);
           machines.biases[c] += float(schedule.bias_rate) * pull;
           any = true;
         }

@@ -28,7 +28,7 @@ struct Examples {
 struct Machines {
   float* weights;       // (k, d)
   float* biases;        // (k)
-  float* scales;        // (k)
+  double* scales;       // (k) in float64: a decay of 1e-8 must not round away
   std::int64_t* steps;  // (k)
   std::size_t k;
 };

@@ -18,7 +18,7 @@ void require_classes(const Labels& labels, std::int64_t least, std::int64_t most
     require(labels(i) >= least && labels(i) <= most, "labels must name classes that there are");
 }
 
-Machines machines(const Out<float, 2>& W, const Out<float, 1>& biases, const Out<float, 1>& scales,
+Machines machines(const Out<float, 2>& W, const Out<float, 1>& biases, const Out<double, 1>& scales,
                   const Out<std::int64_t, 1>& steps) {
   const std::size_t k = W.shape(0);
   require(k >= 2, "there must be at least two classes");
@@ -40,7 +40,7 @@ Examples examples(const In<float, 2>& X, const Labels& y, const Labels& first, c
 
 void one_vs_rest(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
                  const In<float, 1>& weights, const Out<float, 2>& W, const Out<float, 1>& biases,
-                 const Out<float, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
+                 const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
                  double regularization, double bias_rate, bool decays, const Out<double, 1>& losses,
                  std::size_t threads) {
   const Machines all = machines(W, biases, scales, steps);
@@ -54,7 +54,7 @@ void one_vs_rest(const In<float, 2>& X, const Labels& y, const Labels& first, co
 
 void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
                        const In<float, 1>& weights, const Out<float, 2>& W, const Out<float, 1>& biases,
-                       const Out<float, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
+                       const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
                        double regularization, double bias_rate, bool decays, const In<float, 2>& G,
                        const Out<float, 2>& S, const Out<double, 1>& losses, std::size_t threads) {
   const Machines all = machines(W, biases, scales, steps);
@@ -68,7 +68,7 @@ void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const Labels& fir
 }
 
 double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const Out<float, 2>& W,
-                   const Out<float, 1>& biases, const Out<float, 1>& scales, const Out<std::int64_t, 1>& steps,
+                   const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
                    int rival, double step, double regularization, double bias_rate, bool decays, const In<float, 2>& G,
                    const Out<float, 2>& S, const In<std::uint64_t, 1>& draws, const Out<std::int32_t, 1>& rivals,
                    const Out<float, 1>& pulls) {

@@ -61,18 +61,23 @@ def run(path, die=None, **settings):
     fit(path, **settings)
 
 
+def say(word, number):
+    """A line, written at once: a process that is killed within a line would leave half of it."""
+    os.write(1, f"{word} {number}\n".encode())
+
+
 def serve():
     # What is imported when first used is so imported once, and not in every process.
     fit(max_epochs=1, n_threads=1)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:
+            say("process", os.getpid())
             signal.alarm(60)  # one that hangs is found
-            run(**json.loads(line), callbacks=[lambda record: print("epoch", record["epoch"], flush=True)])
+            run(**json.loads(line), callbacks=[lambda record: say("epoch", record["epoch"])])
             os._exit(0)
-        print("process", process, flush=True)
         # Its number stays taken until the next line comes, so that a late kill hits nobody else.
-        print("ended", os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT).si_status, flush=True)
+        say("ended", os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT).si_status)
         sys.stdin.readline()
         os.waitpid(process, 0)
 

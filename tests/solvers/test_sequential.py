@@ -79,3 +79,19 @@ def test_mini_batches_are_sequential(batch, schedule, sizes):
         return twins.softmax(twin, given, schedule, epoch, batch)
 
     check(MiniBatch(batch), twin_epoch, SCHEDULES[schedule], 2, sizes)
+
+
+@pytest.mark.parametrize(
+    "solver", [OneVsRest(MARGIN_LOSSES["hinge"], 1), OneVsRest(MARGIN_LOSSES["hinge"]), Joint("any")]
+)
+def test_a_tiny_ridge_is_not_rounded_away(solver):
+    # Margins so large that nothing but the decay happens; float32 cannot tell 1 - 1e-8 from 1.
+    X = mc.as_matrix(np.tile(np.eye(2, dtype=np.float32), (5000, 1)))
+    given = Problem.whole(X, np.tile([0, 1], 5000), 2)
+    machines = Machines.of([[9.0, -9.0], [-9.0, 9.0]], [0.0, 0.0])
+    schedule = Schedule(0.01, 1e-6)
+    for epoch in range(20):
+        solver.epoch(given, machines, schedule, epoch)
+    machines.fold()
+    steps = 1e-8 * 200_000
+    np.testing.assert_allclose(machines.W[0, 0] / 9, np.exp(-steps), rtol=1e-6)

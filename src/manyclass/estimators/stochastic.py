@@ -158,6 +158,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  #
                 run.n_epochs = descent.best_epoch or descent.epoch
                 if judge is not None and self.refit and len(train) < len(problem) and run.n_epochs:
                     run.begin_refit()
+                    del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
                 stopping = Stopping(max_epochs=run.n_epochs)
@@ -188,8 +189,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  #
             descent = Descent(machines, machines.copy(), epoch=epoch)
             descend(descent, plan.algorithm, problem, plan.schedule, Stopping(max_epochs=epoch + 1))
             machines.fold()
-        history = self.history_ if epoch else []
-        self._learn(machines, history + descent.history, descent.epoch)
+        # What fit took stays on record: add_classes takes as long.
+        history, n_epochs = getattr(self, "history_", []), max(descent.epoch, getattr(self, "n_epochs_", 0))
+        self._learn(machines, history + descent.history, n_epochs)
         self._running = machines, descent.epoch, plan
         return self
 
@@ -205,13 +207,19 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  #
         check_is_fitted(self)
         with self._computing():
             new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
-            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
+            plan = known_plan(self, self.step_, self._beta_of_new(len(new)), problem, self._seed())
             descent = Descent.start(Machines.zeros(problem.k, problem.d))
-            descend(descent, plan.algorithm, problem, plan.schedule, Stopping(max_epochs=self.n_epochs_))
+            stopping = Stopping(max_epochs=min(self.n_epochs_, self.max_epochs))
+            descend(descent, plan.algorithm, problem, plan.schedule, stopping)
         self.classes_, *learned = joined(self.classes_, self.coef_, self.intercept_, new, descent.result())
         self._forget()
         self.coef_, self.intercept_ = learned
         return self
+
+    def _beta_of_new(self, n_new: int) -> float | None:
+        """Negatives among the new classes alone, so that each of them meets as many as the old ones did."""
+        n_others = len(self.classes_) + n_new - 1
+        return None if self.beta_ is None else min(self.beta_, n_others) * n_new / n_others
 
     def _learn(self, machines: Machines, history: list[dict[str, Any]], n_epochs: int) -> None:
         self._forget()
@@ -315,7 +323,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  #
         def after(descent: Descent) -> None:
             record = descent.history[-1]
             record.update(phase=checkpoint.run.phase, max_epochs=stopping.max_epochs)
-            ends = [bool(callback(record)) for callback in callbacks]
+            # A copy: what a callback writes into it must not come into the history or a checkpoint.
+            ends = [bool(callback(dict(record))) for callback in callbacks]
             descent.done = descent.done or any(ends)
             phase.epoch_over(descent)
             if descent.done or descent.epoch >= stopping.max_epochs:

@@ -48,6 +48,7 @@ class Joint:
                 lost += self._block(part, draws[chunk.at][at], machines, schedule)
             machines.scales[:] = machines.scales[0]
             machines.steps[:] = machines.steps[0]
+            del chunk, part  # before the next is read
         return lost / max(1, len(problem))
 
     def cost(self, k: int) -> float:

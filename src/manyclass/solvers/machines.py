@@ -20,13 +20,13 @@ class Machines:
 
     W: NDArray[np.float32]  # (k, d)
     biases: NDArray[np.float32]  # (k,)
-    scales: NDArray[np.float32]  # (k,)
+    scales: NDArray[np.float64]  # (k,): a decay of 1e-8 must not round away
     steps: NDArray[np.int64]  # (k,)
 
     @classmethod
     def zeros(cls, k: int, d: int) -> "Machines":
         """Machines that have seen nothing."""
-        return cls(np.zeros((k, d), np.float32), np.zeros(k, np.float32), np.ones(k, np.float32), np.zeros(k, np.int64))
+        return cls(np.zeros((k, d), np.float32), np.zeros(k, np.float32), np.ones(k), np.zeros(k, np.int64))
 
     @classmethod
     def of(cls, coef: Any, intercept: Any) -> "Machines":
@@ -41,7 +41,7 @@ class Machines:
 
     def fold(self) -> None:
         """Multiply the scales into W."""
-        self.W *= self.scales[:, None]
+        self.W *= self.scales[:, None].astype(np.float32)
         self.scales[:] = 1
 
     def fold_small(self) -> None:
@@ -56,7 +56,7 @@ class Machines:
     def scores(self, rows: Floats) -> Floats:
         """(m, k) scores of rows (m, d)."""
         S = rows.astype(np.float32, copy=False) @ self.W.T
-        S *= self.scales
+        S *= self.scales.astype(np.float32)
         S += self.biases
         return S
 

@@ -31,6 +31,7 @@ class MiniBatch:
                 at = slice(start, start + self.batch)
                 part = Chunk(at, chunk.rows[at], chunk.y[at], chunk.weights[at])
                 lost += self._step(part, machines, schedule)
+            del chunk, part  # before the next is read
         return lost / max(1, len(problem))
 
     def cost(self, k: int) -> float:
@@ -38,14 +39,14 @@ class MiniBatch:
         return 2 * k
 
     def _step(self, chunk: Chunk, machines: Machines, schedule: Schedule) -> float:
-        Z = scores(chunk.rows, machines.W) * machines.scales + machines.biases
+        Z = scores(chunk.rows, machines.W) * machines.scales.astype(np.float32) + machines.biases
         values, R = Softmax().value_and_gradient(Z, chunk.y)
         R *= chunk.weights[:, None]
         t = int(machines.steps[0])
         step = schedule.step / (1 + schedule.regularization * schedule.step * t if schedule.decays else 1)
-        machines.scales *= np.float32((1 - step * schedule.regularization) ** len(chunk.y))
+        machines.scales *= (1 - step * schedule.regularization) ** len(chunk.y)
         machines.fold_small()
         machines.biases -= np.float32(step * schedule.bias_rate) * R.sum(axis=0)
-        move(machines.W, R * np.float32(-step) / machines.scales, chunk.rows)
+        move(machines.W, R * (-step / machines.scales).astype(np.float32), chunk.rows)
         machines.steps += len(chunk.y)
         return float(values @ chunk.weights.astype(np.float64))

@@ -42,6 +42,7 @@ class OneVsRest:
         update = self._by_products if dense else self._by_pairs
         for chunk in chunks(problem, order, _block(schedule) if dense else None, quarter):
             update(_Run(chunk, first[chunk.at], negatives[chunk.at], machines, schedule), losses)
+            del chunk  # before the next is read
         return float(losses.sum() / max(1, len(problem)))
 
     def cost(self, k: int) -> float:

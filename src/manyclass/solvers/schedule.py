@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from manyclass.solvers.problem import Problem
 
 # Rows that are read at a time: enough to pay for starting threads, little beside the data.
-_CHUNK_BYTES = 8 << 20
+_CHUNK_BYTES = (1 << 20, 8 << 20)
 
 
 Quarter = Callable[[int], None]
@@ -84,14 +84,18 @@ def chunks(
 
     `quarter` is told when each of the four parts of the epoch is over, with its number from 1 on.
     """
-    size = max(1, min(_CHUNK_BYTES // (4 * max(1, problem.d)), most or len(order), -(-len(order) // 4)))
+    least, greatest = _CHUNK_BYTES
+    in_bytes = np.clip(4 * len(order) * problem.d // 64, least, greatest)
+    size = int(max(1, min(in_bytes // (4 * max(1, problem.d)), most or len(order), -(-len(order) // 4))))
     size = -(-size // multiple) * multiple
     told = 0
     for start in range(0, len(order), size):
         at = slice(start, min(len(order), start + size))
         index = order[at]
-        rows = np.ascontiguousarray(problem.X.rows(index), np.float32)
-        yield Chunk(at, rows, problem.y[index], problem.weights[index])
+        # No name keeps the rows here while the next are read.
+        yield Chunk(
+            at, np.ascontiguousarray(problem.X.rows(index), np.float32), problem.y[index], problem.weights[index]
+        )
         while quarter is not None and told < 4 * at.stop // len(order):
             told += 1
             quarter(told)

@@ -68,7 +68,7 @@ class Descent:
         for c in range(0, len(self.mean.W), 64):
             part = slice(c, c + 64)
             self.mean.W[part] *= 1 - share
-            self.mean.W[part] += (share * self.machines.scales[part, None]) * self.machines.W[part]
+            self.mean.W[part] += (share * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
         self.mean.biases += share * (self.machines.biases - self.mean.biases)
 
     def judge(self, score: float, stopping: Stopping) -> bool:

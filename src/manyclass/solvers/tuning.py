@@ -59,6 +59,8 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
         return scores[step]
 
     step = min(schedule.step, most)
+    while score(step) < 0 and len(scores) < 12:  # the weights grew beyond all bounds
+        step /= 4
     while 4 * step < most and score(4 * step) > score(step) + 2 * trial.margin(score(step)):
         step *= 4
     top = score(step)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
@@ -45,5 +44,10 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
 
 def mean_square(problem: Problem, rng: np.random.Generator, size: int = 512) -> float:
     """The mean of |x|^2, on a sample: the unit in which steps are measured."""
-    rows: NDArray[np.float64] = problem.X.rows(sample(problem, size, rng).index).astype(np.float64)
-    return float(np.einsum("ij,ij->i", rows, rows).mean()) if len(rows) else 1.0
+    index = sample(problem, size, rng).index
+    step = max(1, (1 << 18) // max(1, problem.d))
+    squares = [
+        np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        for rows in (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step))
+    ]
+    return float(np.concatenate(squares).mean()) if squares else 1.0
