@@ -48,17 +48,21 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  #
     objective : "ovr" (one-vs-rest), "multiclass" (Crammer and Singer), "ranking", "warp" (weighted approximate
         ranking) or "softmax".
     loss : for "ovr": "hinge", "squared_hinge", "logistic" or "squared".
-    beta : for "ovr": negatives per positive, drawn anew in every epoch. "auto" finds it on a small sample; None takes
-        all other classes, the unweighted machine.
+    beta : for "ovr": how many other classes an example is a negative of, drawn anew in every epoch; over all classes,
+        the negatives per positive (a class that is larger than the others has fewer, a smaller one more). "auto" finds
+        it on a small sample; None takes all other classes, the unweighted machine.
     regularization : strength of the ridge.
     step : size of a step; "auto" finds it on a small sample.
     step_decay : step / (1 + regularization * step * t) after t examples, in place of a fixed step.
-    early_stopping : hold out `validation_fraction` of every class, unless fit is given a validation set.
-    tolerance, patience : stop after `patience` epochs whose accuracy is not better by more than `tolerance`.
+    early_stopping : hold out `validation_fraction` of every class, and at least one example of those that have two,
+        unless fit is given a validation set.
+    tolerance, patience : stop after `patience` judgements whose accuracy is not better by more than `tolerance`. There
+        is one after every epoch, or every few where epochs are much cheaper than judging.
     refit : after stopping on a part held out, train on everything for as many epochs.
-    class_weight : None, "balanced", or a dictionary from labels to weights.
+    class_weight : None, "balanced", or a dictionary from labels to weights: of every example of a class, as a positive
+        and as a negative alike.
     n_threads : None for as many as `manyclass.get_threads()`. It changes no bit of the result.
-    warm_start : begin from the machines of the last fit.
+    warm_start : begin from the machines of the last fit. What they have seen is no honest validation: give fit one.
     random_state : None, an integer or a `numpy.random.RandomState`, as in scikit-learn.
     callbacks : called with the record of each epoch; one that returns True ends the descent. `manyclass.JsonLines`
         keeps the records in a file, `manyclass.Progress` shows a bar. One that has a method `close` has it called when

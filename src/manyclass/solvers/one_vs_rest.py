@@ -24,7 +24,8 @@ class OneVsRest:
     """Table 1 of Perronnin et al. (CVPR 2012), R_OVR, for all classes in one pass over the examples.
 
     Each example is a positive of its class and a negative of `beta` others on average, drawn without replacement (None:
-    of all others, the unweighted machine). What a class sees is an independent sample, as if it were trained alone.
+    of all others, the unweighted machine). So every class sees all of its positives and an independent sample of the
+    rest, each of them with probability beta / (k - 1).
     """
 
     loss: MarginLoss
