@@ -1,5 +1,8 @@
 """Rows in .npy files and folders of them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -125,3 +128,18 @@ def test_two_series_in_a_folder_are_named(tmp_path):
         ValueError, match=rf"^{tmp_path} must hold one series of .* got test_N\.npy, train_N\.npy; open"
     ):
         mc.as_matrix(tmp_path)
+
+
+def _open_shards_with_limits(folder, soft, hard):
+    script = (
+        f"import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
+        f"import manyclass as mc; print(mc.as_matrix({str(folder)!r}).shape)"
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+def test_more_shards_than_may_be_open_at_first_are_opened(tmp_path):
+    for i in range(300):
+        np.save(tmp_path / f"{i}.npy", np.zeros((1, 2), np.float32))
+    assert _open_shards_with_limits(tmp_path, 64, 1024).stdout.strip() == "(300, 2)"
+    assert "raise the limit with ulimit -n" in _open_shards_with_limits(tmp_path, 64, 128).stderr

@@ -1,7 +1,9 @@
 """Arrays in .npy files, memory-mapped, and folders of them."""
 
+import errno
 import os
 import re
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,8 @@ def map_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
     except FileNotFoundError:
         raise FileNotFoundError(f"no file or folder at {path}") from None
     except OSError as error:
-        raise OSError(f"{path} cannot be opened: {error.strerror or error}") from error
+        way_out = "; raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
+        raise OSError(f"{path} cannot be opened: {error.strerror or error}{way_out}") from error
     except Exception as error:  # a hostile header can fail in many ways
         raise ValueError(f"{path} must be a whole .npy file of numbers; {_reason(error)}") from error
     return np.asarray(array)
@@ -44,8 +47,18 @@ def open_npy_shards(folder: Path) -> Matrix:
     return stack(npy_shards(folder))
 
 
+def _allow_open_files(n_files: int) -> None:
+    """Raise the limit of this process as far as it may be raised: every mapped file counts as an open one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = n_files + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def stack(paths: Sequence[Path]) -> Matrix:
     """The rows of several .npy files, which must agree in their columns and dtype."""
+    _allow_open_files(len(paths))
     matrices = [open_npy(path) for path in paths]
     first = matrices[0]
     for path, matrix in zip(paths, matrices, strict=True):
