@@ -2,6 +2,7 @@
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from typing import Any, TextIO
 
 _SECONDS = 5.0
@@ -34,7 +35,7 @@ class Progress:
         self._phase = None
 
 
-class _Phase:
+class _Phase(ABC):
     """What is known of a phase from its records."""
 
     def __init__(self, name: str, file: TextIO):
@@ -60,13 +61,13 @@ class _Phase:
             said += [f"{self.rate():,.0f} examples/s", f"at most {(most - epoch) * examples / self.rate():,.0f} s left"]
         return [*said, self.accuracy] if self.accuracy else said
 
+    @abstractmethod
     def draw(self, epoch: int, most: int, examples: int) -> None:
         """Show the state after an epoch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def close(self) -> None:
         """The phase is over."""
-        raise NotImplementedError
 
 
 class _Bar(_Phase):
