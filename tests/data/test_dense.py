@@ -1,5 +1,8 @@
 """DenseMatrix: arrays and memory maps as they are."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -75,3 +78,21 @@ def test_no_columns_give_zeros():
 def test_what_is_no_matrix_of_numbers_is_refused(array, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         mc.DenseMatrix(array)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's record of mapped pages")
+def test_reading_a_map_block_by_block_does_not_fill_the_memory(tmp_path):
+    def mapped():
+        return int(re.search(r"RssFile:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+    np.save(tmp_path / "X.npy", np.ones((20_000, 512), np.float32))
+    X, before = mc.as_matrix(tmp_path / "X.npy"), mapped()
+    assert max(mapped() - before for _, rows in X.blocks() if rows.sum() > 0) < 20
+
+
+def test_a_map_whose_changes_are_private_keeps_them(tmp_path):
+    np.save(tmp_path / "X.npy", np.zeros((4000, 600), np.float32))
+    array = np.load(tmp_path / "X.npy", mmap_mode="c")
+    array[:] = 7
+    assert all((rows == 7).all() for _, rows in mc.DenseMatrix(array).blocks())
+    assert (array == 7).all()

@@ -168,3 +168,15 @@ def test_a_warm_start_from_other_machines_is_refused(path):
     model.coef_ = np.ones_like(model.coef_)
     with pytest.raises(ValueError, match="differs in the machines it starts from"):
         model.fit(X, Y)
+
+
+def test_what_a_callback_writes_into_its_record_goes_nowhere(tmp_path):
+    X, y = child.data()
+
+    def scribble(record):
+        record["mine"] = object()
+
+    clf = mc.StochasticClassifier(max_epochs=3, random_state=0, callbacks=[scribble], checkpoint=tmp_path / "c").fit(
+        X, y
+    )
+    assert all("mine" not in record for record in clf.history_)

@@ -27,3 +27,20 @@ def test_new_classes_are_recognized_nearly_as_well_as_if_trained_together(rows, 
     test = ~train & ~old
     grown_right, together_right = (np.mean(clf.predict(X[test]) == y[test]) for clf in (grown, together))
     assert grown_right > together_right - 0.15
+
+
+def test_each_new_class_meets_a_row_as_often_as_an_old_one_did(rows, monkeypatch):
+    from manyclass.estimators import stochastic
+
+    X, y = rows
+    old, seen, real = y < 50, [], stochastic.known_plan
+
+    def known_plan(settings, step, beta, problem, seed):
+        seen.append((beta, problem.k))
+        return real(settings, step, beta, problem, seed)
+
+    clf = mc.StochasticClassifier(beta=8, step=0.1, max_epochs=2, random_state=0).fit(X[old], y[old])
+    monkeypatch.setattr(stochastic, "known_plan", known_plan)
+    clf.add_classes(X, y)
+    [(beta, k)] = seen
+    assert beta / (k - 1) == pytest.approx(8 / (60 - 1))

@@ -30,7 +30,9 @@ def known_labels(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.int32]:
     codes = _places(y, classes)
     wrong = np.flatnonzero(classes[codes] != y)
     if len(wrong):
-        raise ValueError(f"labels must be among the {len(classes)} classes; got {y[wrong[0]]!r} at row {wrong[0]}")
+        raise ValueError(
+            f"labels must be among the {len(classes)} classes; got {y.tolist()[wrong[0]]!r} at row {wrong[0]}"
+        )
     return codes
 
 
@@ -62,7 +64,9 @@ def _refuse_no_labels(y: NDArray[Any]) -> None:
     # scikit-learn would warn of many classes with few examples each, which are what we are for.
     if y.dtype.kind == "f" and (y != np.rint(y)).any():
         row = int(np.flatnonzero(y != np.rint(y))[0])
-        raise ValueError(f"Unknown label type: continuous; labels must be whole numbers; got {y[row]!r} at row {row}")
+        raise ValueError(
+            f"Unknown label type: continuous; labels must be whole numbers; got {y.tolist()[row]!r} at row {row}"
+        )
     if y.dtype.kind not in "fiubUS" and not all(isinstance(label, str) for label in y):
         check_classification_targets(y)
 
@@ -85,4 +89,4 @@ def _is_number(labels: NDArray[Any]) -> bool:
 
 def _refuse_single(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
-        raise ValueError(f"y must hold at least two classes; got 1 class, {classes[0]!r}")
+        raise ValueError(f"y must hold at least two classes; got 1 class, {classes.tolist()[0]!r}")
