@@ -21,7 +21,9 @@ def growth_problem(X: Matrix, y: Any, classes: NDArray[Any], sample_weight: Any)
     refuse_other_kind(y, classes)
     new, codes = new_labels(y, classes)
     if len(new) == 1 and not (codes == 1).any():
-        raise ValueError(f"add_classes needs negatives; all rows are of the class {new.tolist()[0]!r}, so add rows of others")
+        raise ValueError(
+            f"add_classes needs negatives; all rows are of the class {new.tolist()[0]!r}, so add rows of others"
+        )
     weights = example_weights(codes, np.arange(len(new) + 1), None, sample_weight)
     return new, Problem.whole(X, codes, len(new) + 1, weights).part(np.flatnonzero(weights > 0))
 
