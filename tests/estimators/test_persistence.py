@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
 from manyclass.estimators import persistence
-from manyclass.estimators.linear import LinearClassifier
+from manyclass.estimators.linear import LinearModel
 
 K, D = 6, 5
 
@@ -106,7 +106,7 @@ def test_an_estimator_that_is_not_on_the_list_is_refused(data, tmp_path):
         Mine(random_state=0, max_epochs=1).fit(*data).save(tmp_path / "m")
 
 
-class Factored(LinearClassifier):
+class Factored(LinearModel):
     """Stands for estimators to come: it keeps factors and a parameter of its own."""
 
     def __init__(self, rank=2):

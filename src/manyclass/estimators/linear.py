@@ -15,7 +15,7 @@ from manyclass.data.tiles import Floats, spans
 from manyclass.estimators.inputs import open_features
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Scores X coef_' + intercept_; X is an array, a sparse array, a memory map, a Matrix, or a path of one."""
 
     classes_: NDArray[Any]

@@ -11,7 +11,7 @@ from manyclass import _atomic
 from manyclass._checks import count
 
 if TYPE_CHECKING:
-    from manyclass.estimators.linear import LinearClassifier
+    from manyclass.estimators.linear import LinearModel
 
 Constants = dict[str, NDArray[Any]]
 
@@ -19,7 +19,7 @@ _OPSET, _IR = 17, 8  # of 2022: runtimes since then read them
 _MOST = (1 << 31) - (1 << 20)  # a message of protobuf ends at 2 GB
 
 
-def export_onnx(model: "LinearClassifier", path: str | os.PathLike[str], top: int = 5) -> None:
+def export_onnx(model: "LinearModel", path: str | os.PathLike[str], top: int = 5) -> None:
     """Write a fitted classifier as an ONNX file, whole or not at all; needs `pip install "manyclass[onnx]"`.
 
     Its input is `X` (n, d) float32. Its outputs are `label` (n,), as predict gives; `top_labels` (n, top), as

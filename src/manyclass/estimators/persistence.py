@@ -22,7 +22,7 @@ from manyclass._tensors import Arrays, Format
 from manyclass.estimators.plain_values import decode, encode
 
 if TYPE_CHECKING:
-    from manyclass.estimators.linear import LinearClassifier
+    from manyclass.estimators.linear import LinearModel
 
 FORMAT = Format("manyclass model", 1, "restore the file from a copy or save the model again")
 # The estimators that may be saved and loaded. A file names one of them, and never a module.
@@ -30,7 +30,7 @@ _HOMES = {"StochasticClassifier": "manyclass.estimators.stochastic"}
 _OF_A_RUN = ("callbacks", "checkpoint")
 
 
-def save(model: "LinearClassifier", path: str | os.PathLike[str]) -> None:
+def save(model: "LinearModel", path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to one file, whole or not at all."""
     check_is_fitted(model)
     name = type(model).__name__
@@ -86,7 +86,7 @@ def _is_fitted_name(name: str) -> bool:
     return name.isidentifier() and name.endswith("_") and not name.startswith("_")
 
 
-def _parameters(model: "LinearClassifier") -> dict[str, Any]:
+def _parameters(model: "LinearModel") -> dict[str, Any]:
     """The parameters that belong to the model."""
     parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in _OF_A_RUN}
     if isinstance(parameters.get("random_state"), np.random.RandomState | np.random.Generator):

@@ -18,7 +18,7 @@ from manyclass.estimators.growing import growth_problem, joined
 from manyclass.estimators.history import Callback, told_of_the_end
 from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.labels import check_classes, encode_labels, known_labels
-from manyclass.estimators.linear import LinearClassifier
+from manyclass.estimators.linear import LinearModel
 from manyclass.estimators.plan import Plan, find_plan, known_plan
 from manyclass.estimators.probabilities import Probabilities
 from manyclass.estimators.settings import check_settings
@@ -36,7 +36,7 @@ _FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
 _OF_MACHINES = ("temperature_", "_running")
 
 
-class StochasticClassifier(CallbackSupport, Probabilities, LinearClassifier):  # type: ignore[misc]
+class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
     Minimizes regularization / 2 * |W|^2 + the mean over examples of a loss of their scores; the bias is not
