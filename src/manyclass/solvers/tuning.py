@@ -1,6 +1,6 @@
 """The step, and how many negatives: found on a small sample, by climbing."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from manyclass.solvers.schedule import Schedule
 from manyclass.solvers.sgd import Algorithm, Descent, Stopping, descend
 from manyclass.solvers.validation import hold_out, mean_class_accuracy, sample
 
-_VISITS = 1 << 15  # examples that a trial sees, again and again if they are few
+_EPOCHS = 16  # of a trial: in fewer, a large step looks better than it is
+_PART = 32  # a trial has this part of the examples, if that is more than what it needs at least
 
 
 @dataclass(frozen=True)
@@ -20,22 +21,25 @@ class Trial:
 
     train: Problem
     held: Problem
+    known: dict[tuple[Algorithm, Schedule], float] = field(default_factory=dict, compare=False)
 
     @classmethod
     def on(cls, problem: Problem, rng: np.random.Generator) -> "Trial":
         """With 8 examples per class, and 4,096 at least."""
-        return cls(*hold_out(sample(problem, max(4096, 8 * problem.k), rng), 0.2, rng))
-
-    @property
-    def epochs(self) -> int:
-        """How often a trial sees its examples."""
-        return int(np.clip(_VISITS // max(1, len(self.train)), 4, 16))
+        size = max(4096, 8 * problem.k, len(problem) // _PART)
+        return cls(*hold_out(sample(problem, size, rng), 0.25, rng))
 
     def score(self, algorithm: Algorithm, schedule: Schedule) -> float:
         """The mean accuracy over classes after a few epochs; -1 if the weights grew beyond all bounds."""
+        key = algorithm, schedule
+        if key not in self.known:
+            self.known[key] = self._run(algorithm, schedule)
+        return self.known[key]
+
+    def _run(self, algorithm: Algorithm, schedule: Schedule) -> float:
         descent = Descent.start(Machines.zeros(self.train.k, self.train.d))
         try:
-            descend(descent, algorithm, self.train, schedule, Stopping(max_epochs=self.epochs))
+            descend(descent, algorithm, self.train, schedule, Stopping(max_epochs=_EPOCHS))
         except FloatingPointError:
             return -1.0
         return mean_class_accuracy(self.held)(descent.mean)
@@ -51,15 +55,12 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
     A short run flatters large steps: one that is smaller by two or four and hardly worse by then ends up better.
     """
     most = 0.5 / schedule.regularization if schedule.regularization else np.inf
-    scores: dict[float, float] = {}
 
     def score(step: float) -> float:
-        if step not in scores:
-            scores[step] = trial.score(algorithm, schedule.with_step(step))
-        return scores[step]
+        return trial.score(algorithm, schedule.with_step(step))
 
     step = min(schedule.step, most)
-    while score(step) < 0 and len(scores) < 12:  # the weights grew beyond all bounds
+    while score(step) < 0 and len(trial.known) < 12:  # the weights grew beyond all bounds
         step /= 4
     while 4 * step < most and score(4 * step) > score(step) + 2 * trial.margin(score(step)):
         step *= 4
