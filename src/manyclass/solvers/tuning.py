@@ -11,7 +11,7 @@ from manyclass.solvers.schedule import Schedule
 from manyclass.solvers.sgd import Algorithm, Descent, Stopping, descend
 from manyclass.solvers.validation import hold_out, mean_class_accuracy, sample
 
-_EPOCHS = 16  # of a trial: in fewer, a large step looks better than it is
+_EPOCHS = 16  # of a trial at most
 _PART = 32  # a trial has this part of the examples, if that is more than what it needs at least
 
 
@@ -21,6 +21,7 @@ class Trial:
 
     train: Problem
     held: Problem
+    epochs: int = _EPOCHS
     known: dict[tuple[Algorithm, Schedule], float] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -28,6 +29,16 @@ class Trial:
         """With 8 examples per class, and 4,096 at least."""
         size = max(4096, 8 * problem.k, len(problem) // _PART)
         return cls(*hold_out(sample(problem, size, rng), 0.25, rng))
+
+    def paced(self, algorithm: Algorithm, schedule: Schedule) -> "Trial":
+        """As many epochs as these take until they get no better: in fewer, a large step looks better than it is."""
+        descent = Descent.start(Machines.zeros(self.train.k, self.train.d))
+        stopping = Stopping(_EPOCHS, tolerance=self.margin(0.5) / 2, patience=2, every=2)
+        try:
+            descend(descent, algorithm, self.train, schedule, stopping, mean_class_accuracy(self.held))
+        except FloatingPointError:
+            return self
+        return replace(self, epochs=descent.epoch, known={(algorithm, schedule): descent.history[-1]["accuracy"]})
 
     def score(self, algorithm: Algorithm, schedule: Schedule) -> float:
         """The mean accuracy over classes after a few epochs; -1 if the weights grew beyond all bounds."""
@@ -39,7 +50,7 @@ class Trial:
     def _run(self, algorithm: Algorithm, schedule: Schedule) -> float:
         descent = Descent.start(Machines.zeros(self.train.k, self.train.d))
         try:
-            descend(descent, algorithm, self.train, schedule, Stopping(max_epochs=_EPOCHS))
+            descend(descent, algorithm, self.train, schedule, Stopping(max_epochs=self.epochs))
         except FloatingPointError:
             return -1.0
         return mean_class_accuracy(self.held)(descent.mean)
