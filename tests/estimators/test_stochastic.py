@@ -127,7 +127,7 @@ def test_batches_are_the_sequential_algorithm_over_their_rows(objective, decay):
     for call, at in enumerate((slice(0, 20), slice(20, 21), slice(21, 72))):
         running.partial_fit(X[at], Y[at], classes=range(6))
         batch = Problem.whole(mc.as_matrix(X[at]), Y[at], 6)
-        TWINS[objective](twin, batch, running._running[2].schedule, call)
+        TWINS[objective](twin, batch, running._running.plan.schedule, call)
     np.testing.assert_allclose(running.coef_, twin.W, atol=1e-4 * np.abs(twin.W).max())
     np.testing.assert_allclose(running.intercept_, twin.b, atol=1e-4 * np.abs(twin.W).max())
     assert running.n_epochs_ == len(running.history_) == 3

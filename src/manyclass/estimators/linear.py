@@ -59,7 +59,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         k = min(_checks.count(k, "k"), len(self.classes_))
         with np.errstate(invalid="ignore", over="ignore"):
             found = best_classes(lambda at: self._block(X.rows(at), at.start), X.shape, len(self.classes_), k)
-        return self.classes_[found]  # type: ignore[no-any-return]
+        return self.classes_[found]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one safetensors file, which `manyclass.load` reads."""

@@ -51,15 +51,16 @@ def _best(scores: Scores, panels: list[slice], top: int) -> Places:
 
 
 def _highest(S: Floats, top: int) -> Places:
-    """Where the `top` highest numbers of each row are, the highest first, of equals the first; all if they are fewer."""
+    """Where the highest numbers of each row are, the highest first, of equals the first; all if they are fewer."""
     if top == 1:
-        return S.argmax(axis=1)[:, None]
+        first: Places = np.argmax(S, axis=1, keepdims=True)
+        return first
     if top >= S.shape[1]:
         return np.argsort(-S, axis=1, kind="stable")
     places = np.argpartition(S, -top, axis=1)[:, -top:]
     least = np.take_along_axis(S, places[:, :1], axis=1)
     # A partition picks any of those that equal the least.
-    tied = np.count_nonzero(S >= least, axis=1) > top
+    tied = np.count_nonzero(least <= S, axis=1) > top
     places[tied] = np.argsort(-S[tied], axis=1, kind="stable")[:, :top]
     places.sort(axis=1)
     order = np.argsort(-np.take_along_axis(S, places, axis=1), axis=1, kind="stable")

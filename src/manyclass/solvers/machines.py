@@ -35,6 +35,12 @@ class Machines:
         machines.W[...], machines.biases[...] = coef, intercept
         return machines
 
+    @classmethod
+    def around(cls, coef: NDArray[np.float32], intercept: NDArray[np.float32]) -> "Machines":
+        """Machines whose weights are these very arrays."""
+        k = len(coef)
+        return cls(coef, intercept, np.ones(k), np.zeros(k, np.int64))
+
     def copy(self) -> "Machines":
         """The same, apart."""
         return Machines(self.W.copy(), self.biases.copy(), self.scales.copy(), self.steps.copy())

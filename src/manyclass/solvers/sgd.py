@@ -87,6 +87,30 @@ class Descent:
         return self.stale >= stopping.patience
 
 
+def run_epoch(
+    algorithm: Algorithm,
+    problem: Problem,
+    machines: Machines,
+    schedule: Schedule,
+    epoch: int,
+    quarter: Quarter | None = None,
+) -> dict[str, Any]:
+    """One pass that changes the machines; its record, in which the first epoch is 1."""
+    started = time.perf_counter()
+    loss = algorithm.epoch(problem, machines, schedule, epoch, quarter)
+    if not (np.isfinite(loss) and machines.finite()):
+        raise FloatingPointError(
+            f"the weights grew beyond float32 in epoch {epoch + 1} with step {schedule.step:g}; "
+            "take a smaller step, or scale X"
+        )
+    return {
+        "epoch": epoch + 1,
+        "loss": loss,
+        "examples": len(problem),
+        "seconds": time.perf_counter() - started,
+    }
+
+
 def descend(
     descent: Descent,
     algorithm: Algorithm,
@@ -98,19 +122,12 @@ def descend(
 ) -> Descent:
     """Run epochs until `stopping` says so; `after_epoch` sees the descent after each and may set `done` to end it."""
     while descent.epoch < stopping.max_epochs and not descent.done:
-        started = time.perf_counter()
-        loss = algorithm.epoch(problem, descent.machines, schedule, descent.epoch, descent.average)
-        if not (np.isfinite(loss) and descent.machines.finite()):
-            raise FloatingPointError(
-                f"the weights grew beyond float32 in epoch {descent.epoch + 1} with step {schedule.step:g}; "
-                "take a smaller step, or scale X"
-            )
+        record = run_epoch(algorithm, problem, descent.machines, schedule, descent.epoch, descent.average)
         descent.epoch += 1
-        trained = time.perf_counter() - started
-        record: dict[str, Any] = {"epoch": descent.epoch, "loss": loss, "examples": len(problem), "seconds": trained}
         if judge is not None and descent.epoch % stopping.every == 0:
+            started = time.perf_counter()
             record["accuracy"] = judge(descent.mean)
-            record["judging_seconds"] = time.perf_counter() - started - trained
+            record["judging_seconds"] = time.perf_counter() - started
             descent.done = descent.judge(record["accuracy"], stopping)
         descent.history.append(record)
         if after_epoch is not None:
