@@ -9,8 +9,8 @@ from manyclass._blas import in_order
 from manyclass.data.tiles import Floats, spans
 
 # Rows enough to make a good product, unless they are very long, and panels whose scores stay in the cache.
-_ROWS, _CLASSES = 128, 2048
-_BYTES = 4 << 20
+_ROWS, _CLASSES = 64, 1024
+_BYTES = 2 << 20
 
 Places = NDArray[np.intp]
 Scores = Callable[[slice], Floats]
@@ -28,7 +28,7 @@ def best_classes(block: Callable[[slice], Scores], shape: tuple[int, int], k: in
            [0, 1]])
     """
     n, d = shape
-    height = max(1, min(_ROWS, _BYTES // (4 * max(1, d)), _BYTES // (32 * top)))
+    height = max(1, min(_ROWS, _BYTES // (2 * max(1, d)), _BYTES // (16 * top)))
     # As many classes as have a copy of their weights in float64, which rows of float64 need, in so many bytes.
     panels = spans(k, max(8, min(_CLASSES, _BYTES // (8 * max(1, d)))))
     found = in_order(lambda rows: _best(block(rows), panels, top), spans(n, height))
