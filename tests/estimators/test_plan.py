@@ -61,4 +61,4 @@ def test_batches_after_fit_keep_its_step_and_beta():
     found = fitted.step_, fitted.beta_
     fitted.partial_fit(X[:2], Y[:2])
     assert (fitted.step_, fitted.beta_) == found
-    assert fitted._running[2].schedule.step == found[0]
+    assert fitted._running.plan.schedule.step == found[0]

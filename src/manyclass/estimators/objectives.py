@@ -36,4 +36,12 @@ _STEPS = {"hinge": 0.125, "squared_hinge": 0.125, "logistic": 4.0, "squared": 0.
 
 def natural_step(objective: str, loss: str) -> float:
     """A step that is about right for rows of length 1."""
-    return {"ovr": _STEPS[loss], "softmax": 2.0, "warp": 0.05}.get(objective, 0.125)
+    return {"ovr": _STEPS[loss], "softmax": 2.0, "warp": 0.05, "ranking": 0.5}.get(objective, 0.125)
+
+
+def epochs_of_a_round(objective: str, k: int) -> int:
+    """Epochs that count as one for stopping.
+
+    Ranking shows an example one rival in an epoch, where others show it many or all: sqrt(k) of its epochs are a round.
+    """
+    return round(np.sqrt(k)) if objective == "ranking" else 1

@@ -76,4 +76,11 @@ def _first_step(settings: Any, square: float) -> float:
 
 
 def _schedule(settings: Any, step: float, square: float, seed: int) -> Schedule:
-    return Schedule(float(step), float(settings.regularization), bool(settings.step_decay), _BIAS_SHARE * square, seed)
+    return Schedule(
+        step=float(step),
+        regularization=float(settings.regularization),
+        decays=bool(settings.step_decay),
+        bias_rate=_BIAS_SHARE * square,
+        seed=seed,
+        balanced=bool(settings.balanced),
+    )
