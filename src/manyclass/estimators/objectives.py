@@ -31,7 +31,7 @@ OBJECTIVES: dict[str, Callable[[str, float | str | None, int], Algorithm]] = {
 }
 
 # Where the search for a step begins, for rows of length 1.
-_STEPS = {"hinge": 0.125, "squared_hinge": 0.125, "logistic": 4.0, "squared": 0.125}
+_STEPS = {"hinge": 0.125, "squared_hinge": 0.0625, "logistic": 4.0, "squared": 0.125}
 
 
 def natural_step(objective: str, loss: str) -> float:

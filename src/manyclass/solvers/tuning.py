@@ -77,7 +77,7 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
         step *= 4
     top = score(step)
     for _ in range(2):
-        if score(step / 2) <= top - trial.margin(top):
+        if score(step / 2) <= top:
             break
         step, top = step / 2, max(top, score(step / 2))
     return step
