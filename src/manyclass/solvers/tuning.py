@@ -72,14 +72,14 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
 
 
 def find_beta(trial: Trial, algorithm: OneVsRest, schedule: Schedule) -> float | None:
-    """How many negatives go with a positive; None for all other classes.
+    """How many negatives go with a positive; None, in place of k - 1 and more, for all that there are.
 
     From that of the algorithm by factors of four, down and up, as long as it gets better by more than chance.
     """
     most = trial.train.k - 1.0
 
     def score(beta: float) -> float:
-        return trial.score(replace(algorithm, beta=beta), schedule)
+        return trial.score(replace(algorithm, beta=None if beta >= most else beta), schedule)
 
     start = best = min(algorithm.beta or most, most)
     top = score(start)
