@@ -12,9 +12,11 @@ from manyclass.solvers.sgd import Algorithm
 
 
 def _one_vs_rest(loss: str, beta: float | str | None, k: int) -> OneVsRest:
-    # Where the search for beta begins: a share of the classes that falls as they become more.
-    start = max(40.0, 2 * np.sqrt(k)) if beta == "auto" else beta
-    return OneVsRest(MARGIN_LOSSES[loss], None if start is None or float(start) >= k - 1 else float(start))
+    if beta == "auto":
+        # Where the search for beta begins: a share of the classes that falls as they become more.
+        start = max(40.0, 2 * np.sqrt(k))
+        beta = start if start < k - 1 else None
+    return OneVsRest(MARGIN_LOSSES[loss], None if beta is None or np.isinf(float(beta)) else float(beta))
 
 
 def algorithm(objective: str, loss: str, beta: float | str | None, k: int) -> Algorithm:

@@ -51,9 +51,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     objective : "ovr" (one-vs-rest), "multiclass" (Crammer and Singer), "ranking", "warp" (weighted approximate
         ranking) or "softmax".
     loss : for "ovr": "hinge", "squared_hinge", "logistic" or "squared".
-    beta : for "ovr": how many other classes an example is a negative of, drawn anew in every epoch; over all classes,
-        the negatives per positive (a class that is larger than the others has fewer, a smaller one more). "auto" finds
-        it on a small sample; None takes all other classes, the unweighted machine.
+    beta : for "ovr": negatives per positive of each class, drawn anew in every epoch, as far as there are so many.
+        "auto" finds it on a small sample; None takes all examples of other classes, the unweighted machine.
     regularization : strength of the ridge.
     step : size of a step; "auto" finds it on a small sample.
     step_decay : step / (1 + regularization * step * t) after t examples, in place of a fixed step.
@@ -225,7 +224,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn classes that were not there before; the old machines stay as they are, to the bit ("ovr" only).
 
-        Rows whose label is an old class serve as negatives of the new ones.
+        Rows whose label is an old class serve as negatives of the new ones, beta for every positive as in fit.
         """
         check_settings(self)
         if self.objective != "ovr":
@@ -233,7 +232,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         check_is_fitted(self)
         with self._computing():
             new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
-            plan = known_plan(self, self.step_, self._beta_of_new(len(new)), problem, self._seed())
+            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
             descent = Descent.start(Machines.zeros(problem.k, problem.d))
             stopping = Stopping(max_epochs=min(self.n_epochs_, self.max_epochs))
             descend(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
@@ -241,11 +240,6 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self._forget()
         self.coef_, self.intercept_ = learned
         return self
-
-    def _beta_of_new(self, n_new: int) -> float | None:
-        """Negatives among the new classes alone, so that each of them meets as many as the old ones did."""
-        n_others = len(self.classes_) + n_new - 1
-        return None if self.beta_ is None else min(self.beta_, n_others) * n_new / n_others
 
     def _learn(self, machines: Machines, history: list[dict[str, Any]], n_epochs: int) -> None:
         self._forget()

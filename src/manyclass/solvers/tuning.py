@@ -61,9 +61,9 @@ class Trial:
 
 
 def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
-    """A step, by factors of four and two from that of the schedule, which is as good as any but for chance.
+    """A step: larger by factors of four as long as that is better by more than chance, else smaller by two or four.
 
-    A short run flatters large steps: one that is smaller by two or four and hardly worse by then ends up better.
+    Chance must speak against large steps: they are ahead early, and a trial is short.
     """
     most = 0.5 / schedule.regularization if schedule.regularization else np.inf
 
@@ -79,19 +79,19 @@ def find_step(trial: Trial, algorithm: Algorithm, schedule: Schedule) -> float:
     for _ in range(2):
         if score(step / 2) <= top:
             break
-        step, top = step / 2, max(top, score(step / 2))
+        step, top = step / 2, score(step / 2)
     return step
 
 
 def find_beta(trial: Trial, algorithm: OneVsRest, schedule: Schedule) -> float | None:
-    """How many negatives go with a positive; None for all other classes.
+    """How many negatives go with a positive; None, in place of k - 1 and more, for all that there are.
 
     From that of the algorithm by factors of four, down and up, as long as it gets better by more than chance.
     """
     most = trial.train.k - 1.0
 
     def score(beta: float) -> float:
-        return trial.score(replace(algorithm, beta=beta), schedule)
+        return trial.score(replace(algorithm, beta=None if beta >= most else beta), schedule)
 
     start = best = min(algorithm.beta or most, most)
     top = score(start)
