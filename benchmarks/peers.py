@@ -30,6 +30,14 @@ def _ours(**settings: str) -> Peer:
     return Peer(make, "manyclass")
 
 
+def ours_for(epochs: int, known: dict[str, float | None], n_threads: int) -> Any:
+    """Ours with a number of epochs and no validation; `known` may hold step and beta, which are else sought."""
+    import manyclass as mc
+
+    settings = {"loss": "squared_hinge", "max_epochs": epochs, "early_stopping": False, **known}
+    return mc.StochasticClassifier(n_threads=n_threads, random_state=0, **settings)
+
+
 def _sgd(alpha: float, n_threads: int) -> Any:
     from sklearn.linear_model import SGDClassifier
 

@@ -26,8 +26,8 @@ class Trial:
 
     @classmethod
     def on(cls, problem: Problem, rng: np.random.Generator) -> "Trial":
-        """With 8 examples per class, and 4,096 at least."""
-        size = max(4096, 8 * problem.k, len(problem) // _PART)
+        """With 8 examples per class, and 2,048 at least."""
+        size = max(2048, 8 * problem.k, len(problem) // _PART)
         return cls(*hold_out(sample(problem, size, rng), 0.25, rng))
 
     def paced(self, algorithm: Algorithm, schedule: Schedule) -> "Trial":
