@@ -15,7 +15,7 @@ from manyclass._blas import one_thread
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.inputs import open_features
 from manyclass.estimators.kernels import KERNELS, Doubles, check_gram, fitted_kernel, kernel_matrix, kernel_products
-from manyclass.estimators.points import Points, of_gram, of_rows
+from manyclass.solvers.points import Points, of_gram, of_rows
 from manyclass.estimators.settings import number, one_of
 from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm, SmoothPenalty
 from manyclass.solvers.smooth_descent import Found, descend
