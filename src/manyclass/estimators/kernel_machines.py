@@ -106,12 +106,16 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _penalty(self) -> SmoothPenalty:
         return HalfSquare() if self.penalty == "frobenius" else SmoothedTraceNorm(self.smoothing)
 
+    def _strengths(self, weights: NDArray[Any]) -> Doubles:
+        return self.C * weights.astype(np.float64)
+
     def _descend(self, problem: SmoothProblem, start: Doubles | None = None) -> Found:
         found = descend(problem, self.tolerance, self.max_iter, start)
         if not found.converged:
+            advice = "increase max_iter" if found.n_iter >= self.max_iter else "rounding ends the descent here"
             warnings.warn(
                 f"the optimum was not found to a tolerance of {self.tolerance:g} in {found.n_iter} iterations: "
-                f"the objective {found.objective:.6g} may be {found.gap:.3g} too large; more max_iter would help",
+                f"the objective {found.objective:.6g} may be {found.gap:.3g} too large; {advice}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -128,16 +132,17 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         # One at least, so that all weights may be zero.
         positive[0] = True
         self.singular_values_ = s[positive]
-        self.components_ = points.kept(U[:, positive] * np.sqrt(s[positive])).T
+        self.components_ = np.ascontiguousarray(points.kept(U[:, positive] * np.sqrt(s[positive])).T)
         self._keep_weights(points.kept(W))
 
     def _keep_weights(self, weights: Doubles) -> None:
         for name in ("coef_", "intercept_", "dual_coef_"):
             self.__dict__.pop(name, None)
         if self._is_linear():
+            # In C order, as a file gives them back: BLAS rounds otherwise in the other.
             self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), np.zeros(weights.shape[1])
         else:
-            self.dual_coef_ = weights
+            self.dual_coef_ = np.ascontiguousarray(weights)
 
     def _applied(self, matrix: Matrix, weights: Doubles) -> Doubles:
         """Scores (n, k) of weights (m, k) as they are kept."""

@@ -100,11 +100,11 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         self._check_machines()
         matrix, signs = self._examples(X, y)
         rows = np.zeros(len(matrix), np.int32)
-        weights = example_weights(rows, np.zeros(1), None, sample_weight)
+        weights = self._strengths(example_weights(rows, np.zeros(1), None, sample_weight))
         with one_thread():
             points = self._points(matrix)
             loss, penalty = TaskHinge(self.sharpness), self._penalty()
-            problem = SmoothProblem.of(points.Z, signs, signs.shape[1], self.C * weights, loss, penalty)
+            problem = SmoothProblem.of(points.Z, signs, signs.shape[1], weights, loss, penalty)
             self._learn(points, self._descend(problem))
         return self
 

@@ -110,11 +110,11 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         before = (self.classes_, self._weights()) if self.warm_start and hasattr(self, "classes_") else None
         matrix = open_examples(self, X, reset=True)
         self.classes_, codes = encode_labels(y, len(matrix))
-        weights = example_weights(codes, self.classes_, self.class_weight, sample_weight)
+        weights = self._strengths(example_weights(codes, self.classes_, self.class_weight, sample_weight))
         with one_thread():
             points = self._points(matrix)
             penalty, k = self._penalty(), len(self.classes_)
-            problem = SmoothProblem.of(points.Z, codes, k, self.C * weights, SmoothedHinge(self.sharpness), penalty)
+            problem = SmoothProblem.of(points.Z, codes, k, weights, SmoothedHinge(self.sharpness), penalty)
             self._learn(points, self._descend(problem, self._start(points, before)))
         return self
 
@@ -134,7 +134,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         old = codes == len(new)
         codes += k
         codes[old] = known_labels(y[old], self.classes_, int(old.sum())) if old.any() else 0
-        weights = self.C * example_weights(codes, np.arange(k + len(new)), None, sample_weight)
+        weights = self._strengths(example_weights(codes, np.arange(k + len(new)), None, sample_weight))
         with one_thread():
             loss, fixed = SmoothedHinge(self.sharpness), self._scores(X).astype(np.float64)
             G = self._descend(SmoothProblem.of(latent, codes, len(new), weights, loss, HalfSquare(), fixed)).W

@@ -52,7 +52,7 @@ class SmoothProblem:
         X: Doubles,
         y: NDArray[Any],
         k: int,
-        weights: NDArray[Any],
+        weights: Doubles,
         loss: RowLoss,
         penalty: SmoothPenalty,
         fixed: Doubles | None = None,
@@ -61,7 +61,7 @@ class SmoothProblem:
         used = weights > 0
         if not used.all():
             X, y, weights, fixed = X[used], y[used], weights[used], None if fixed is None else fixed[used]
-        return cls(X, y, k, weights.astype(np.float64), loss, penalty, fixed)
+        return cls(X, y, k, weights, loss, penalty, fixed)
 
     @property
     def shape(self) -> tuple[int, int]:
