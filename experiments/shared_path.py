@@ -20,7 +20,7 @@ class Parts:
     test: tuple[Any, Any]
 
 
-def best_on_held(parts: Parts, penalty: str, strengths: Sequence[float], **settings: Any) -> tuple[float, Any]:
+def best_on_held(parts: Parts, penalty: str, strengths: Sequence[float], **settings: Any) -> tuple[float, "Machines"]:
     """(C, coefficients (k, d) over all classes) with the fewest errors on the part held out; of equals the least C.
 
     Fits go from small C to large, each from the one before.
@@ -31,11 +31,11 @@ def best_on_held(parts: Parts, penalty: str, strengths: Sequence[float], **setti
         model.set_params(C=C).fit(*parts.train)
         found.append((error(model.predict(parts.held[0]), parts.held[1]), C, model.coef_, model.classes_))
     _, C, coef, classes = min(found, key=lambda one: one[:2])
-    return C, _Machines(coef, classes)
+    return C, Machines(coef, classes)
 
 
 @dataclass(frozen=True)
-class _Machines:
+class Machines:
     """Linear machines, kept of a path."""
 
     coef: Any
@@ -44,10 +44,10 @@ class _Machines:
     def predict(self, X: Any) -> Any:
         return self.classes[(X @ self.coef.T).argmax(axis=1)]
 
-    def truncated(self, rank: int) -> "_Machines":
+    def truncated(self, rank: int) -> "Machines":
         """The closest machines of lower rank."""
         U, s, V = np.linalg.svd(self.coef, full_matrices=False)
-        return _Machines((U[:, :rank] * s[:rank]) @ V[:rank], self.classes)
+        return Machines((U[:, :rank] * s[:rank]) @ V[:rank], self.classes)
 
     @property
     def spectrum(self) -> Any:

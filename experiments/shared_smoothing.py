@@ -23,7 +23,8 @@ def run(folder: Path | None) -> Results:
     results = Results("shared_smoothing", "The smoothed trace norm against the exact one")
     results.say(f"""Rows in R^{D}, normally distributed, are labeled by the largest of {K} scores with random weights.
         The exact problem, the trace norm and the multiclass hinge with C = {C:g}, is solved by an interior-point method
-        (Clarabel, by way of cvxpy); the smoothed one has smoothing 0.01 and is solved to a proven tolerance of 0.1 %.""")
+        (Clarabel, by way of cvxpy); the smoothed one has smoothing 0.01 and is solved to a proven tolerance of
+        0.1 %.""")
     drawn, charts = panels([f"{N} examples", "seconds"], "", "")
     _values(results, charts[0])
     _times(results, charts[1])

@@ -66,7 +66,7 @@ def test_rows_and_their_gram_matrix_give_the_same_machines(penalty, d):
     gram = mc.SharedStructureClassifier("precomputed", **settings).fit(X @ X.T, y)
     assert function.objective_ == pytest.approx(rows.objective_, rel=1e-5)
     for model, given in ((function, Z), (gram, Z @ X.T)):
-        np.testing.assert_allclose(model.decision_function(given), rows.decision_function(Z), atol=1e-3)
+        np.testing.assert_allclose(model.decision_function(given), rows.decision_function(Z), atol=1e-2)
         np.testing.assert_allclose(model.latent_kernel(given), rows.latent_kernel(Z), atol=1e-2)
 
 
@@ -135,7 +135,7 @@ def test_new_classes_are_learned_from_a_few_rows_and_old_ones_stay_to_the_bit(ke
     new = np.isin(names, ["00", "11", "19"])
     few = np.flatnonzero(~test & new)[::2]
     # A wide kernel: far from all that was learned, characteristics of a narrow one vanish.
-    model = mc.SharedStructureClassifier(kernel, C=2.0, gamma=0.005).fit(X[~test & ~new], names[~test & ~new])
+    model = mc.SharedStructureClassifier(kernel, C=5.0, gamma=0.005).fit(X[~test & ~new], names[~test & ~new])
     before, characteristics = model._weights(), model.transform(X)
     rows = np.r_[few, np.flatnonzero(~test & ~new)]
     model.add_classes(X[rows], names[rows])

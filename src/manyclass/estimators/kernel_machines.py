@@ -15,9 +15,9 @@ from manyclass._blas import one_thread
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.inputs import open_features
 from manyclass.estimators.kernels import KERNELS, Doubles, check_gram, fitted_kernel, kernel_matrix, kernel_products
-from manyclass.solvers.points import Points, of_gram, of_rows
 from manyclass.estimators.settings import number, one_of
 from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm, SmoothPenalty
+from manyclass.solvers.points import Points, of_gram, of_rows
 from manyclass.solvers.smooth_descent import Found, descend
 from manyclass.solvers.smooth_problem import SmoothProblem
 
@@ -107,7 +107,8 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return HalfSquare() if self.penalty == "frobenius" else SmoothedTraceNorm(self.smoothing)
 
     def _strengths(self, weights: NDArray[Any]) -> Doubles:
-        return self.C * weights.astype(np.float64)
+        strengths: Doubles = self.C * weights.astype(np.float64)
+        return strengths
 
     def _descend(self, problem: SmoothProblem, start: Doubles | None = None) -> Found:
         found = descend(problem, self.tolerance, self.max_iter, start)

@@ -15,10 +15,10 @@ from manyclass.estimators.kernel_machines import KernelMachines
 from manyclass.estimators.kernels import Doubles
 from manyclass.estimators.labels import check_labels, encode_labels, known_labels, new_labels, refuse_other_kind
 from manyclass.estimators.linear import LinearModel
-from manyclass.solvers.points import Points
 from manyclass.estimators.weights import example_weights
 from manyclass.losses.smoothed_hinge import SmoothedHinge
 from manyclass.penalties.smooth import HalfSquare
+from manyclass.solvers.points import Points
 from manyclass.solvers.smooth_problem import SmoothProblem
 
 

@@ -87,7 +87,8 @@ def _hinge(cp: Any, S: Any, y: Labels) -> Any:
 
 
 def _indicator(y: Labels, k: int) -> Doubles:
-    return (np.arange(k) == y[:, None]).astype(np.float64)
+    right: Doubles = (np.arange(k) == y[:, None]).astype(np.float64)
+    return right
 
 
 def _solve(cp: Any, goal: Any, constraints: Any = ()) -> float:
