@@ -33,9 +33,9 @@ def run(folder: Path | None) -> Results:
     """The page."""
     results = Results("shared_class_size", "Gain against the size of a class")
     results.say(f"""Classes get different numbers of examples to train on, each number for as many of at most
-        {N_CLASSES} classes; which class gets which is drawn anew {SEEDS} times. C is chosen on rows held out. Errors in percent are
-        those on the test rows of the classes of a size; the gain is by how much the trace norm errs less than
-        Frobenius', in points. Mean and standard error over drawings.""")
+        {N_CLASSES} classes; which class gets which is drawn anew {SEEDS} times. C is chosen on rows held out. Errors in
+        percent are those on the test rows of the classes of a size; the gain is by how much the trace norm errs less
+        than Frobenius', in points. Mean and standard error over drawings.""")
     found = sources(folder)
     drawn, charts = panels(list(found), "examples of a class", "gain, points")
     for position, (chart, (name, source)) in enumerate(zip(charts, found.items(), strict=True)):

@@ -40,7 +40,7 @@ def test_all_classes_at_the_margin_share_the_gradient():
 def test_large_scores_of_float32_keep_the_digits_of_their_differences():
     S, y = draw()
     S = np.rint(64 * S).astype(np.float32) / 64
-    near, far = (SmoothedHinge().value_and_gradient(S + np.float32(shift), y) for shift in (0, 4096))
+    near, far = (SmoothedHinge(20.1).value_and_gradient(S + np.float32(shift), y) for shift in (0, 4096))
     np.testing.assert_allclose(far[0], near[0], rtol=1e-5)
     np.testing.assert_allclose(far[1], near[1], atol=1e-5)
 

@@ -24,6 +24,13 @@ def test_the_top_is_that_of_the_whole_decomposition(shape, dtype, size):
     np.testing.assert_allclose(np.outer(u, v), np.outer(U[:, 0], Vt[0]), atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+@pytest.mark.parametrize("n", [4, BEYOND])
+def test_squares_that_no_float_can_hold_do_not_matter(n, size):
+    G = draw(n, n)
+    assert spectrum.top_triple(size * G)[1] == pytest.approx(size * np.linalg.norm(G, 2), rel=1e-10)
+
+
 @pytest.mark.parametrize("rank", [1, 2, 30])
 def test_a_large_matrix_of_low_rank_has_its_top(rank):
     G = draw(BEYOND, rank) @ draw(rank, BEYOND, seed=1)
