@@ -1,5 +1,7 @@
 """Smooth problems: gradients, bounds from below, and optima that are proven."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -89,9 +91,9 @@ def test_few_iterations_are_said_to_be_too_few_and_their_gap_holds():
 
 def test_an_optimum_close_to_zero_is_not_solved_by_zero():
     # The objective is nearly all constants, of which every W, zero too, has nearly as much.
-    problem = draw("classes", SmoothedTraceNorm(1000.0))
+    problem = draw("classes", SmoothedTraceNorm(1.0))
+    problem = replace(problem, weights=0.05 * problem.weights)
+    at_zero, best = problem.at(np.zeros(problem.shape)).objective, descend(problem, 1e-5, 1000).objective
     found = descend(problem, 0.05, 1000)
-    at_zero = problem.at(np.zeros(problem.shape)).objective
-    best = descend(problem, 1e-7, 1000).objective
-    assert at_zero - best < 1e-2 * best
+    assert at_zero - best < 0.03 * best
     assert found.objective - best < 0.06 * (at_zero - best)
