@@ -20,7 +20,9 @@ def open_features(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matr
     With `reset` the estimator takes the number and the names of the columns from X; else they must be its own.
     """
     if not _ours(X):
-        # Of NaN and infinity we speak ourselves, and say where they are.
+        # Of NaN and infinity we speak ourselves, and say where they are; as in scikit-learn, before we count columns.
+        if isinstance(X, np.ndarray) and X.ndim == 2:
+            _refuse_infinite_entries(X)
         X = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
         _refuse_infinite_entries(X)
         return as_matrix(X)
