@@ -21,7 +21,7 @@ def open_features(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matr
     """
     if not _ours(X):
         # Of NaN and infinity we speak ourselves, and say where they are; as in scikit-learn, before we count columns.
-        plain = isinstance(X, np.ndarray) and X.ndim == 2
+        plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
         if plain:
             _refuse_infinite_entries(X)
         X = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
