@@ -1,5 +1,6 @@
 """The few checks that every folder shares, and the sentences in which they complain."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,24 @@ def count(value: Any, name: str, least: int = 1, most: int | None = None) -> int
         span = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be a whole number, {span}; got {value!r}")
     return int(value)
+
+
+def nonnegative(value: Any, name: str) -> float:
+    """value as a finite float, at least 0."""
+    if not _is_number(value) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0; got {value!r}")
+    return float(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """value as a finite float above 0."""
+    if not _is_number(value) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a finite number above 0; got {value!r}")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def finite(X: NDArray[Any], name: str, numbers: int | NDArray[np.integer[Any]] = 0) -> None:

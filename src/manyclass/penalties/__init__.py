@@ -1,0 +1,1 @@
+"""Penalties: functions of W, which never see X."""

@@ -1,0 +1,35 @@
+"""L1Norm: few entries of W differ from zero."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from manyclass.penalties.arguments import Floats, as_weights
+from manyclass.penalties.gauge import Gauge
+
+
+class L1Norm(Gauge):
+    """strength * sum_jl |W_jl|. Atoms are e_j (± e_l)', one entry each.
+
+    >>> L1Norm(1.0).prox([[3.0, -0.5]], step=1.0)
+    array([[ 2., -0.]])
+    """
+
+    def norm(self, W: ArrayLike) -> float:
+        return float(np.abs(as_weights(W)).sum(dtype=np.float64))
+
+    def polar(self, G: ArrayLike) -> float:
+        return float(np.abs(as_weights(G)).max())
+
+    def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
+        G = as_weights(G)
+        j, m = np.unravel_index(np.abs(G).argmax(), G.shape)
+        u, v = np.zeros(len(G), G.dtype), np.zeros(G.shape[1], G.dtype)
+        u[j], v[m] = 1, -1 if G[j, m] < 0 else 1
+        return u, v
+
+    def prox(self, W: ArrayLike, step: float) -> Floats:
+        W = as_weights(W)
+        V = np.abs(W)
+        V -= self.strength * float(step)
+        np.maximum(V, 0, out=V)
+        return np.copysign(V, W, out=V)
