@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,9 @@ class Gauge(Penalty):
     """
 
     strength: float
+
+    # Whether it is the sum of the singular values, so that factors of W can stand for W.
+    spectral: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strength", _checks.nonnegative(self.strength, "strength"))

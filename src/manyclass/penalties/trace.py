@@ -17,6 +17,8 @@ class TraceNorm(Gauge):
            [0., 0., 0.]])
     """
 
+    spectral = True
+
     def norm(self, W: ArrayLike) -> float:
         return float(spectrum.singular_values(as_weights(W)).sum())
 

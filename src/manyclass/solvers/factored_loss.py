@@ -1,0 +1,76 @@
+"""F of factors: W = A B' with (|A|^2 + |B|^2) / 2 in place of the trace norm, a smooth function of A, B and b."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._blas import in_order
+from manyclass.data.tiles import Floats
+from manyclass.solvers.objective import Objective
+from manyclass.solvers.points import Product
+
+Doubles = NDArray[np.float64]
+Part = tuple[float, Floats, Doubles]
+
+
+class FactoredLoss:
+    """F(A, B, b) = mean loss of X A B' + b, plus strength / 2 (|A|^2 + |B|^2), plus ridge |A B'|^2.
+
+    Its least value over all factors of W is F(W, b), where A and B share the singular values of W evenly. One
+    evaluation multiplies X by r columns and X' by r columns, and holds no scores but those of a chunk of rows.
+    """
+
+    def __init__(self, objective: Objective, r: int, unit: float):
+        self.objective = objective
+        self.r = r
+        self.unit = unit  # of b, next to A and B
+        self.strength = objective.gauge.strength if objective.gauge else 0.0
+        self.evaluations = 0
+
+    def pack(self, A: Floats, B: Floats, b: Doubles) -> Doubles:
+        """One vector of all unknowns."""
+        return np.concatenate([A.ravel(), B.ravel(), b / self.unit]).astype(np.float64)
+
+    def unpack(self, x: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+        """A (d, r), B (k, r), b (k,)."""
+        d, k, r = self.objective.d, self.objective.k, self.r
+        A, B, b = np.split(x, [d * r, d * r + k * r])
+        return A.reshape(d, r), B.reshape(k, r), b * self.unit
+
+    def point(self, x: Doubles) -> Product:
+        """The point that a vector stands for."""
+        A, B, b = self.unpack(x)
+        return Product(A.astype(self.objective.dtype), B.astype(self.objective.dtype), b)
+
+    def __call__(self, x: Doubles) -> tuple[float, Doubles]:
+        """The value and the gradient, one vector."""
+        A, B, b = self.unpack(x)
+        self.evaluations += 1
+        loss, dA, dB, db = self._mean_loss(A, B, b)
+        AA, BB = A.T @ A, B.T @ B
+        ridge = self.objective.ridge.strength
+        value = loss + self.strength / 2 * (np.trace(AA) + np.trace(BB)) + ridge * float((AA * BB).sum())
+        dA += self.strength * A + 2 * ridge * A @ BB
+        dB += self.strength * B + 2 * ridge * B @ AA
+        if not self.objective.fit_intercept:
+            db[:] = 0
+        return float(value), np.concatenate([dA.ravel(), dB.ravel(), db * self.unit])
+
+    def _mean_loss(self, A: Doubles, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
+        objective = self.objective
+        Z = objective.matmat(A)
+        right, left = np.ascontiguousarray(B.T, Z.dtype), B.astype(Z.dtype)
+        shift, RB = b.astype(Z.dtype), np.empty_like(Z)
+
+        def work(chunk: slice) -> Part:
+            S = Z[chunk] @ right
+            S += shift
+            loss, R = objective.rows.at(S, chunk)
+            np.matmul(R, left, out=RB[chunk])
+            return loss, R.T @ Z[chunk], R.sum(axis=0).astype(np.float64)
+
+        loss, dB, db = 0.0, np.zeros(B.shape), np.zeros(len(b))
+        for part in in_order(work, objective.rows.chunks(slice(0, objective.n))):
+            loss += part[0]
+            dB += part[1]
+            db += part[2]
+        return loss, objective.rmatmat(RB).astype(np.float64), dB, db

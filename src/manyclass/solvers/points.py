@@ -1,0 +1,93 @@
+"""Points: where a solver stands, W whole or in factors, and b."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._blas import one_thread
+from manyclass.data.tiles import Floats
+from manyclass.solvers.objective import Objective, Source
+
+Doubles = NDArray[np.float64]
+Factors = tuple[Floats, Doubles, Floats]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """W (d, k) as it is, and b (k,)."""
+
+    W: Floats
+    b: Doubles
+
+    def scores(self, objective: Objective) -> Source:
+        """X W + b of some rows."""
+        b = self.b.astype(objective.dtype)
+        return lambda rows: objective.matmat(self.W, rows) + b
+
+    def whole(self) -> Floats:
+        """W (d, k)."""
+        return self.W
+
+    def factors(self) -> Factors:
+        """U (d, r), s (r,), V (k, r) with W = U diag(s) V'."""
+        with one_thread():
+            U, s, Vt = np.linalg.svd(self.W.astype(np.float64), full_matrices=False)
+        return _cut(U, s, Vt.T, self.W.dtype)
+
+
+@dataclass(frozen=True)
+class Product:
+    """W = A B', with A (d, r) and B (k, r), and b (k,)."""
+
+    A: Floats
+    B: Floats
+    b: Doubles
+
+    def scores(self, objective: Objective) -> Source:
+        """X W + b of some rows."""
+        right = np.ascontiguousarray(self.B.T, objective.dtype)
+        b = self.b.astype(objective.dtype)
+
+        def some(rows: slice) -> Floats:
+            S: Floats = times(objective.matmat(self.A, rows), right)
+            S += b
+            return S
+
+        return some
+
+    def whole(self) -> Floats:
+        """W (d, k)."""
+        with one_thread():
+            product: Floats = self.A @ self.B.T
+        return product
+
+    def factors(self) -> Factors:
+        """U (d, r), s (r,), V (k, r) with W = U diag(s) V'."""
+        with one_thread():
+            P, C = np.linalg.qr(self.A.astype(np.float64))
+            Q, D = np.linalg.qr(self.B.astype(np.float64))
+            U, s, Vt = np.linalg.svd(C @ D.T)
+            return _cut(P @ U, s, Q @ Vt.T, self.A.dtype)
+
+
+Point = Whole | Product
+
+
+def zero(objective: Objective, b: Doubles) -> Product:
+    """W = 0, in no factors at all."""
+    return Product(np.zeros((objective.d, 0), objective.dtype), np.zeros((objective.k, 0), objective.dtype), b)
+
+
+def times(Z: Floats, M: Floats) -> Floats:
+    """Z M for tall Z, in pieces that depend on the shape alone."""
+    from manyclass.data.dense import DenseMatrix
+
+    return DenseMatrix(Z).matmat(M) if Z.shape[1] else np.zeros((len(Z), M.shape[1]), Z.dtype)
+
+
+def _cut(U: Doubles, s: Doubles, V: Doubles, dtype: Any) -> Factors:
+    """Without the singular values that are nothing but rounding."""
+    r = int(np.count_nonzero(s > 10 * np.finfo(dtype).eps * s[:1].sum()))
+    return U[:, :r].astype(dtype), s[:r], V[:, :r].astype(dtype)

@@ -1,0 +1,88 @@
+"""solve: the batch solvers by name, each with the same promises."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from manyclass._blas import one_thread
+from manyclass.solvers.baseline import Baseline, baseline
+from manyclass.solvers.certificate import certify
+from manyclass.solvers.factored import factored
+from manyclass.solvers.fista import fista
+from manyclass.solvers.objective import Objective
+from manyclass.solvers.points import Point, Product, zero
+from manyclass.solvers.ridge import ridge
+from manyclass.solvers.solution import Callback, Ended, Run, Solution
+
+Solver = Callable[[Objective, Run, Baseline, Point | None, float, int], str]
+
+
+def _factored(
+    objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
+) -> str:
+    if start is not None and not isinstance(start, Product):
+        U, s, V = start.factors()
+        start = Product((U * np.sqrt(s)).astype(U.dtype), (V * np.sqrt(s)).astype(V.dtype), start.b)
+    return factored(objective, run, base, start, tolerance, max_iter)
+
+
+SOLVERS: dict[str, Solver] = {"factored": _factored, "fista": fista, "ridge": ridge}
+
+
+def fastest(objective: Objective) -> str:
+    """The name of the solver that "auto" stands for."""
+    if objective.gauge is None or objective.gauge.strength == 0:
+        return "ridge"
+    return "factored" if objective.gauge.spectral else "fista"
+
+
+def solve(
+    objective: Objective,
+    solver: str = "auto",
+    tolerance: float = 1e-4,
+    max_iter: int = 1000,
+    max_seconds: float | None = None,
+    start: Point | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimize an objective until the duality gap is `tolerance` of it and of what W gains over W = 0.
+
+    `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True. An
+    interrupt from the keyboard gives the best point so far.
+    """
+    run, before = Run(max_seconds, callback), objective.passes
+    with one_thread():
+        try:
+            status = _run(objective, run, solver, tolerance, max_iter, start)
+        except Ended as reason:
+            status = str(reason)
+        except KeyboardInterrupt:
+            if run.point is None:
+                raise
+            status = "interrupted"
+    assert run.point is not None
+    return Solution(
+        point=run.point,
+        objective=run.value,
+        gap=run.gap,
+        excess=run.excess,
+        status=status,
+        seconds=run.seconds,
+        passes=objective.passes - before,
+        iterations=len(run.history),
+        history=run.history,
+    )
+
+
+def _run(objective: Objective, run: Run, solver: str, tolerance: float, max_iter: int, start: Point | None) -> str:
+    name = fastest(objective) if solver == "auto" else solver
+    if name not in SOLVERS:
+        raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {solver!r}")
+    base = baseline(objective)
+    nothing = zero(objective, base.b)
+    run.record(nothing, base.loss)
+    gauge = objective.gauge
+    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + tolerance):
+        run.certified(nothing, certify(objective, nothing, base))
+        return "optimal"
+    return SOLVERS[name](objective, run, base, start, tolerance, max_iter)
