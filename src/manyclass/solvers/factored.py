@@ -8,6 +8,7 @@ few products of X with r columns. A gradient by W then proves that the columns w
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._blas import one_thread
 from manyclass.data.tiles import Floats
 from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
@@ -23,6 +24,8 @@ Doubles = NDArray[np.float64]
 FIRST_RANK = 64  # columns to start with, at most
 _LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 2048  # that are enough to choose the length of a first step
+_SAMPLE = 512  # rows that are enough to know the size of X
+_FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
 
 def factored(
@@ -55,7 +58,7 @@ class _Descent:
     """L-BFGS at one rank, which can be taken up again where it was left."""
 
     def __init__(self, objective: Objective, point: Product):
-        self.function = FactoredLoss(objective, point.A.shape[1], _unit(objective))
+        self.function = FactoredLoss(objective, *_units(objective, point))
         x = self.function.pack(point.A, point.B, point.b)
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
         self.steps = quasi_newton.descend(self.function, x, length=0.1 * float(np.linalg.norm(x)), slack=slack)
@@ -82,11 +85,18 @@ class _Descent:
         return True
 
 
-def _unit(objective: Objective) -> float:
-    """The size of b next to A and B, which follows that of X: both factors take half of its scale."""
-    some = np.unique(np.linspace(0, objective.n - 1, 256).astype(np.intp))
-    size = float(np.sqrt(np.mean(np.square(objective.X.rows(some), dtype=np.float64)) * objective.d))
-    return np.sqrt(size) if size > 0 else 1.0
+def _units(objective: Objective, point: Product) -> tuple[Doubles, float]:
+    """Units of the columns of A and B, and of b, in which the same step changes the loss about as much.
+
+    A step of column j of A moves W by as much as column j of B is long: so the shorter that is, the longer its unit.
+    """
+    with one_thread():
+        s = np.linalg.norm(point.A.astype(np.float64), axis=0) * np.linalg.norm(point.B.astype(np.float64), axis=0)
+        rows = np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp))
+        X = objective.X.rows(rows).astype(np.float64)
+        eigenvalue = float(np.linalg.eigvalsh(X @ X.T)[-1]) / len(rows)
+    largest = float(s.max(initial=0.0)) or 1.0
+    return 1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0
 
 
 def _balanced(point: Product) -> Product:

@@ -19,22 +19,23 @@ class FactoredLoss:
     evaluation multiplies X by r columns and X' by r columns, and holds no scores but those of a chunk of rows.
     """
 
-    def __init__(self, objective: Objective, r: int, unit: float):
+    def __init__(self, objective: Objective, units: Doubles, unit: float):
         self.objective = objective
-        self.r = r
-        self.unit = unit  # of b, next to A and B
+        self.r = len(units)
+        self.units = units  # of the columns of A and B (r,)
+        self.unit = unit  # of b
         self.strength = objective.gauge.strength if objective.gauge else 0.0
         self.evaluations = 0
 
     def pack(self, A: Floats, B: Floats, b: Doubles) -> Doubles:
         """One vector of all unknowns."""
-        return np.concatenate([A.ravel(), B.ravel(), b / self.unit]).astype(np.float64)
+        return np.concatenate([(A / self.units).ravel(), (B / self.units).ravel(), b / self.unit]).astype(np.float64)
 
     def unpack(self, x: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """A (d, r), B (k, r), b (k,)."""
         d, k, r = self.objective.d, self.objective.k, self.r
         A, B, b = np.split(x, [d * r, d * r + k * r])
-        return A.reshape(d, r), B.reshape(k, r), b * self.unit
+        return A.reshape(d, r) * self.units, B.reshape(k, r) * self.units, b * self.unit
 
     def point(self, x: Doubles) -> Product:
         """The point that a vector stands for."""
@@ -53,7 +54,7 @@ class FactoredLoss:
         dB += self.strength * B + 2 * ridge * B @ AA
         if not self.objective.fit_intercept:
             db[:] = 0
-        return float(value), np.concatenate([dA.ravel(), dB.ravel(), db * self.unit])
+        return float(value), np.concatenate([(dA * self.units).ravel(), (dB * self.units).ravel(), db * self.unit])
 
     def _mean_loss(self, A: Doubles, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
         objective = self.objective
