@@ -15,7 +15,7 @@ from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, solved
 from manyclass.solvers.factored_loss import FactoredLoss
 from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Product, zero
+from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
 from manyclass.solvers.subspace import Triple, top_pairs
 
@@ -29,11 +29,11 @@ _FLOOR = 0.03  # of the largest singular value: columns shorter than that have n
 
 
 def factored(
-    objective: Objective, run: Run, base: Baseline, start: Product | None, tolerance: float, max_iter: int
+    objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
 ) -> str:
     """Minimize over W of any rank; what ended it."""
     strength = objective.gauge.strength if objective.gauge else 0.0
-    point = start if start is not None else zero(objective, base.b)
+    point = balanced(start) if start is not None else zero(objective, base.b)
     point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, FIRST_RANK)
     descent, target = _Descent(objective, point), max(tolerance, _LOOSE)
     while True:
@@ -47,7 +47,7 @@ def factored(
             return f"not solved in {max_iter} steps"
         if target <= tolerance and stuck:
             return "as near as rounding allows"
-        point = _balanced(point)
+        point = balanced(point)
         grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
         target = max(tolerance, target / 3) if target > tolerance else target / 3
         if stuck or grown.A.shape[1] != descent.rank:
@@ -97,13 +97,6 @@ def _units(objective: Objective, point: Product) -> tuple[Doubles, float]:
         eigenvalue = float(np.linalg.eigvalsh(X @ X.T)[-1]) / len(rows)
     largest = float(s.max(initial=0.0)) or 1.0
     return 1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0
-
-
-def _balanced(point: Product) -> Product:
-    """The same W in as many columns as its rank, its singular values shared evenly."""
-    U, s, V = point.factors()
-    roots = np.sqrt(s)
-    return Product((U * roots).astype(U.dtype), (V * roots).astype(V.dtype), point.b)
 
 
 def _grown(objective: Objective, point: Product, slope: Floats, strength: float, most: int) -> Product:

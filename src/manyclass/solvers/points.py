@@ -75,6 +75,13 @@ class Product:
 Point = Whole | Product
 
 
+def balanced(point: Point) -> Product:
+    """The same W in as many columns as its rank, its singular values shared evenly by both factors."""
+    U, s, V = point.factors()
+    roots = np.sqrt(s)
+    return Product((U * roots).astype(U.dtype), (V * roots).astype(V.dtype), point.b)
+
+
 def zero(objective: Objective, b: Doubles) -> Product:
     """W = 0, in no factors at all."""
     return Product(np.zeros((objective.d, 0), objective.dtype), np.zeros((objective.k, 0), objective.dtype), b)

@@ -2,31 +2,22 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from manyclass._blas import one_thread
 from manyclass.solvers.baseline import Baseline, baseline
 from manyclass.solvers.certificate import certify
 from manyclass.solvers.factored import factored
 from manyclass.solvers.fista import fista
 from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Point, Product, zero
+from manyclass.solvers.points import Point, zero
+from manyclass.solvers.rank_one import rank_one
 from manyclass.solvers.ridge import ridge
 from manyclass.solvers.solution import Callback, Ended, Run, Solution
+from manyclass.solvers.stochastic_atoms import stochastic_atoms
 
 Solver = Callable[[Objective, Run, Baseline, Point | None, float, int], str]
 
 
-def _factored(
-    objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
-) -> str:
-    if start is not None and not isinstance(start, Product):
-        U, s, V = start.factors()
-        start = Product((U * np.sqrt(s)).astype(U.dtype), (V * np.sqrt(s)).astype(V.dtype), start.b)
-    return factored(objective, run, base, start, tolerance, max_iter)
-
-
-SOLVERS: dict[str, Solver] = {"factored": _factored, "fista": fista, "ridge": ridge}
+SOLVERS: dict[str, Solver] = {"factored": factored, "fista": fista, "ridge": ridge, "rank_one": rank_one, "stochastic": stochastic_atoms}
 
 
 def fastest(objective: Objective) -> str:
