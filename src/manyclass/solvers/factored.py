@@ -136,8 +136,6 @@ def _length(objective: Objective, point: Product, triple: Triple, strength: floa
 
     slowest = objective.rows.loss.curvature * float(np.mean(D * D)) * objective.k
     t = float(roots @ roots) / max(slowest, 1e-300) / 64 if slowest > 0 else 1.0
-    best = value(0.0)
-    del best
     last = value(t)
     while (next_value := value(4 * t)) < last:
         t, last = 4 * t, next_value

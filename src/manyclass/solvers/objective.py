@@ -1,6 +1,7 @@
 """Objective: mean loss plus penalty over all rows, evaluated without more than a budget of scores in memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,8 +112,11 @@ class Objective:
         return X.rmatmat(np.asarray(R, self.dtype))
 
     def loss_of(self, scores: Source) -> float:
-        """The mean loss, where scores(rows) gives X W + b of a part or a chunk."""
-        return sum(loss for loss, _ in self._each(scores))
+        """The mean loss, where scores(rows) gives X W + b of a part of the rows."""
+        loss = 0.0
+        for rows in self.parts():
+            loss += sum(in_order(partial(self._loss, scores(rows), rows.start), self.rows.chunks(rows)))
+        return loss
 
     def slope(self, scores: Source) -> Slope:
         """The mean loss and its gradients."""
@@ -120,28 +124,19 @@ class Objective:
         for rows in self.parts():
             S = scores(rows)
             R = np.empty_like(S)
-            for chunk, part, sums in self._gradients(S, R, rows):
-                del chunk
+            for part, sums in in_order(partial(self._gradient, S, R, rows.start), self.rows.chunks(rows)):
                 loss, b = loss + part, b + sums
             W += self.rmatmat(R, rows)
         return Slope(loss, W, b if self.fit_intercept else np.zeros(self.k))
 
-    def _gradients(self, S: Floats, R: Floats, rows: slice) -> Iterator[tuple[slice, float, Doubles]]:
-        def work(chunk: slice) -> tuple[slice, float, Doubles]:
-            here = slice(chunk.start - rows.start, chunk.stop - rows.start)
-            loss, R[here] = self.rows.at(S[here], chunk)
-            return chunk, loss, R[here].sum(axis=0, dtype=np.float64)
-
-        return in_order(work, self.rows.chunks(rows))
-
-    def _each(self, scores: Source) -> Iterator[tuple[float, Floats]]:
-        for rows in self.parts():
-            S = scores(rows)
-            for loss in in_order(lambda c, S=S, at=rows.start: self._loss(S, c, at), self.rows.chunks(rows)):
-                yield loss, S
-
-    def _loss(self, S: Floats, chunk: slice, start: int) -> float:
+    def _loss(self, S: Floats, start: int, chunk: slice) -> float:
         return self.rows.at(S[chunk.start - start : chunk.stop - start], chunk)[0]
+
+    def _gradient(self, S: Floats, R: Floats, start: int, chunk: slice) -> tuple[float, Doubles]:
+        """The loss of a chunk and the column sums of its gradient, which goes into R."""
+        here = slice(chunk.start - start, chunk.stop - start)
+        loss, R[here] = self.rows.at(S[here], chunk)
+        return loss, R[here].sum(axis=0, dtype=np.float64)
 
 
 def _shares(problem: Problem) -> Doubles:

@@ -36,7 +36,7 @@ class Solution:
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
     @property
-    def W(self) -> Floats:
+    def W(self) -> Floats:  # noqa: N802, mathematics keeps its letters
         """(d, k)."""
         return self.point.whole()
 

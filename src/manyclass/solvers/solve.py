@@ -17,7 +17,13 @@ from manyclass.solvers.stochastic_atoms import stochastic_atoms
 Solver = Callable[[Objective, Run, Baseline, Point | None, float, int], str]
 
 
-SOLVERS: dict[str, Solver] = {"factored": factored, "fista": fista, "ridge": ridge, "rank_one": rank_one, "stochastic": stochastic_atoms}
+SOLVERS: dict[str, Solver] = {
+    "factored": factored,
+    "fista": fista,
+    "rank_one": rank_one,
+    "stochastic": stochastic_atoms,
+    "ridge": ridge,
+}
 
 
 def fastest(objective: Objective) -> str:

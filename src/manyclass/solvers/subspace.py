@@ -30,10 +30,8 @@ def _top(G: Floats, r: int, start: Floats | None, rounds: int) -> Triple:
     k = G.shape[1]
     r = min(r, k)
     with one_thread():
-        if k <= _SMALL or 3 * r > k:
-            V = np.eye(k)
-        else:
-            V = _iterate(G, _begin(k, r + _SPARE, start), rounds)
+        whole = k <= _SMALL or 3 * r > k
+        V = np.eye(k) if whole else _iterate(G, _begin(k, r + _SPARE, start), rounds)
         return _rotate(G.astype(np.float64) @ V, V, r)
 
 
@@ -57,9 +55,7 @@ def _iterate(G: Floats, V: Doubles, rounds: int) -> Doubles:
 def _rotate(Y: Doubles, V: Doubles, r: int) -> Triple:
     """The singular pairs of Y V' for Y = G V, by the eigenvectors of Y'Y."""
     scale = max(float(np.abs(Y).max(initial=0.0)), 1e-300)
-    values, E = np.linalg.eigh((Y / scale).T @ (Y / scale))
-    E = E[:, ::-1][:, :r]
+    E = np.linalg.eigh((Y / scale).T @ (Y / scale))[1][:, ::-1][:, :r]
     Y = Y @ E
     s = np.linalg.norm(Y, axis=0)
-    del values
     return Y / np.maximum(s, 1e-300), s, V @ E
