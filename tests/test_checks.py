@@ -60,3 +60,23 @@ def test_the_first_row_that_is_not_finite_is_named():
 def test_lengths_that_differ_are_refused():
     with pytest.raises(ValueError, match=r"^labels must have one entry per row of X \(3\); got 2$"):
         _checks.same_length([1, 2], [1, 2, 3], "labels", "X")
+
+
+@pytest.mark.parametrize("value", [1, 0.5, np.float32(0.5), np.int64(2)])
+@pytest.mark.parametrize("check", [_checks.nonnegative, _checks.positive])
+def test_numbers_become_floats(check, value):
+    assert check(value, "x") == value
+    assert type(check(value, "x")) is float
+
+
+def test_zero_is_not_negative_and_not_positive():
+    assert _checks.nonnegative(0, "x") == 0
+    with pytest.raises(ValueError, match="x must be a finite number above 0; got 0"):
+        _checks.positive(0, "x")
+
+
+@pytest.mark.parametrize("value", [-1, np.inf, np.nan, True, "1", None, 1j, np.ones(1)])
+@pytest.mark.parametrize("check", [_checks.nonnegative, _checks.positive])
+def test_what_is_no_such_number_is_refused(check, value):
+    with pytest.raises(ValueError, match="x must be a finite number"):
+        check(value, "x")

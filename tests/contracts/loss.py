@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from manyclass.losses.margin import MARGIN_LOSSES, MarginLoss
-from manyclass.losses.softmax import Softmax
+from manyclass.losses.scores import SCORE_LOSSES, ScoreLoss
 
 
 class Loss(NamedTuple):
@@ -39,14 +39,14 @@ def of_margins(loss: MarginLoss) -> Loss:
     return Loss(evaluate, lambda S, y: margins(S, y)[0] - 1)
 
 
-def of_scores(loss: Any) -> Loss:
+def of_scores(loss: ScoreLoss) -> Loss:
     """A smooth loss of the scores of all classes together."""
     return Loss(loss.value_and_gradient, lambda S, y: np.ones_like(S))
 
 
 LOSSES: dict[str, Loss] = {
     **{name: of_margins(loss) for name, loss in MARGIN_LOSSES.items()},
-    "softmax": of_scores(Softmax()),
+    **{f"{name} of scores": of_scores(loss) for name, loss in SCORE_LOSSES.items()},
 }
 
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

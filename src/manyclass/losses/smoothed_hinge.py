@@ -40,4 +40,4 @@ class SmoothedHinge(ScoreLoss):
 
     def conjugate(self, R: Floats, y: Labels) -> NDArray[np.float64]:
         margins = R.sum(axis=1, dtype=np.float64) - R[np.arange(len(R)), y]
-        return negative_entropy(R, y) / self.sharpness - margins
+        return np.asarray(negative_entropy(R, y) / self.sharpness - margins)

@@ -10,6 +10,8 @@ Doubles = NDArray[np.float64]
 
 # Up to this many rows or columns the whole spectrum costs less than an iteration for its top.
 SMALL = 100
+# The residual A'A v - s^2 v at which the iteration stops is the square of this, times s^2.
+TOP_TOLERANCE = 1e-5
 # Eigenvalues of a Gram matrix know a singular value s to 1e-16 (s_max / s)^2 of itself.
 CLEAR = 1e-4
 
@@ -39,14 +41,16 @@ def top_triple(G: Floats) -> tuple[Doubles, float, Doubles]:
 
 
 def _top(A: Doubles) -> tuple[Doubles, float, Doubles]:
+    """`top_triple` of a tall matrix, which is overwritten."""
     scale = float(np.abs(A).max())
     if scale == 0:
         return np.eye(len(A), 1)[:, 0], 0.0, np.eye(A.shape[1], 1)[:, 0]
+    A /= scale
     with one_thread():
-        v = _top_of_gram(A / scale) if A.shape[1] <= SMALL else _top_by_lanczos(A / scale)
+        v = _top_of_gram(A) if A.shape[1] <= SMALL else _top_by_lanczos(A)
         Av = A @ v
     s = float(np.linalg.norm(Av))
-    return Av / s, s, v
+    return Av / s, scale * s, v
 
 
 def _top_of_gram(A: Doubles) -> Doubles:
@@ -57,7 +61,7 @@ def _top_by_lanczos(A: Doubles) -> Doubles:
     from scipy.sparse.linalg import svds
 
     start = np.random.default_rng(0).standard_normal(A.shape[1])
-    return np.asarray(svds(A, k=1, v0=start, tol=1e-8)[2][0])
+    return np.asarray(svds(A, k=1, v0=start, tol=TOP_TOLERANCE)[2][0])
 
 
 def shrink(W: Floats, threshold: float) -> tuple[Doubles, Doubles]:

@@ -1,0 +1,86 @@
+"""Every penalty keeps the contract, and gauges theirs."""
+
+import numpy as np
+import pytest
+from contracts.penalty import CHECKS, GAUGE_CHECKS, SEARCH_CHECKS, every_gauge, every_penalty
+from hypothesis import given
+from hypothesis import strategies as st
+
+import manyclass as mc
+
+
+def named(checks):
+    return pytest.mark.parametrize("check", checks, ids=lambda check: check.__name__.removeprefix("check_"))
+
+
+over_shapes = given(
+    shape=st.tuples(st.integers(1, 7), st.integers(1, 7)),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    seed=st.integers(0, 2**32 - 1),
+)
+
+
+@every_penalty
+@named(CHECKS)
+@over_shapes
+def test_contract(penalty, check, shape, dtype, seed):
+    check(penalty, np.random.default_rng(seed), shape, dtype)
+
+
+@every_gauge
+@named(GAUGE_CHECKS)
+@over_shapes
+def test_contract_of_gauges(penalty, check, shape, dtype, seed):
+    check(penalty, np.random.default_rng(seed), shape, dtype)
+
+
+@every_penalty
+@named(SEARCH_CHECKS)
+@pytest.mark.parametrize("shape", [(2, 2), (1, 3), (3, 2)])
+def test_contract_by_search(penalty, check, shape):
+    check(penalty, np.random.default_rng(1), shape, np.float64)
+
+
+PUBLIC = ["L1Norm", "GroupNorm", "TraceNorm", "Ridge"]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("strength", [-1e-9, np.inf, np.nan, "1", None, True, 1j])
+def test_a_strength_that_is_none_is_refused(name, strength):
+    with pytest.raises(ValueError, match="strength must be a finite number, at least 0; got"):
+        getattr(mc, name)(strength)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_penalties_are_equal_by_what_they_say(name):
+    penalty = getattr(mc, name)
+    assert penalty(0.5) == penalty(np.float32(0.5))
+    assert hash(penalty(1)) == hash(penalty(1.0))
+    assert penalty(0.5) != penalty(0.25)
+    assert all(penalty(0.5) != getattr(mc, other)(0.5) for other in PUBLIC if other != name)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_penalty_stays_as_strong_as_it_was_made(name):
+    with pytest.raises(AttributeError):
+        getattr(mc, name)(0.5).strength = 1.0
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_penalty_shows_as_it_is_typed(name):
+    assert repr(getattr(mc, name)(1e-5)) == f"{name}(1e-05)"
+
+
+@every_penalty
+@pytest.mark.parametrize("W", [[1.0, 2.0], 3.0, np.zeros((2, 0)), np.zeros((0, 2)), [["a"]], [[1j]]])
+def test_what_is_no_matrix_is_refused(penalty, W):
+    with pytest.raises(ValueError, match=r"a penalty takes a matrix \(d, k\) of real numbers; got"):
+        penalty.value(W)
+    with pytest.raises(ValueError, match=r"a penalty takes a matrix \(d, k\) of real numbers; got"):
+        penalty.prox(W, 1.0)
+
+
+@every_penalty
+def test_whole_numbers_are_worked_in_float64(penalty):
+    W = np.array([[3, -1], [0, 2]])
+    np.testing.assert_array_equal(penalty.prox(W, 0.5), penalty.prox(W.astype(np.float64), 0.5))
