@@ -56,7 +56,7 @@ class Atoms:
 
     def derivatives(self, H: Floats) -> Doubles:
         """<H, u_j v_j'> for each atom (m,)."""
-        return np.einsum("jm,jm->m", self.U, H @ self.V, dtype=np.float64, casting="same_kind")
+        return np.asarray(np.einsum("jm,jm->m", self.U, H @ self.V, dtype=np.float64, casting="same_kind"))
 
     def correct(self, rounds: int = 200, precision: float = 1e-12) -> float:
         """Find the best weights and b by box-constrained L-BFGS (Eq. 8 of Harchaoui et al., 2012); the objective."""

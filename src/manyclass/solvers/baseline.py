@@ -27,8 +27,7 @@ class Baseline:
 def baseline(objective: Objective) -> Baseline:
     """Without W all rows of a class have the same scores, so one pass that adds up each class is enough."""
     sums = class_sums(objective)
-    shares = np.bincount(objective.rows.y, objective.rows.p, objective.k)
-    classes = RowLosses(objective.rows.loss, np.arange(objective.k), shares, objective.k)
+    classes = RowLosses(objective.rows.loss, np.arange(objective.k), objective.rows.shares(), objective.k)
     with one_thread():
         b, loss = _best_intercept(classes, objective.fit_intercept)
         R = _gradients(classes, b)
@@ -80,5 +79,4 @@ def _value(classes: RowLosses, b: Doubles, rows: slice) -> tuple[float, Doubles]
 
 def _gradients(classes: RowLosses, b: Doubles) -> Doubles:
     """dL(b, c) for each class c (k, k)."""
-    R: Doubles = classes.loss.value_and_gradient(np.tile(b, (classes.k, 1)), np.arange(classes.k))[1]
-    return R
+    return classes.loss.value_and_gradient(np.tile(b, (classes.k, 1)), classes.y)[1].astype(np.float64, copy=False)

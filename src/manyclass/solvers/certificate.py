@@ -5,6 +5,7 @@ free b demands that the columns of Q add up to zero.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Certificate:
         return max(0.0, self.objective - self.bound)
 
 
-def certify(objective: Objective, point: Point, zero: Baseline, penalty: float | None = None) -> Certificate:
+def certify(objective: Objective, point: Point, base: Baseline, penalty: float | None = None) -> Certificate:
     """The certificate of a point, for two products with X; `penalty` is its penalty where that is known already."""
     scores = point.scores(objective)
     slope = objective.slope(scores)
@@ -46,7 +47,7 @@ def certify(objective: Objective, point: Point, zero: Baseline, penalty: float |
     value = slope.loss + (objective.penalty.value(W) if penalty is None else penalty)
     smooth = slope.W + objective.ridge.gradient(W).astype(slope.W.dtype) if objective.ridge.strength else slope.W
     excess = objective.gauge.polar(smooth) - objective.gauge.strength if objective.gauge else 0.0
-    return Certificate(value, _bound(objective, scores, slope, zero), excess, smooth, slope.b)
+    return Certificate(value, _bound(objective, scores, slope, base), excess, smooth, slope.b)
 
 
 def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: Any) -> bool:
@@ -60,29 +61,23 @@ def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: An
     return gap <= max(tolerance * scale, rounding)
 
 
-def _bound(objective: Objective, scores: Source, slope: Slope, zero: Baseline) -> float:
-    """The dual at the best of a few points: Q made feasible, and Q besides scaled into the ball of the gauge."""
+def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline) -> float:
+    """The dual at the best of a few multiples of Q, made feasible."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
-    mixing = _mixing(objective, slope, zero)
-    G = slope.W
-    if mixing is not None:
-        share, sums = mixing
-        weighted = objective.rmatmat(objective.rows.p[:, None]).astype(np.float64)
-        G = (1 - share) * (G - weighted * sums) + share * zero.gradient
-    G = G.astype(np.float64)
+    mixture = _Mixture(objective, slope.b, base)
+    G = mixture.gradient(slope.W.astype(np.float64))
     factors = _factors(objective, G)
-    conjugates = _conjugates(objective, scores, factors, mixing, zero)
-    return float(max(-c - _penalty_conjugate(objective, -t * G) for c, t in zip(conjugates, factors, strict=True)))
-
-
-def _penalty_conjugate(objective: Objective, G: Doubles) -> float:
-    # Without a ridge it is zero inside the ball of the gauge, into which G has just been scaled.
-    return objective.penalty.conjugate(G) if objective.ridge.strength else 0.0
+    conjugates = np.zeros(len(factors))
+    for part in objective.parts():
+        work = partial(_conjugates, mixture, factors, scores(part), part.start)
+        for sums in in_order(work, objective.rows.chunks(part)):
+            conjugates += sums
+    return max(-float(c) - _penalty(objective, -t * G) for c, t in zip(conjugates, factors, strict=True))
 
 
 def _factors(objective: Objective, G: Doubles) -> list[float]:
-    """What to multiply Q by: 1 where a ridge lets any Q be, and what brings it into the ball of the gauge."""
+    """What to multiply Q by: what brings it into the ball of the gauge, and where a ridge lets Q be outside, more."""
     inside = 1.0
     if objective.gauge:
         polar = objective.gauge.polar(G)
@@ -90,47 +85,47 @@ def _factors(objective: Objective, G: Doubles) -> list[float]:
     return sorted({inside, (1 + inside) / 2, 1.0}) if objective.ridge.strength else [inside]
 
 
-def _mixing(objective: Objective, slope: Slope, zero: Baseline) -> tuple[float, Doubles] | None:
-    """(share, sums): Q - p sums' has columns that add up to zero, and a share of Q at W = 0 keeps it in the domain.
+def _penalty(objective: Objective, G: Doubles) -> float:
+    # Without a ridge it is zero inside the ball of the gauge, into which G has just been scaled.
+    return objective.penalty.conjugate(G) if objective.ridge.strength else 0.0
 
-    An entry of class c may leave the domain by as much as its sum, and the Q of W = 0 is inside by about the share of
-    that class among the rows.
+
+def _conjugates(mixture: "_Mixture", factors: list[float], S: Floats, start: int, chunk: slice) -> Doubles:
+    """sum_i p_i L*(t Q_i / p_i) over a chunk of rows, for each factor t."""
+    rows = mixture.objective.rows
+    p, y = rows.p[chunk], rows.y[chunk]
+    counts = p > 0
+    R = mixture.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
+    values = [rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]) for t in factors]
+    return np.array([float(p[counts] @ v) for v in values])
+
+
+class _Mixture:
+    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 that of W = 0.
+
+    Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
+    about the share of c among the rows.
     """
-    if not objective.fit_intercept or not slope.b.any():
-        return None
-    shares = np.bincount(objective.rows.y, objective.rows.p, objective.k)
-    over = np.abs(slope.b)
-    held = shares > 0
-    share = float((over[held] / (over[held] + shares[held])).max(initial=0.0))
-    return min(1.0, share), slope.b
 
+    def __init__(self, objective: Objective, sums: Doubles, base: Baseline):
+        self.objective = objective
+        self.base = base
+        self.sums = sums
+        over, shares = np.abs(sums), objective.rows.shares()
+        inside = shares > 0
+        self.share = float((over[inside] / (over[inside] + shares[inside])).max(initial=0.0))
 
-def _conjugates(
-    objective: Objective,
-    scores: Source,
-    factors: list[float],
-    mixing: tuple[float, Doubles] | None,
-    zero: Baseline,
-) -> Doubles:
-    """sum_i p_i L*(t Q_i / p_i) for each factor t."""
-    rows, total = objective.rows, np.zeros(len(factors))
-    b = zero.b.astype(objective.dtype)
+    def gradient(self, G: Doubles) -> Doubles:
+        """X' of the mixture, from G = X' Q."""
+        if not self.sums.any():
+            return G
+        mean = self.objective.rmatmat(self.objective.rows.p[:, None]).astype(np.float64)
+        return np.asarray((1 - self.share) * (G - mean * self.sums) + self.share * self.base.gradient)
 
-    def work(S: Floats, start: int, chunk: slice) -> Doubles:
-        R = rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], rows.y[chunk])[1]
-        if mixing is not None:
-            share, sums = mixing
-            base = rows.loss.value_and_gradient(np.tile(b, (len(R), 1)), rows.y[chunk])[1]
-            R = ((1 - share) * (R - sums) + share * base).astype(R.dtype)
-        p = rows.p[chunk]
-        return np.array([_weighted(p, rows.loss.conjugate(t * R, rows.y[chunk])) for t in factors])
-
-    for part in objective.parts():
-        S = scores(part)
-        for sums in in_order(lambda c, S=S, start=part.start: work(S, start, c), rows.chunks(part)):
-            total += sums
-    return total
-
-
-def _weighted(p: Doubles, values: Doubles) -> float:
-    return float(p[p > 0] @ values[p > 0])
+    def rows(self, R: Floats, y: NDArray[np.intp]) -> Floats:
+        """Q_i / p_i of the mixture, from R_i = Q_i / p_i, for rows of these classes."""
+        if not self.sums.any():
+            return R
+        S = np.tile(self.base.b.astype(R.dtype), (len(R), 1))
+        R0 = self.objective.rows.loss.value_and_gradient(S, y)[1]
+        return ((1 - self.share) * (R - self.sums) + self.share * R0).astype(R.dtype)

@@ -34,9 +34,7 @@ class _Iterate:
         return self.point.scores(objective) if S is None else lambda rows: S[rows]
 
 
-def fista(
-    objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
-) -> str:
+def fista(objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int) -> str:
     """Minimize; what ended it."""
     steps = _Steps(objective)
     new = old = steps.first(start or zero(objective, base.b))

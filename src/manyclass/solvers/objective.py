@@ -43,19 +43,16 @@ class RowLosses:
         size = max(32, min(1024, _CHUNK // max(1, self.k)))
         return [slice(rows.start + c.start, rows.start + c.stop) for c in spans(rows.stop - rows.start, size)]
 
+    def shares(self) -> Doubles:
+        """The sum of p over the rows of each class (k,)."""
+        return np.bincount(self.y, self.p, self.k).astype(np.float64, copy=False)
+
     def at(self, S: Floats, rows: slice) -> tuple[float, Floats]:
         """The sum over some rows, and p_i dL_i (m, k)."""
         values, R = self.loss.value_and_gradient(S, self.y[rows])
         p = self.p[rows]
         R *= p[:, None].astype(R.dtype)
         return float(p @ values), R
-
-    def conjugate(self, Q: Floats, rows: slice) -> float:
-        """sum_i p_i L*(Q_i / p_i) over rows whose p is not zero."""
-        p = self.p[rows]
-        here = p > 0
-        R = Q[here] / p[here, None].astype(Q.dtype)
-        return float(p[here] @ self.loss.conjugate(R, self.y[rows][here]))
 
 
 class Objective:
@@ -89,6 +86,15 @@ class Objective:
         other = object.__new__(Objective)
         other.__dict__.update(self.__dict__, penalty=penalty, passes=0.0)
         other.gauge, other.ridge = penalty.parts()
+        return other
+
+    def of_classes(self, classes: NDArray[np.intp]) -> "Objective":
+        """Over some classes only; rows of the others must have no weight."""
+        other = self.with_penalty(self.penalty)
+        numbers = np.zeros(self.k, np.intp)
+        numbers[classes] = np.arange(len(classes))
+        other.k = len(classes)
+        other.rows = RowLosses(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
         return other
 
     def parts(self) -> list[slice]:

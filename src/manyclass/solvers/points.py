@@ -30,6 +30,16 @@ class Whole:
         """W (d, k)."""
         return self.W
 
+    def of_classes(self, classes: NDArray[np.intp]) -> "Whole":
+        """Some of the columns of W."""
+        return Whole(self.W[:, classes], self.b[classes])
+
+    def among(self, k: int, classes: NDArray[np.intp], b: Doubles) -> "Whole":
+        """These classes among k, the others with W = 0, and b (k,)."""
+        W = np.zeros((len(self.W), k), self.W.dtype)
+        W[:, classes] = self.W
+        return Whole(W, b)
+
     def factors(self) -> Factors:
         """U (d, r), s (r,), V (k, r) with W = U diag(s) V'."""
         with one_thread():
@@ -56,6 +66,16 @@ class Product:
             return S
 
         return some
+
+    def of_classes(self, classes: NDArray[np.intp]) -> "Product":
+        """Some of the columns of W."""
+        return Product(self.A, self.B[classes], self.b[classes])
+
+    def among(self, k: int, classes: NDArray[np.intp], b: Doubles) -> "Product":
+        """These classes among k, the others with W = 0, and b (k,)."""
+        B = np.zeros((k, self.B.shape[1]), self.B.dtype)
+        B[classes] = self.B
+        return Product(self.A, B, b)
 
     def whole(self) -> Floats:
         """W (d, k)."""

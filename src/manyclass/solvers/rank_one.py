@@ -107,9 +107,7 @@ def _with_ridge(objective: Objective, G: Floats, atoms: Atoms) -> Floats:
     return G + objective.ridge.gradient(atoms.point().whole()).astype(G.dtype) if objective.ridge.strength else G
 
 
-def _ended(
-    objective: Objective, run: Run, base: Baseline, atoms: Atoms, status: str, tolerance: float = 0.0
-) -> str:
+def _ended(objective: Objective, run: Run, base: Baseline, atoms: Atoms, status: str, tolerance: float = 0.0) -> str:
     """Certify where the atoms stand: "optimal" if that is proved, else the status."""
     point = atoms.point()
     run.certified(point, certify(objective, point, base))

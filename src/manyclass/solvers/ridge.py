@@ -14,9 +14,7 @@ from manyclass.solvers.solution import Run
 Doubles = NDArray[np.float64]
 
 
-def ridge(
-    objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
-) -> str:
+def ridge(objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int) -> str:
     """Minimize; what ended it. Without a ridge there is no gap, and a small gradient ends it."""
     function = _Function(objective)
     begin = start or zero(objective, base.b)

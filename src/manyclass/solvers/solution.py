@@ -88,6 +88,14 @@ class Run:
         if self.seconds > self.max_seconds:
             raise Ended("time is up")
 
+    def solution(self, status: str, passes: float) -> Solution:
+        """What a solver that ended so returns."""
+        if self.point is None:
+            raise RuntimeError("a solver must record a point before it ends")
+        return Solution(
+            self.point, self.value, self.gap, self.excess, status, self.seconds, passes, len(self.history), self.history
+        )
+
     def certified(self, point: Point, certificate: Certificate) -> None:
         """Note what is proved at a point: a bound on the optimum, and so on the gap of the best point."""
         self.excess, self.bound = certificate.excess, max(self.bound, certificate.bound)

@@ -1,6 +1,11 @@
 """solve: the batch solvers by name, each with the same promises."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._blas import one_thread
 from manyclass.solvers.baseline import Baseline, baseline
@@ -47,7 +52,11 @@ def solve(
     `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True. An
     interrupt from the keyboard gives the best point so far.
     """
-    run, before = Run(max_seconds, callback), objective.passes
+    held = np.flatnonzero(objective.rows.shares())
+    if len(held) < objective.k and objective.fit_intercept:
+        inner = partial(solve, solver=solver, tolerance=tolerance, max_iter=max_iter, max_seconds=max_seconds)
+        return _without_empty_classes(objective, held, start, partial(inner, callback=callback))
+    run, before, status = Run(max_seconds, callback), objective.passes, "interrupted"
     with one_thread():
         try:
             status = _run(objective, run, solver, tolerance, max_iter, start)
@@ -56,19 +65,19 @@ def solve(
         except KeyboardInterrupt:
             if run.point is None:
                 raise
-            status = "interrupted"
-    assert run.point is not None
-    return Solution(
-        point=run.point,
-        objective=run.value,
-        gap=run.gap,
-        excess=run.excess,
-        status=status,
-        seconds=run.seconds,
-        passes=objective.passes - before,
-        iterations=len(run.history),
-        history=run.history,
-    )
+    return run.solution(status, objective.passes - before)
+
+
+def _without_empty_classes(
+    objective: Objective, held: NDArray[np.intp], start: Point | None, inner: Callable[..., Solution]
+) -> Solution:
+    """Classes without weight have W = 0 and the b of the baseline: for most losses, the lower b, the better."""
+    smaller = objective.of_classes(held)
+    found = inner(smaller, start=None if start is None else start.of_classes(held))
+    objective.passes += smaller.passes
+    b = baseline(objective).b
+    b[held] = found.b
+    return replace(found, point=found.point.among(objective.k, held, b))
 
 
 def _run(objective: Objective, run: Run, solver: str, tolerance: float, max_iter: int, start: Point | None) -> str:
