@@ -57,8 +57,12 @@ def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: An
     gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
     """
     rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
-    scale = min(abs(value), max(0.0, base.loss - value + gap))
-    return gap <= max(tolerance * scale, rounding)
+    return gap <= max(tolerance * scale(value - gap, base), rounding)
+
+
+def scale(value: float, base: Baseline) -> float:
+    """The smaller of the objective and its gain over W = 0, against which gaps are measured."""
+    return min(abs(value), max(0.0, base.loss - value))
 
 
 def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline) -> float:

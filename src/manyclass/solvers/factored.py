@@ -12,7 +12,7 @@ from manyclass._blas import one_thread
 from manyclass.data.tiles import Floats
 from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
-from manyclass.solvers.certificate import certify, solved
+from manyclass.solvers.certificate import certify, scale, solved
 from manyclass.solvers.factored_loss import FactoredLoss
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
@@ -78,9 +78,8 @@ class _Descent:
         for step in self.steps:
             self.x = step.x
             run.record(self.point, step.value, rank=self.rank)
-            scale = min(abs(step.value), max(0.0, base.loss - step.value))
             size = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x))
-            if size <= target * scale or len(run.history) >= max_iter:
+            if size <= target * scale(step.value, base) or len(run.history) >= max_iter:
                 return False
         return True
 
@@ -135,7 +134,7 @@ def _length(objective: Objective, point: Product, triple: Triple, strength: floa
         return float(p @ objective.rows.loss.value_and_gradient(S + t * D, y)[0]) / share + t * cost
 
     slowest = objective.rows.loss.curvature * float(np.mean(D * D)) * objective.k
-    t = float(roots @ roots) / max(slowest, 1e-300) / 64 if slowest > 0 else 1.0
+    t = float(np.sum(roots**4)) / slowest / 4 if slowest > 0 else 1.0
     last = value(t)
     while (next_value := value(4 * t)) < last:
         t, last = 4 * t, next_value

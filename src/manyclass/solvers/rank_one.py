@@ -49,28 +49,28 @@ def rank_one(
     if gauge is None:
         raise ValueError(f"rank_one needs a penalty with atoms, such as a trace norm; got {objective.penalty}")
     atoms = begin(objective, base, start)
-    epsilon, size = settings.epsilon * gauge.polar(base.gradient), 1.0
+    share, unit, size = settings.epsilon, gauge.polar(base.gradient), 1.0
     steps = min(max_iter, settings.max_steps or max_iter)
     for count in range(1, steps + 1):
         slope = objective.slope(atoms.scores)
         H = _with_ridge(objective, slope.W, atoms)
         # It attains the polar up to rounding, more than the epsilon / 2 that is asked for.
-        u, v = gauge.atom(-H)
+        epsilon, (u, v) = share * unit, gauge.atom(-H)
         g = gauge.strength + float(u.astype(np.float64) @ (H @ v))
         steep = g <= -epsilon / 2
         if steep:
             size = add_atom(atoms, u, v, g, 2 * size)
-        elif np.abs(atoms.derivatives(H) + gauge.strength).max(initial=0.0) <= epsilon and _settled(slope.b, epsilon):
+        elif np.abs(atoms.derivatives(H) + gauge.strength).max(initial=0.0) <= epsilon and _settled(slope.b, share):
             if settings.shrink == 1:
                 return _ended(objective, run, base, atoms, f"optimal to epsilon {settings.epsilon}")
             if _ended(objective, run, base, atoms, "", tolerance) == "optimal":
                 return "optimal"
-            epsilon *= settings.shrink
+            share *= settings.shrink
         if not steep or count % settings.every == 0:
             atoms.correct(precision=1e-9 if steep else 1e-15)
         point = atoms.point()
         value = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
-        run.record(point, value, atoms=len(atoms.theta), epsilon=epsilon)
+        run.record(point, value, atoms=len(atoms.theta), epsilon=share)
     return _ended(objective, run, base, atoms, f"not solved in {steps} steps", tolerance)
 
 
@@ -99,8 +99,8 @@ def add_atom(atoms: Atoms, u: Floats, v: Floats, slope: float, first: float) -> 
     return t or first / 4
 
 
-def _settled(slope_b: Doubles, epsilon: float) -> bool:
-    return float(np.abs(slope_b).sum()) <= max(epsilon, 1e-6)
+def _settled(slope_b: Doubles, share: float) -> bool:
+    return float(np.abs(slope_b).sum()) <= max(share, 1e-6)
 
 
 def _with_ridge(objective: Objective, G: Floats, atoms: Atoms) -> Floats:

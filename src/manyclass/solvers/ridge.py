@@ -24,7 +24,7 @@ def ridge(objective: Objective, run: Run, base: Baseline, start: Point | None, t
     for step in quasi_newton.descend(function, x, function.first_length(x), slack=slack):
         point = function.point(step.x)
         run.record(point, step.value)
-        if _size(step, objective) <= target * min(abs(step.value), max(0.0, base.loss - step.value)):
+        if solved(_size(step, objective), step.value, base, target, objective.dtype):
             run.certified(point, certify(objective, point, base))
             if objective.ridge.strength == 0 or solved(run.gap, run.value, base, tolerance, objective.dtype):
                 return "optimal"
