@@ -38,7 +38,7 @@ def _conic(made, loss, gauge):
     S = X @ W + (np.ones((made.n, 1)) @ b if made.fit_intercept else 0)
     penalty = made.gauge.strength * NORMS[gauge](W) + made.ridge.strength * cp.sum_squares(W)
     problem = cp.Problem(cp.Minimize(made.rows.p @ _losses(loss, S, np.eye(k)[made.rows.y]) + penalty))
-    return problem.solve(solver="CLARABEL", tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+    return problem.solve(solver="CLARABEL", tol_gap_rel=1e-9, tol_gap_abs=1e-9, tol_feas=1e-9)
 
 
 @pytest.mark.parametrize(("seed", "loss", "gauge", "fit_intercept"), PROBLEMS)

@@ -23,7 +23,7 @@ Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most
 _LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
-_ROWS = 2048  # that are enough to choose the length of a first step
+_ROWS = 512  # that are enough to choose the length of a first step
 _SAMPLE = 512  # rows that are enough to know the size of X
 _FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
@@ -39,7 +39,7 @@ def factored(
     while True:
         stuck = descent.run(run, base, target, max_iter)
         point = descent.point()
-        certificate = certify(objective, point, base)
+        certificate = certify(objective, point, base, _penalty(objective, point))
         run.certified(point, certificate)
         if solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
             return "optimal"
@@ -111,6 +111,12 @@ def _grown(objective: Objective, point: Product, slope: Floats, strength: float,
     return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
 
 
+def _penalty(objective: Objective, point: Product) -> float:
+    """That of the trace norm and the ridge, by the few singular values."""
+    s = point.factors()[1]
+    return (objective.gauge.strength if objective.gauge else 0.0) * float(s.sum()) + objective.ridge.strength * float(s @ s)
+
+
 def _outside(G: Floats, point: Product) -> Floats:
     """G without what the columns and the rows of W span."""
     if not point.A.shape[1]:
@@ -125,13 +131,14 @@ def _length(objective: Objective, point: Product, triple: Triple, strength: floa
     """The t for which W + t A B' is about the best on some of the rows."""
     A, roots, B = triple
     rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
-    X, y, p = objective.X.rows(rows).astype(np.float64), objective.rows.y[rows], objective.rows.p[rows]
-    S, D = (X @ point.A) @ point.B.T + point.b, (X @ A) @ B.T
+    X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
+    S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
+    D = (X @ A.astype(objective.dtype)) @ B.T.astype(objective.dtype)
     cost = strength * float(roots @ roots)
     share = max(float(p.sum()), 1e-300)
 
     def value(t: float) -> float:
-        return float(p @ objective.rows.loss.value_and_gradient(S + t * D, y)[0]) / share + t * cost
+        return float(p @ objective.rows.loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share + t * cost
 
     slowest = objective.rows.loss.curvature * float(np.mean(D * D)) * objective.k
     t = float(np.sum(roots**4)) / slowest / 4 if slowest > 0 else 1.0

@@ -9,7 +9,6 @@ from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Product
 
 Doubles = NDArray[np.float64]
-Part = tuple[float, Floats, Doubles]
 
 
 class FactoredLoss:
@@ -57,21 +56,23 @@ class FactoredLoss:
         return float(value), np.concatenate([(dA * self.units).ravel(), (dB * self.units).ravel(), db * self.unit])
 
     def _mean_loss(self, A: Doubles, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
-        objective = self.objective
-        Z = objective.matmat(A)
-        right, left = np.ascontiguousarray(B.T, Z.dtype), B.astype(Z.dtype)
-        shift, RB = b.astype(Z.dtype), np.empty_like(Z)
+        objective, rows, r = self.objective, self.objective.rows, self.r
+        # A column of ones for b; and weights multiply the narrow arrays, never the wide scores.
+        Z = np.hstack([objective.matmat(A), np.ones((objective.n, 1), objective.dtype)])
+        left = B.astype(Z.dtype)
+        right = np.ascontiguousarray(np.vstack([B.T, b]), Z.dtype)
+        RB = np.empty((objective.n, r), Z.dtype)
 
-        def work(chunk: slice) -> Part:
-            S = Z[chunk] @ right
-            S += shift
-            loss, R = objective.rows.at(S, chunk)
+        def work(chunk: slice) -> tuple[float, Floats]:
+            p = rows.p[chunk]
+            weights = p[:, None].astype(Z.dtype)
+            values, R = rows.loss.value_and_gradient(Z[chunk] @ right, rows.y[chunk])
             np.matmul(R, left, out=RB[chunk])
-            return loss, R.T @ Z[chunk], R.sum(axis=0).astype(np.float64)
+            RB[chunk] *= weights
+            return float(p @ values), R.T @ (Z[chunk] * weights)
 
-        loss, dB, db = 0.0, np.zeros(B.shape), np.zeros(len(b))
-        for part in in_order(work, objective.rows.chunks(slice(0, objective.n))):
+        loss, dB = 0.0, np.zeros((objective.k, r + 1))
+        for part in in_order(work, rows.chunks(slice(0, objective.n))):
             loss += part[0]
             dB += part[1]
-            db += part[2]
-        return loss, objective.rmatmat(RB).astype(np.float64), dB, db
+        return loss, objective.rmatmat(RB).astype(np.float64), dB[:, :r].copy(), dB[:, r].copy()
