@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contracts.solver import PAIRS, SOLVERS, objective, rows, value
+from contracts.solver import PAIRS, objective, rows, value
 
 from manyclass.solvers.solve import solve
 
