@@ -1,25 +1,24 @@
 """R1D as published."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from contracts.solver import objective, slopes
 
-from manyclass._blas import one_thread
 from manyclass.solvers.atoms import Atoms
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.line_search import armijo
 from manyclass.solvers.rank_one import PUBLISHED, rank_one
-from manyclass.solvers.solution import Run
+from manyclass.solvers.solve import solve
 
 
 @pytest.mark.parametrize("gauge", ["trace", "l1", "group"])
 def test_the_published_settings_end_where_both_conditions_hold(gauge):
     made = objective(gauge, ridge=0.01)
-    base, run = baseline(made), Run()
-    with one_thread():
-        status = rank_one(made, run, base, None, 1e-4, 1000, PUBLISHED)
-    found = run.solution(status, 0)
-    assert status in ("optimal to epsilon 0.035", "optimal")
+    base = baseline(made)
+    found = solve(made, partial(rank_one, settings=PUBLISHED))
+    assert found.status in ("optimal to epsilon 0.035", "optimal")
     assert found.iterations <= PUBLISHED.max_steps
     epsilon = PUBLISHED.epsilon * made.gauge.polar(base.gradient)
     H, _ = slopes(made, found.W, found.b)

@@ -40,7 +40,7 @@ def fastest(objective: Objective) -> str:
 
 def solve(
     objective: Objective,
-    solver: str = "auto",
+    solver: str | Solver = "auto",
     tolerance: float = 1e-4,
     max_iter: int = 1000,
     max_seconds: float | None = None,
@@ -49,6 +49,7 @@ def solve(
 ) -> Solution:
     """Minimize an objective until the duality gap is `tolerance` of it and of what W gains over W = 0.
 
+    `solver` is "auto", one of SOLVERS, or a function like them, such as `partial(rank_one, settings=PUBLISHED)`.
     `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True. An
     interrupt from the keyboard gives the best point so far.
     """
@@ -80,10 +81,19 @@ def _without_empty_classes(
     return replace(found, point=found.point.among(objective.k, held, b))
 
 
-def _run(objective: Objective, run: Run, solver: str, tolerance: float, max_iter: int, start: Point | None) -> str:
+def _named(objective: Objective, solver: str | Solver) -> Solver:
+    if callable(solver):
+        return solver
     name = fastest(objective) if solver == "auto" else solver
     if name not in SOLVERS:
         raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {solver!r}")
+    return SOLVERS[name]
+
+
+def _run(
+    objective: Objective, run: Run, solver: str | Solver, tolerance: float, max_iter: int, start: Point | None
+) -> str:
+    minimize = _named(objective, solver)
     base = baseline(objective)
     nothing = zero(objective, base.b)
     run.record(nothing, base.loss)
@@ -91,4 +101,4 @@ def _run(objective: Objective, run: Run, solver: str, tolerance: float, max_iter
     if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + tolerance):
         run.certified(nothing, certify(objective, nothing, base))
         return "optimal"
-    return SOLVERS[name](objective, run, base, start, tolerance, max_iter)
+    return minimize(objective, run, base, start, tolerance, max_iter)
