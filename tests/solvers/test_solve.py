@@ -120,3 +120,14 @@ def test_an_unknown_solver_is_refused():
 def test_solvers_by_atoms_ask_for_a_gauge(solver):
     with pytest.raises(ValueError, match="needs a penalty with atoms"):
         solve(objective(None), solver)
+
+
+@pytest.mark.parametrize(("solver", "gauge"), [(s, kind.gauges[0]) for s, kind in SOLVERS.items()])
+def test_zero_is_a_start_like_any_other(solver, gauge):
+    tolerance = 1e-3
+    nothing = solve(objective("trace", share=2.0, ridge=0.0))
+    assert nothing.rank == 0
+    made = objective(gauge)
+    found = solve(made, solver, tolerance, start=nothing.point)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.objective, solve(made, "fista", 1e-6).objective, rtol=2 * tolerance)
