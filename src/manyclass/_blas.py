@@ -22,7 +22,9 @@ R = TypeVar("R")
 
 @cache
 def _libraries() -> list[Any]:
-    # Looking for the libraries takes milliseconds, setting their threads microseconds.
+    # Looking for the libraries takes milliseconds, setting their threads microseconds. SciPy brings a BLAS of its own,
+    # which is only found once it is loaded.
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)

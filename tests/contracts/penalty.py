@@ -134,6 +134,20 @@ def check_gauge_the_atom_has_norm_one(gauge, rng, shape, dtype):
         assert length == pytest.approx(1, rel=tolerance(dtype))
 
 
+def check_gauge_atoms_make_up_W_for_its_norm(gauge, rng, shape, dtype):
+    W = gauge.prox(rng.standard_normal(shape).astype(dtype), 0.5)
+    U, V, weights = gauge.atoms(W)
+    assert (weights > 0).all()
+    np.testing.assert_allclose((U * weights) @ V.T, W, atol=1e-4 if dtype == np.float32 else 1e-10)
+    np.testing.assert_allclose(weights.sum(), gauge.norm(W), rtol=1e-4 if dtype == np.float32 else 1e-9, atol=1e-6)
+
+
+def check_gauge_a_spectral_one_adds_up_singular_values(gauge, rng, shape, dtype):
+    W = rng.standard_normal(shape).astype(dtype)
+    same = np.isclose(gauge.norm(W), np.linalg.norm(W, "nuc"), rtol=1e-4)
+    assert same if gauge.spectral else not same or min(shape) == 1
+
+
 def check_gauge_the_proximal_step_meets_its_condition(gauge, rng, shape, dtype):
     W, step = draw(rng, shape, dtype), rng.uniform(0.01, 3)
     V = exact(gauge.prox(W, step))

@@ -60,6 +60,13 @@ class Matrix(ABC):
         product = self._rmatmat(R)
         return product[:, 0] if vector else product
 
+    def part(self, rows: slice) -> "Matrix":
+        """Rows [start, stop) as a matrix, without a copy; the whole is a part of itself."""
+        from manyclass.data.part import Part
+
+        start, stop, _ = rows.indices(self.shape[0])
+        return self if (start, stop) == (0, self.shape[0]) else Part(self, slice(start, stop))
+
     def row_norms(self, squared: bool = False) -> Floats:
         """Euclidean length of every row (n,), or its square."""
         squares = np.empty(self.shape[0], self.dtype)

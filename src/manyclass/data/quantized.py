@@ -50,6 +50,9 @@ class QuantizedMatrix(Matrix):
         """(blocks, centroids, block)."""
         return self.quantizer.codebooks_
 
+    def part(self, rows: slice) -> Matrix:
+        return QuantizedMatrix(self.codes[rows], self.quantizer)
+
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return self._rotated_back(self._decoded(index))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from manyclass import _checks
 from manyclass.penalties.arguments import Floats, as_weights
@@ -22,6 +23,9 @@ class Gauge(Penalty):
     """
 
     strength: float
+
+    # Whether it is the sum of the singular values, so that factors of W can stand for W.
+    spectral: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strength", _checks.nonnegative(self.strength, "strength"))
@@ -40,6 +44,10 @@ class Gauge(Penalty):
     @abstractmethod
     def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
         """(u, v), of the dtype of G, such that A = u v' has <G, A> = polar(G); some atom where G is zero."""
+
+    @abstractmethod
+    def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
+        """U (d, m), V (k, m) and weights (m,) above 0 with W = U diag(weights) V', whose sum is norm(W)."""
 
     def value(self, W: ArrayLike) -> float:
         return self.strength * self.norm(W)

@@ -1,7 +1,7 @@
 """GroupNorm: few rows of W differ from zero, so that few features serve all classes."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from manyclass.penalties.arguments import Floats, as_weights, squares
 from manyclass.penalties.gauge import Gauge
@@ -32,6 +32,14 @@ class GroupNorm(Gauge):
         else:
             v /= length
         return u, v
+
+    def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
+        W = as_weights(W)
+        lengths = np.sqrt(squares(W))
+        held = np.flatnonzero(lengths)
+        U = np.zeros((len(W), len(held)), W.dtype)
+        U[held, np.arange(len(held))] = 1
+        return U, (W[held].T / lengths[held]).astype(W.dtype), lengths[held]
 
     def prox(self, W: ArrayLike, step: float) -> Floats:
         W = as_weights(W)

@@ -1,7 +1,7 @@
 """L1Norm: few entries of W differ from zero."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from manyclass.penalties.arguments import Floats, as_weights
 from manyclass.penalties.gauge import Gauge
@@ -26,6 +26,14 @@ class L1Norm(Gauge):
         u, v = np.zeros(len(G), G.dtype), np.zeros(G.shape[1], G.dtype)
         u[j], v[m] = 1, -1 if G[j, m] < 0 else 1
         return u, v
+
+    def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
+        W = as_weights(W)
+        j, m = np.nonzero(W)
+        U, V = np.zeros((W.shape[0], len(j)), W.dtype), np.zeros((W.shape[1], len(j)), W.dtype)
+        which = np.arange(len(j))
+        U[j, which], V[m, which] = 1, np.sign(W[j, m])
+        return U, V, np.abs(W[j, m]).astype(np.float64)
 
     def prox(self, W: ArrayLike, step: float) -> Floats:
         W = as_weights(W)

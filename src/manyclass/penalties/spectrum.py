@@ -22,6 +22,14 @@ def singular_values(W: Floats) -> Doubles:
         return np.asarray(np.linalg.svd(W.astype(np.float64), compute_uv=False))
 
 
+def triples(W: Floats) -> tuple[Doubles, Doubles, Doubles]:
+    """U (d, r), s (r,), V (k, r): the singular values that are more than rounding, and their vectors."""
+    with one_thread():
+        U, s, Vt = np.linalg.svd(W.astype(np.float64), full_matrices=False)
+    r = int(np.count_nonzero(s > 10 * np.finfo(W.dtype).eps * s[:1].sum()))
+    return U[:, :r], s[:r], Vt[:r].T
+
+
 def top_triple(G: Floats) -> tuple[Doubles, float, Doubles]:
     """(u, s, v): the largest singular value of G and its vectors of length 1, with G v = s u."""
     A = G.astype(np.float64)

@@ -1,6 +1,7 @@
 """TraceNorm: W has low rank, so that classes share few latent features."""
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from manyclass.penalties import spectrum
 from manyclass.penalties.arguments import Floats, as_weights
@@ -17,6 +18,8 @@ class TraceNorm(Gauge):
            [0., 0., 0.]])
     """
 
+    spectral = True
+
     def norm(self, W: ArrayLike) -> float:
         return float(spectrum.singular_values(as_weights(W)).sum())
 
@@ -27,6 +30,11 @@ class TraceNorm(Gauge):
         G = as_weights(G)
         u, _, v = spectrum.top_triple(G)
         return u.astype(G.dtype), v.astype(G.dtype)
+
+    def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
+        W = as_weights(W)
+        U, s, V = spectrum.triples(W)
+        return U.astype(W.dtype), V.astype(W.dtype), s
 
     def prox(self, W: ArrayLike, step: float) -> Floats:
         return self.prox_and_value(W, step)[0]

@@ -1,0 +1,78 @@
+"""F of factors: W = A B' with (|A|^2 + |B|^2) / 2 in place of the trace norm, a smooth function of A, B and b."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._blas import in_order
+from manyclass.data.tiles import Floats
+from manyclass.solvers.objective import Objective
+from manyclass.solvers.points import Product
+
+Doubles = NDArray[np.float64]
+
+
+class FactoredLoss:
+    """F(A, B, b) = mean loss of X A B' + b, plus strength / 2 (|A|^2 + |B|^2), plus ridge |A B'|^2.
+
+    Its least value over all factors of W is F(W, b), where A and B share the singular values of W evenly. One
+    evaluation multiplies X by r columns and X' by r columns, and holds no scores but those of a chunk of rows.
+    """
+
+    def __init__(self, objective: Objective, units: Doubles, unit: float):
+        self.objective = objective
+        self.r = len(units)
+        self.units = units  # of the columns of A and B (r,)
+        self.unit = unit  # of b
+        self.strength = objective.gauge.strength if objective.gauge else 0.0
+        self.evaluations = 0
+
+    def pack(self, A: Floats, B: Floats, b: Doubles) -> Doubles:
+        """One vector of all unknowns."""
+        return np.concatenate([(A / self.units).ravel(), (B / self.units).ravel(), b / self.unit]).astype(np.float64)
+
+    def unpack(self, x: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+        """A (d, r), B (k, r), b (k,)."""
+        d, k, r = self.objective.d, self.objective.k, self.r
+        A, B, b = np.split(x, [d * r, d * r + k * r])
+        return A.reshape(d, r) * self.units, B.reshape(k, r) * self.units, b * self.unit
+
+    def point(self, x: Doubles) -> Product:
+        """The point that a vector stands for."""
+        A, B, b = self.unpack(x)
+        return Product(A.astype(self.objective.dtype), B.astype(self.objective.dtype), b)
+
+    def __call__(self, x: Doubles) -> tuple[float, Doubles]:
+        """The value and the gradient, one vector."""
+        A, B, b = self.unpack(x)
+        self.evaluations += 1
+        loss, dA, dB, db = self._mean_loss(A, B, b)
+        AA, BB = A.T @ A, B.T @ B
+        ridge = self.objective.ridge.strength
+        value = loss + self.strength / 2 * (np.trace(AA) + np.trace(BB)) + ridge * float((AA * BB).sum())
+        dA += self.strength * A + 2 * ridge * A @ BB
+        dB += self.strength * B + 2 * ridge * B @ AA
+        if not self.objective.fit_intercept:
+            db[:] = 0
+        return float(value), np.concatenate([(dA * self.units).ravel(), (dB * self.units).ravel(), db * self.unit])
+
+    def _mean_loss(self, A: Doubles, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
+        objective, rows, r = self.objective, self.objective.rows, self.r
+        # A column of ones for b; and weights multiply the narrow arrays, never the wide scores.
+        Z = np.hstack([objective.matmat(A), np.ones((objective.n, 1), objective.dtype)])
+        left = B.astype(Z.dtype)
+        right = np.ascontiguousarray(np.vstack([B.T, b]), Z.dtype)
+        RB = np.empty((objective.n, r), Z.dtype)
+
+        def work(chunk: slice) -> tuple[float, Floats]:
+            p = rows.p[chunk]
+            weights = p[:, None].astype(Z.dtype)
+            values, R = rows.loss.value_and_gradient(Z[chunk] @ right, rows.y[chunk])
+            np.matmul(R, left, out=RB[chunk])
+            RB[chunk] *= weights
+            return float(p @ values), R.T @ (Z[chunk] * weights)
+
+        loss, dB = 0.0, np.zeros((objective.k, r + 1))
+        for part in in_order(work, rows.chunks(slice(0, objective.n))):
+            loss += part[0]
+            dB += part[1]
+        return loss, objective.rmatmat(RB).astype(np.float64), dB[:, :r].copy(), dB[:, r].copy()

@@ -1,0 +1,110 @@
+"""Solution: what every batch solver returns; and Run, which watches it on the way."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.data.tiles import Floats
+from manyclass.solvers.certificate import Certificate
+from manyclass.solvers.points import Point
+
+Doubles = NDArray[np.float64]
+Callback = Callable[[dict[str, Any]], object]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best point that was met, and how good it is known to be.
+
+    `gap` bounds objective - optimum from above, by duality; inf where the solver ended before it was computed. `excess`
+    is polar(slope) - strength, the epsilon of condition (C1). `status` is "optimal", "time is up", "interrupted", or
+    says what else ended the solver.
+    """
+
+    point: Point
+    objective: float
+    gap: float
+    excess: float
+    status: str
+    seconds: float
+    passes: float
+    iterations: int
+    history: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    @property
+    def W(self) -> Floats:  # noqa: N802, mathematics keeps its letters
+        """(d, k)."""
+        return self.point.whole()
+
+    @property
+    def b(self) -> Doubles:
+        """(k,)."""
+        return self.point.b
+
+    @property
+    def factors(self) -> tuple[Floats, Doubles, Floats]:
+        """U (d, r), s (r,), V (k, r) with W = U diag(s) V'."""
+        return self.point.factors()
+
+    @property
+    def rank(self) -> int:
+        """Singular values above rounding."""
+        return len(self.factors[1])
+
+
+class Ended(Exception):  # noqa: N818, it is no error
+    """A solver is told to stop; the message says why."""
+
+
+class Run:
+    """Keeps the best point, the history and the time of a solver, and ends it when the time is up."""
+
+    def __init__(self, max_seconds: float | None = None, callback: Callback | None = None):
+        self.started = time.perf_counter()
+        self.max_seconds = np.inf if max_seconds is None else max_seconds
+        self.callback = callback
+        self.point: Point | None = None
+        self.value = np.inf
+        self.bound = -np.inf
+        self.excess = np.inf
+        self.history: list[dict[str, Any]] = []
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.perf_counter() - self.started
+
+    def record(self, point: Point | Callable[[], Point], value: float, **facts: Any) -> None:
+        """Note a point after a step; the callback ends the run by returning True."""
+        if value <= self.value:
+            self.point, self.value = point() if callable(point) else point, value
+        self.history.append({"iteration": len(self.history), "objective": value, "seconds": self.seconds, **facts})
+        if self.callback is not None and self.callback(self.history[-1]) is True:
+            raise Ended("stopped by the callback")
+        if self.seconds > self.max_seconds:
+            raise Ended("time is up")
+
+    def solution(self, status: str, passes: float) -> Solution:
+        """What a solver that ended so returns."""
+        if self.point is None:
+            raise RuntimeError("a solver must record a point before it ends")
+        return Solution(
+            self.point, self.value, self.gap, self.excess, status, self.seconds, passes, len(self.history), self.history
+        )
+
+    def certified(self, point: Point, certificate: Certificate) -> None:
+        """Note what is proved at a point: a bound on the optimum, and so on the gap of the best point."""
+        self.excess, self.bound = certificate.excess, max(self.bound, certificate.bound)
+        if certificate.objective <= self.value:
+            self.point, self.value = point, certificate.objective
+        if self.history:
+            self.history[-1].update(gap=self.gap, excess=self.excess)
+
+    @property
+    def gap(self) -> float:
+        """An upper bound on what the best point is above the optimum."""
+        return max(0.0, self.value - self.bound)

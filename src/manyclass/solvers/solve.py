@@ -1,0 +1,104 @@
+"""solve: the batch solvers by name, each with the same promises."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._blas import one_thread
+from manyclass.solvers.baseline import Baseline, baseline
+from manyclass.solvers.certificate import certify
+from manyclass.solvers.factored import factored
+from manyclass.solvers.fista import fista
+from manyclass.solvers.objective import Objective
+from manyclass.solvers.points import Point, zero
+from manyclass.solvers.rank_one import rank_one
+from manyclass.solvers.ridge import ridge
+from manyclass.solvers.solution import Callback, Ended, Run, Solution
+from manyclass.solvers.stochastic_atoms import stochastic_atoms
+
+Solver = Callable[[Objective, Run, Baseline, Point | None, float, int], str]
+
+
+SOLVERS: dict[str, Solver] = {
+    "factored": factored,
+    "fista": fista,
+    "rank_one": rank_one,
+    "stochastic": stochastic_atoms,
+    "ridge": ridge,
+}
+
+
+def fastest(objective: Objective) -> str:
+    """The name of the solver that "auto" stands for."""
+    if objective.gauge is None or objective.gauge.strength == 0:
+        return "ridge"
+    return "factored" if objective.gauge.spectral else "fista"
+
+
+def solve(
+    objective: Objective,
+    solver: str | Solver = "auto",
+    tolerance: float = 1e-4,
+    max_iter: int = 1000,
+    max_seconds: float | None = None,
+    start: Point | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimize an objective until the duality gap is `tolerance` of it and of what W gains over W = 0.
+
+    `solver` is "auto", one of SOLVERS, or a function like them, such as `partial(rank_one, settings=PUBLISHED)`.
+    `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True. An
+    interrupt from the keyboard gives the best point so far.
+    """
+    held = np.flatnonzero(objective.rows.shares())
+    if len(held) < objective.k and objective.fit_intercept:
+        inner = partial(solve, solver=solver, tolerance=tolerance, max_iter=max_iter, max_seconds=max_seconds)
+        return _without_empty_classes(objective, held, start, partial(inner, callback=callback))
+    run, before, status = Run(max_seconds, callback), objective.passes, "interrupted"
+    with one_thread():
+        try:
+            status = _run(objective, run, solver, tolerance, max_iter, start)
+        except Ended as reason:
+            status = str(reason)
+        except KeyboardInterrupt:
+            if run.point is None:
+                raise
+    return run.solution(status, objective.passes - before)
+
+
+def _without_empty_classes(
+    objective: Objective, held: NDArray[np.intp], start: Point | None, inner: Callable[..., Solution]
+) -> Solution:
+    """Classes without weight have W = 0 and the b of the baseline: for most losses, the lower b, the better."""
+    smaller = objective.of_classes(held)
+    found = inner(smaller, start=None if start is None else start.of_classes(held))
+    objective.passes += smaller.passes
+    b = baseline(objective).b
+    b[held] = found.b
+    return replace(found, point=found.point.among(objective.k, held, b))
+
+
+def _named(objective: Objective, solver: str | Solver) -> Solver:
+    if callable(solver):
+        return solver
+    name = fastest(objective) if solver == "auto" else solver
+    if name not in SOLVERS:
+        raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {solver!r}")
+    return SOLVERS[name]
+
+
+def _run(
+    objective: Objective, run: Run, solver: str | Solver, tolerance: float, max_iter: int, start: Point | None
+) -> str:
+    minimize = _named(objective, solver)
+    base = baseline(objective)
+    nothing = zero(objective, base.b)
+    run.record(nothing, base.loss)
+    gauge = objective.gauge
+    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + tolerance):
+        run.certified(nothing, certify(objective, nothing, base))
+        return "optimal"
+    return minimize(objective, run, base, start, tolerance, max_iter)

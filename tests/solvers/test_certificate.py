@@ -1,0 +1,64 @@
+"""The bound of the certificate is below the optimum, wherever the point is."""
+
+import numpy as np
+import pytest
+from contracts.solver import objective, value
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyclass.solvers.baseline import baseline
+from manyclass.solvers.certificate import certify, solved
+from manyclass.solvers.points import Product, Whole
+from manyclass.solvers.solve import solve
+
+GAUGES = ["trace", "l1", "group", None]
+_optima: dict = {}
+
+
+def _case(loss, gauge, ridge, fit_intercept):
+    key = (loss, gauge, ridge, fit_intercept)
+    if key not in _optima:
+        made = objective(gauge, loss, ridge=ridge, fit_intercept=fit_intercept)
+        _optima[key] = made, baseline(made), solve(made, "fista", 1e-9, max_iter=5000)
+    return _optima[key]
+
+
+@pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])
+@pytest.mark.parametrize("gauge", GAUGES)
+@pytest.mark.parametrize("ridge", [0.0, 0.01])
+@given(size=st.sampled_from([1e-6, 1e-3, 0.1, 3.0]), seed=st.integers(0, 1000), fit_intercept=st.booleans())
+def test_no_point_proves_too_much(loss, gauge, ridge, size, seed, fit_intercept):
+    if gauge is None and not ridge:
+        return
+    made, base, best = _case(loss, gauge, ridge, fit_intercept)
+    rng = np.random.default_rng(seed)
+    W = best.W + size * rng.standard_normal(best.W.shape)
+    b = best.b + size * fit_intercept * rng.standard_normal(best.b.shape)
+    certificate = certify(made, Whole(W, b), base)
+    np.testing.assert_allclose(certificate.objective, value(made, W, b))
+    assert certificate.bound <= best.objective + 1e-8
+    assert certificate.gap >= certificate.objective - best.objective - 1e-8
+
+
+@pytest.mark.parametrize("gauge", GAUGES)
+def test_the_bound_meets_the_optimum(gauge):
+    made, base, best = _case("softmax", gauge, 0.01, True)
+    certificate = certify(made, best.point, base)
+    assert certificate.gap <= 1e-5 * certificate.objective
+    assert certificate.excess <= 1e-4
+
+
+def test_factors_are_certified_like_the_whole():
+    made, base, best = _case("softmax", "trace", 0.01, True)
+    U, s, V = best.factors
+    whole, product = (certify(made, point, base) for point in (best.point, Product(U * s, V, best.b)))
+    np.testing.assert_allclose(product.objective, whole.objective)
+    np.testing.assert_allclose(product.bound, whole.bound, rtol=1e-6)
+
+
+def test_zero_is_not_solved_though_its_gap_is_small_against_the_objective():
+    made = objective(share=0.98, ridge=0.0)
+    base = baseline(made)
+    certificate = certify(made, Whole(np.zeros((made.d, made.k)), base.b), base)
+    assert 0 < certificate.gap < 0.05 * certificate.objective
+    assert not solved(certificate.gap, certificate.objective, base, 0.05, np.float64)

@@ -1,0 +1,100 @@
+"""Data that tell little, or on a strange scale, give defined results."""
+
+import numpy as np
+import pytest
+from contracts.solver import PAIRS, objective, rows, value
+
+from manyclass.solvers.solve import solve
+
+
+def _data(kind):
+    X, y, weights = rows(3)
+    if kind == "rank one":
+        X = np.outer(X[:, 0], np.arange(1.0, 7.0))
+    elif kind == "constant features":
+        X[:, 2:] = 5.0
+    elif kind == "duplicated rows":
+        X, y = X[np.arange(40) % 8], y[np.arange(40) % 8]
+    elif kind == "zero weights":
+        weights[::3] = 0
+    elif kind == "a class without weight":
+        weights[y == 2] = 0
+    elif kind == "no feature but zero":
+        X[:] = 0
+    elif kind == "more columns than rows":
+        X, y, weights = rows(3, n=8, d=30)
+    return X, y, weights
+
+
+KINDS = (
+    "rank one",
+    "constant features",
+    "duplicated rows",
+    "zero weights",
+    "a class without weight",
+    "no feature but zero",
+    "more columns than rows",
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("solver", "gauge"), PAIRS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_data_that_tell_little_give_the_optimum(kind, solver, gauge, dtype):
+    X, y, weights = _data(kind)
+    made = objective(gauge, X=X.astype(dtype), y=y, weights=weights, ridge=0.01)
+    tolerance = 1e-3
+    found = solve(made, solver, tolerance)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(value(made, found.W, found.b), found.objective, rtol=2e-3, atol=1e-9)
+    exact = solve(objective(gauge, X=X, y=y, weights=weights, ridge=0.01), "fista", 1e-7)
+    np.testing.assert_allclose(found.objective, exact.objective, rtol=2 * tolerance)
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e-6])
+@pytest.mark.parametrize(("solver", "gauge"), PAIRS)
+def test_the_scale_of_the_features_does_not_matter(scale, solver, gauge):
+    X, y, weights = rows(4)
+    plain, scaled = (
+        objective(gauge, X=(s * X).astype(np.float32), y=y, weights=weights, ridge=0.01 * s * s) for s in (1.0, scale)
+    )
+    a, b = solve(plain, solver, 1e-3), solve(scaled, solver, 1e-3)
+    assert a.status == b.status == "optimal"
+    np.testing.assert_allclose(a.objective, b.objective, rtol=1e-3)
+    assert b.iterations <= 2 * a.iterations + 10
+
+
+@pytest.mark.parametrize(("solver", "gauge"), PAIRS)
+@pytest.mark.parametrize("loss", ["softmax", "squared"])
+def test_one_class_leaves_nothing_to_learn(solver, gauge, loss):
+    X, _, weights = rows(5)
+    made = objective(gauge, loss, X=X, y=np.zeros(40, int), weights=weights)
+    found = solve(made, solver)
+    assert found.status == "optimal"
+    assert found.rank == 0
+    np.testing.assert_allclose(found.objective, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("solver", "gauge"), [pair for pair in PAIRS if pair[1]])
+def test_zero_is_optimal_just_above_the_largest_useful_strength_and_not_below(solver, gauge):
+    above, below = objective(gauge, share=1.001, ridge=0.0), objective(gauge, share=0.98, ridge=0.0)
+    found = solve(above, solver, 1e-4)
+    assert (found.status, found.rank) == ("optimal", 0)
+    # The gap of zero is small against the objective there, and must not be taken for a solution.
+    found = solve(below, solver, 1e-3)
+    assert found.status == "optimal"
+    assert found.rank >= 1
+    assert found.objective < found.history[0]["objective"]
+
+
+def test_all_weights_zero_are_refused():
+    X, y, _ = rows(0)
+    with pytest.raises(ValueError, match="weights must have a sum above 0"):
+        objective(X=X, y=y, weights=np.zeros(40))
+
+
+def test_classes_without_weight_are_never_predicted():
+    X, y, weights = _data("a class without weight")
+    found = solve(objective(X=X, y=y, weights=weights))
+    assert not found.W[:, 2].any()
+    assert 2 not in np.argmax(X @ found.W + found.b, axis=1)

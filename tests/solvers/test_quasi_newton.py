@@ -1,0 +1,50 @@
+"""L-BFGS, one step at a time."""
+
+import numpy as np
+import pytest
+from scipy.optimize import rosen, rosen_der
+
+from manyclass.solvers import quasi_newton
+
+
+def _last(function, x, steps, **options):
+    for count, step in enumerate(quasi_newton.descend(function, x, **options)):  # noqa: B007
+        if count == steps:
+            break
+    return step
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_quadratic_is_solved_on_any_scale(scale):
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((8, 8))
+    H, x = M @ M.T + np.eye(8), rng.standard_normal(8)
+    step = _last(lambda v: (scale * v @ H @ v / 2, scale * H @ v), x, 40, length=1.0)
+    np.testing.assert_allclose(step.x, 0, atol=1e-5)
+
+
+def test_a_curved_valley_is_followed_to_its_end():
+    step = _last(lambda v: (rosen(v), rosen_der(v)), np.full(4, -1.2), 100, length=1.0)
+    np.testing.assert_allclose(step.x, 1, atol=1e-6)
+
+
+def test_values_never_rise():
+    values = []
+    for step in quasi_newton.descend(lambda v: (rosen(v), rosen_der(v)), np.full(4, -1.2), length=1e3):
+        values.append(step.value)
+        if len(values) == 30:
+            break
+    assert (np.diff(values) <= 0).all()
+
+
+def test_it_ends_where_nothing_descends():
+    steps = list(quasi_newton.descend(lambda v: (float(v @ v), 2 * v), np.zeros(3), length=1.0))
+    assert len(steps) == 1
+
+
+def test_a_function_without_a_finite_value_far_away_does_not_stop_it():
+    def function(v):
+        return (float(np.sum(v - np.log(v))), 1 - 1 / v) if (v > 0).all() else (np.inf, np.zeros_like(v))
+
+    step = _last(function, np.array([0.01, 5.0]), 30, length=100.0)
+    np.testing.assert_allclose(step.x, 1, atol=1e-5)

@@ -1,0 +1,133 @@
+"""Every batch solver keeps the contract, on any matrix, within its budgets, and on data that tell little."""
+
+import numpy as np
+import pytest
+from contracts.solver import ALL, CHECKS, SOLVERS, every_solver, objective, rows, value
+
+import manyclass as mc
+from manyclass.solvers.solve import solve
+
+
+@every_solver
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+def test_contract(solver, gauge, check):
+    check(solver, objective(gauge), SOLVERS[solver].tolerance)
+
+
+def test_the_contract_knows_every_solver():
+    assert set(SOLVERS) == set(ALL)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])
+@pytest.mark.parametrize("gauge", ["trace", "l1", "group"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_solvers_agree(loss, gauge, fit_intercept):
+    made = objective(gauge, loss, ridge=0.0, fit_intercept=fit_intercept)
+    fista = solve(made, "fista", 1e-6)
+    others = [solve(made, "auto", 1e-6), solve(made, "rank_one", 1e-3), solve(made, "stochastic", 1e-3)]
+    assert fista.status == "optimal"
+    for found, tolerance in zip(others, (1e-6, 1e-3, 1e-3), strict=True):
+        np.testing.assert_allclose(found.objective, fista.objective, rtol=tolerance)
+        assert fit_intercept or not found.b.any()
+
+
+@pytest.mark.parametrize("solver", ["factored", "fista"])
+def test_float32_rows_reach_six_digits(solver):
+    X, y, weights = rows(0)
+    single = objective(X=X.astype(np.float32), y=y, weights=weights)
+    double = objective(X=X.astype(np.float32).astype(np.float64), y=y, weights=weights)
+    found, exact = solve(single, solver, 1e-5), solve(double, "fista", 1e-9)
+    assert found.W.dtype == np.float32
+    np.testing.assert_allclose(found.objective, exact.objective, rtol=1e-6)
+    np.testing.assert_allclose(value(double, found.W, found.b), exact.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_small_budget_changes_nothing_but_memory(solver):
+    gauge = SOLVERS[solver].gauges[0]
+    little, much = objective(gauge, budget=3 * 8 * 4 * 7), objective(gauge)
+    assert len(little.parts()) == 6
+    assert len(much.parts()) == 1
+    a, b = (solve(made, solver, SOLVERS[solver].tolerance) for made in (little, much))
+    np.testing.assert_allclose(a.objective, b.objective, rtol=1e-6)
+    np.testing.assert_allclose(a.W, b.W, atol=0.02)
+
+
+def _quantized(X):
+    return mc.ProductQuantizer(block=2, n_centroids=16, random_state=0).fit(X).encode(X)
+
+
+@pytest.mark.parametrize("make", [mc.DenseMatrix, _quantized, lambda X: mc.as_matrix(np.asfortranarray(X))])
+@pytest.mark.parametrize("budget", [1 << 30, 3 * 4 * 4 * 7])
+def test_any_matrix_will_do(make, budget):
+    X, y, weights = rows(0)
+    matrix = make(X.astype(np.float32))
+    found = solve(objective(X=matrix, y=y, weights=weights, budget=budget), tolerance=1e-5)
+    dense = solve(objective(X=matrix.toarray(), y=y, weights=weights), tolerance=1e-5)
+    np.testing.assert_allclose(found.objective, dense.objective, rtol=2e-5)
+
+
+@pytest.mark.parametrize("solver", ["factored", "fista"])
+def test_the_number_of_threads_changes_no_bit(solver):
+    X = mc.datasets.low_rank_classes(1500, 64, 300, random_state=1)
+    made = objective(X=X.rows(slice(0, 1500)), y=X.y, ridge=0.0, share=0.3)
+    found = []
+    for n_threads in (1, 2):
+        with mc.threads(n_threads):
+            found.append(solve(made, solver, max_iter=6))
+    assert found[0].W.tobytes() == found[1].W.tobytes()
+    assert found[0].objective == found[1].objective
+
+
+@every_solver
+def test_time_that_is_up_leaves_the_best_point(solver, gauge):
+    made = objective(gauge)
+    found = solve(made, solver, 1e-9, max_seconds=0.0)
+    assert found.status == "time is up"
+    np.testing.assert_allclose(value(made, found.W, found.b), found.objective)
+
+
+@every_solver
+def test_an_interrupt_leaves_the_best_point(solver, gauge):
+    made = objective(gauge)
+
+    def interrupt(record):
+        if record["iteration"] == 2:
+            raise KeyboardInterrupt
+
+    found = solve(made, solver, 1e-9, callback=interrupt)
+    assert found.status == "interrupted"
+    assert found.iterations == 3
+    assert found.objective <= min(record["objective"] for record in found.history)
+    assert value(made, found.W, found.b) <= found.objective * (1 + 1e-9)
+
+
+def test_a_callback_ends_the_solver():
+    found = solve(objective(), callback=lambda record: record["iteration"] == 3)
+    assert (found.status, found.iterations) == ("stopped by the callback", 4)
+
+
+def test_too_few_steps_are_told():
+    assert solve(objective(), "fista", 1e-9, max_iter=3).status == "not solved in 3 steps"
+
+
+def test_an_unknown_solver_is_refused():
+    with pytest.raises(ValueError, match="solver must be 'auto' or one of factored, fista"):
+        solve(objective(), "newton")
+
+
+@pytest.mark.parametrize("solver", ["rank_one", "stochastic"])
+def test_solvers_by_atoms_ask_for_a_gauge(solver):
+    with pytest.raises(ValueError, match="needs a penalty with atoms"):
+        solve(objective(None), solver)
+
+
+@pytest.mark.parametrize(("solver", "gauge"), [(s, kind.gauges[0]) for s, kind in SOLVERS.items()])
+def test_zero_is_a_start_like_any_other(solver, gauge):
+    tolerance = 1e-3
+    nothing = solve(objective("trace", share=2.0, ridge=0.0))
+    assert nothing.rank == 0
+    made = objective(gauge)
+    found = solve(made, solver, tolerance, start=nothing.point)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.objective, solve(made, "fista", 1e-6).objective, rtol=2 * tolerance)

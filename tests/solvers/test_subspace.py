@@ -1,0 +1,39 @@
+"""The first singular pairs."""
+
+import numpy as np
+import pytest
+
+from manyclass.solvers.subspace import top_pairs
+
+
+def _matrix(d, k, seed=0):
+    rng = np.random.default_rng(seed)
+    U, V = np.linalg.qr(rng.standard_normal((d, 10)))[0], np.linalg.qr(rng.standard_normal((k, 10)))[0]
+    return (U * 0.5 ** np.arange(10)) @ V.T + 1e-5 * rng.standard_normal((d, k))
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (20, 30), (400, 300), (300, 400), (1, 5), (5, 1)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pairs_are_those_of_the_whole_decomposition(shape, dtype):
+    G = _matrix(*shape).astype(dtype) if min(shape) > 1 else np.ones(shape, dtype)
+    U, s, V = top_pairs(G, 4)
+    r = min(4, *shape)
+    np.testing.assert_allclose(s[:r], np.linalg.svd(G.astype(float), compute_uv=False)[:r], rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(G @ V, U * s, atol=1e-4)
+    np.testing.assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-6)
+
+
+def test_a_start_makes_few_rounds_enough():
+    G = _matrix(400, 300) + 0.01 * np.random.default_rng(1).standard_normal((400, 300))
+    exact = np.linalg.svd(G)
+    near = exact[2][:8].T + 1e-3 * np.random.default_rng(2).standard_normal((300, 8))
+    cold, warm = top_pairs(G, 8, rounds=1)[1], top_pairs(G, 8, near, rounds=1)[1]
+    errors = [np.abs(s - exact[1][:8]).max() for s in (cold, warm)]
+    assert errors[1] < 1e-4 < errors[0]
+
+
+def test_zero_has_pairs_too():
+    U, s, V = top_pairs(np.zeros((6, 4)), 2)
+    assert (s == 0).all()
+    assert np.isfinite(U).all()
+    np.testing.assert_allclose(V.T @ V, np.eye(2), atol=1e-12)
