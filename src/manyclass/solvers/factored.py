@@ -21,7 +21,7 @@ from manyclass.solvers.subspace import Triple, top_pairs
 
 Doubles = NDArray[np.float64]
 
-FIRST_RANK = 48  # columns to start with, at most
+FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
 _LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 512  # that are enough to choose the length of a first step
 _SAMPLE = 512  # rows that are enough to know the size of X
@@ -34,7 +34,7 @@ def factored(
     """Minimize over W of any rank; what ended it."""
     strength = objective.gauge.strength if objective.gauge else 0.0
     point = balanced(start) if start is not None else zero(objective, base.b)
-    point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, FIRST_RANK)
+    point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, _first_rank(objective))
     descent, target = _Descent(objective, point), max(tolerance, _LOOSE)
     while True:
         stuck = descent.run(run, base, target, max_iter)
@@ -52,6 +52,11 @@ def factored(
         target = max(tolerance, target / 3) if target > tolerance else target / 3
         if stuck or grown.A.shape[1] != descent.rank:
             descent = _Descent(objective, grown)
+
+
+def _first_rank(objective: Objective) -> int:
+    # Columns that turn out to be too many fade away; too few cost a second descent.
+    return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
 
 
 class _Descent:
