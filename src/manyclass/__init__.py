@@ -9,6 +9,9 @@ __version__ = "0.1.0"
 _HOMES = {
     "BiasedMatrix": "data.biased",
     "StochasticClassifier": "estimators.stochastic",
+    "LinearClassifier": "estimators.linear_classifier",
+    "TraceNormClassifier": "estimators.trace_norm",
+    "TraceNormPath": "estimators.trace_path",
     "load": "estimators.persistence",
     "JsonLines": "estimators.history",
     "Progress": "estimators.progress",
