@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 
-from manyclass.losses.score_loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.objective import Objective
