@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -45,7 +45,7 @@ def _best_has(name: str) -> Any:
     return available_if(lambda path: hasattr(getattr(path, "best_", path._model(0.0, 0.0)), name))
 
 
-class TraceNormPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fits a `TraceNormClassifier` for every pair of a trace and a ridge, and keeps the best on validation.
 
     The strongest come first, and every pair begins where a neighbor ended (Harchaoui et al., CVPR 2012).
@@ -67,7 +67,8 @@ class TraceNormPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     best_ : a fitted `TraceNormClassifier`, to which predict, transform and the like are passed on; table_ : one
     dictionary for each pair: trace, ridge, accuracy, rank, objective, gap, seconds, passes, status, with `gap` and
-    `objective` on the rows that are not held out; classes_, coef_, intercept_, n_features_in_; status_.
+    `objective` on the rows that are not held out; classes_, coef_, intercept_, n_features_in_; n_iter_ :
+    steps of all pairs together; status_ : "done", or what ended the path.
 
     Examples
     --------
@@ -82,6 +83,7 @@ class TraceNormPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     best_: TraceNormClassifier
     table_: list[dict[str, Any]]
     status_: str
+    n_iter_: int
     classes_: NDArray[Any]
     n_features_in_: int
 
@@ -136,7 +138,7 @@ class TraceNormPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed = seed_of(self)
             train, judged = self._split(problem, validation, seed)
             walk = self._walk(train, judged, seed)
-            self.table_, self.status_ = walk.rows, walk.status
+            self.table_, self.status_, self.n_iter_ = walk.rows, walk.status, walk.steps
             found, trace, ridge = walk.solution, walk.trace, walk.ridge
             if self.refit and len(train) < len(problem) and walk.status == "done":
                 everything = self._objective(problem).with_penalty(_penalty(trace, ridge))
@@ -201,6 +203,10 @@ class TraceNormPath(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def intercept_(self) -> NDArray[Any]:
         """That of the best (k,)."""
         return self.best_.intercept_
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.best_.rank_
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the best (n, k); for two classes, how much the second is above the first (n,)."""

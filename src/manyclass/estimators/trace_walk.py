@@ -26,6 +26,7 @@ class Walk:
         self.tell = tell
         self.rows: list[dict[str, Any]] = []
         self.best = -1.0
+        self.steps = 0
         self.status = "done"
 
     def along(self, path: Iterator[PathPoint]) -> None:
@@ -44,6 +45,7 @@ class Walk:
         found = point.solution
         row = _row(point, class_accuracy(found.point, self.judged))
         self.rows.append(row)
+        self.steps += found.iterations
         # The strongest trace comes first, and of equals it stays.
         if row["accuracy"] > self.best:
             self.best, self.solution = row["accuracy"], found

@@ -10,7 +10,7 @@ import numpy as np
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Point, Whole
+from manyclass.solvers.points import Point, Product, Whole, balanced
 from manyclass.solvers.solution import Solution
 
 Solve = Callable[..., Solution]
@@ -43,13 +43,29 @@ def follow(
     last: dict[float, Point] = {}
     for gauge in sorted(gauges, reverse=True):
         beside: Point | None = None
+        corner: Point | None = None  # with both of them stronger
         for ridge in sorted(ridges, reverse=True):
             here = objective.with_penalty(penalty(gauge, ridge))
             left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))
-            start = _better(here, [point for point in (last.get(ridge), beside) if point is not None])
-            found = solve(here, start=start, max_seconds=left)
-            last[ridge] = beside = found.point
+            above = last.get(ridge)
+            starts = [point for point in (above, beside, _corner(above, beside, corner)) if point is not None]
+            found = solve(here, start=_better(here, starts), max_seconds=left)
+            last[ridge], beside, corner = found.point, found.point, above
             yield PathPoint(gauge, ridge, found)
+
+
+def _corner(above: Point | None, beside: Point | None, corner: Point | None) -> Point | None:
+    """above + beside - corner: what each of the strengths changed, changed together, in no more columns than before."""
+    if above is None or beside is None or corner is None:
+        return None
+    parts = [balanced(point) for point in (above, beside, corner)]
+    A, B = np.hstack([part.A for part in parts]), np.hstack([*(part.B for part in parts[:2]), -parts[2].B])
+    if not A.shape[1]:
+        return None
+    U, s, V = Product(A, B, above.b + beside.b - corner.b).factors()
+    r = max(part.A.shape[1] for part in parts[:2])
+    roots = np.sqrt(s[:r]).astype(U.dtype)
+    return Product(U[:, :r] * roots, V[:, :r] * roots, above.b + beside.b - corner.b)
 
 
 def _better(objective: Objective, points: list[Point]) -> Point | None:
@@ -65,7 +81,7 @@ def _value(objective: Objective, point: Point) -> float:
     return objective.loss_of(point.scores(objective)) + gauge + objective.ridge.strength * float(s @ s)
 
 
-def largest_ridge(objective: Objective, curvature: float | None = None) -> float:
+def largest_ridge(objective: Objective) -> float:
     """The ridge that halves a first step: half of the curvature of the mean loss along its gradient at W = 0.
 
     From there on a ridge does little more than to make W shorter.
