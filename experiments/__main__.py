@@ -8,7 +8,7 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-ALL = ("objectives", "beta", "regularization", "dimension", "batch", "compressed")
+ALL = ("objectives", "beta", "regularization", "dimension", "batch", "compressed", "few_examples", "trace_classes")
 
 
 def main() -> None:
