@@ -61,7 +61,7 @@ def _probabilities(model: Any, constants: Constants) -> list[Node]:
     if not hasattr(model, "predict_proba"):
         return []
     temperature = getattr(model, "temperature_", None)
-    if temperature is None and model.objective == "ovr":
+    if temperature is None and model._link() == "logistic":
         return [*_LOGISTIC, _SOFTMAX]
     constants["temperature"] = np.array(temperature or 1.0, np.float32)
     return [*_TEMPERATURE, _SOFTMAX]

@@ -12,36 +12,29 @@ from manyclass.losses.softmax import Softmax
 
 
 def _has_probabilities(classifier: Any) -> bool:
-    if hasattr(classifier, "temperature_") or classifier.objective == "softmax" or _is_logistic(classifier):
-        return True
-    raise AttributeError(
-        "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
-        f"got objective={classifier.objective!r}, loss={classifier.loss!r}"
-    )
-
-
-def _is_logistic(classifier: Any) -> bool:
-    return bool(classifier.objective == "ovr" and classifier.loss == "logistic")
+    return hasattr(classifier, "temperature_") or bool(classifier._link())
 
 
 class Probabilities:
-    """For linear classifiers whose `objective` and `loss` tell how their scores were learned."""
+    """For linear classifiers that know how their scores were learned."""
 
-    objective: str
-    loss: str
     classes_: NDArray[Any]
     temperature_: float
 
+    def _link(self) -> str:
+        """How scores become probabilities without a temperature: "softmax" or "logistic"; else an AttributeError."""
+        raise NotImplementedError
+
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities (n, k), for objective "softmax", for "ovr" with loss "logistic", or after `calibrate`.
+        """Probabilities (n, k), for machines learned by softmax or by the logistic loss, or after `calibrate`.
 
-        One-vs-rest logistic machines give each class a probability of its own; these are divided by their sum.
+        Logistic machines give each class a probability of its own; these are divided by their sum.
         """
         S = self._scores(X)  # type: ignore[attr-defined]
         if hasattr(self, "temperature_"):
             S /= S.dtype.type(self.temperature_)
-        elif _is_logistic(self):
+        elif self._link() == "logistic":
             # Of logarithms, lest all of a row vanish together.
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)

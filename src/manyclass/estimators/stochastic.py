@@ -255,6 +255,16 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         for name in _OF_MACHINES:
             self.__dict__.pop(name, None)
 
+    def _link(self) -> str:
+        if self.objective == "softmax":
+            return "softmax"
+        if self.objective == "ovr" and self.loss == "logistic":
+            return "logistic"
+        raise AttributeError(
+            "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
+            f"got objective={self.objective!r}, loss={self.loss!r}"
+        )
+
     @contextmanager
     def _computing(self) -> Iterator[None]:
         # Weights that grow beyond float32 are noticed after the epoch.
