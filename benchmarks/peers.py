@@ -13,17 +13,29 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Peer:
-    """How to make a classifier: `make(strength, n_threads)`."""
+    """How to make a classifier: `make(strength, n_threads)`; `binary` if each class has a machine of its own."""
 
     make: Callable[[Any, int], Any]
     needs: str
     strengths: tuple[float | None, ...] = (None,)
+    binary: bool = False
 
 
-def _ours(_: None, n_threads: int) -> Any:
+def _ours(**settings: str) -> Peer:
+    def make(_: None, n_threads: int) -> Any:
+        import manyclass as mc
+
+        return mc.StochasticClassifier(n_threads=n_threads, random_state=0, **settings)
+
+    return Peer(make, "manyclass")
+
+
+def ours_for(epochs: int, known: dict[str, float | None], n_threads: int) -> Any:
+    """Ours with a number of epochs and no validation; `known` may hold step and beta, which are else sought."""
     import manyclass as mc
 
-    return mc.StochasticClassifier(n_threads=n_threads, random_state=0)
+    settings = {"loss": "squared_hinge", "max_epochs": epochs, "early_stopping": False, **known}
+    return mc.StochasticClassifier(n_threads=n_threads, random_state=0, **settings)
 
 
 def _sgd(alpha: float, n_threads: int) -> Any:
@@ -75,15 +87,21 @@ class _Liblinear:
         return np.asarray(predict([], csr_matrix(X), self.model, "-q")[0])
 
 
-_COSTS = (0.1, 1.0, 10.0, 100.0)
+_COSTS = (0.1, 1.0, 10.0)
+_RATES = (1e-6, 1e-5, 1e-4, 1e-3)
 
-OURS, BASELINE = "manyclass", "SGDClassifier"
+OURS: dict[str, Peer] = {
+    "manyclass hinge": _ours(loss="hinge"),
+    "manyclass squared hinge": _ours(loss="squared_hinge"),
+    "manyclass softmax": _ours(objective="softmax"),
+}
+# Ours come last: whatever a long run does to the machine is done to them too.
 PEERS: dict[str, Peer] = {
-    OURS: Peer(_ours, "manyclass"),
-    BASELINE: Peer(_sgd, "sklearn", (1e-6, 1e-5, 1e-4, 1e-3)),
-    "LinearSVC": Peer(_linear_svc, "sklearn", _COSTS),
+    "SGDClassifier": Peer(_sgd, "sklearn", _RATES, binary=True),
+    "LinearSVC": Peer(_linear_svc, "sklearn", _COSTS, binary=True),
     "LogisticRegression": Peer(_logistic, "sklearn", _COSTS),
-    "cyanure": Peer(_cyanure, "cyanure", (1e-6, 1e-5, 1e-4, 1e-3)),
-    "liblinear": Peer(_Liblinear, "liblinear", _COSTS),
+    "cyanure": Peer(_cyanure, "cyanure", _RATES),
     "snapml": Peer(_snapml, "snapml", _COSTS),
+    "liblinear": Peer(_Liblinear, "liblinear", _COSTS),
+    **OURS,
 }

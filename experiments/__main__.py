@@ -8,7 +8,18 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-ALL = ("objectives", "beta", "regularization", "dimension", "batch", "compressed")
+ALL = (
+    "objectives",
+    "beta",
+    "regularization",
+    "dimension",
+    "batch",
+    "compressed",
+    "shared_smoothing",
+    "shared_synthetic",
+    "shared_letters",
+    "shared_class_size",
+)
 
 
 def main() -> None:

@@ -66,7 +66,8 @@ def caltech(folder: Path) -> Split:
 
 
 @cache
-def _omniglot_features(folder: Path) -> tuple[Rows, Labels]:
+def omniglot_features(folder: Path) -> tuple[Rows, Labels]:
+    """Histograms of gradients of all of Omniglot's drawings, made 32 pixels wide, with the numbers of characters."""
     from PIL import Image
 
     images, characters = [], []
@@ -81,7 +82,7 @@ def _omniglot_features(folder: Path) -> tuple[Rows, Labels]:
 
 def omniglot(folder: Path, seed: int = 0) -> Split:
     """Histograms of gradients of Omniglot's drawings, made 32 pixels wide; 15 of 20 of a character to train on."""
-    X, y = _omniglot_features(folder)
+    X, y = omniglot_features(folder)
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))
     order = order[np.argsort(y[order], kind="stable")]

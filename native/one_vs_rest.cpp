@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "dispatch.h"
 #include "margins.h"
 #include "parallel.h"
+#include "shares.h"
 #include "stochastic.h"
 
 namespace manyclass {
@@ -11,46 +13,61 @@ namespace {
 
 using std::size_t;
 
-// Calls visit(class, example) for the classes [begin, end) that the examples [from, to) concern, examples in order.
-template <class Visit>
-void concerned(const Examples& examples, size_t k, size_t begin, size_t end, size_t from, size_t to,
-               const Visit& visit) {
-  for (size_t i = from; i < to; ++i) {
-    const size_t y = examples.y[i], first = examples.first[i], stop = first + examples.negatives[i];
-    auto run = [&](size_t a, size_t b) {
-      for (size_t c = std::max(a, begin); c < std::min(b, end); ++c) visit(c, i);
-    };
-    // [a, b) among the classes other than y are [a, min(b, y)) and [max(a, y) + 1, b + 1) among all.
-    auto others = [&](size_t a, size_t b) {
-      run(a, std::min(b, y));
-      run(std::max(a, y) + 1, b + 1);
-    };
-    run(y, y + 1);
-    others(first, std::min(stop, k - 1));
-    if (stop > k - 1) others(0, stop - (k - 1));
-  }
-}
-
-// For a range of classes, the examples that concern each, in order.
+// The examples that concern each of a range of classes, block after block.
 class Lists {
  public:
-  Lists(size_t begin, size_t end) : begin_(begin), end_(end), starts_(end - begin + 1) {}
+  Lists(const Examples& examples, const Negatives& negatives, size_t begin, size_t end)
+      : examples_(examples), negatives_(negatives), begin_(begin), end_(end) {}
 
-  void collect(const Examples& examples, size_t k, size_t from, size_t to) {
-    std::fill(starts_.begin(), starts_.end(), 0);
-    concerned(examples, k, begin_, end_, from, to, [&](size_t c, size_t) { ++starts_[c - begin_ + 1]; });
-    for (size_t c = 1; c < starts_.size(); ++c) starts_[c] += starts_[c - 1];
-    rows_.resize(starts_.back());
-    next_.assign(starts_.begin(), starts_.end() - 1);
-    concerned(examples, k, begin_, end_, from, to, [&](size_t c, size_t i) { rows_[next_[c - begin_]++] = i; });
+  // Turns to the examples [from, to).
+  void turn(size_t from, size_t to) {
+    from_ = from;
+    by_offset_.sort(negatives_.offsets + from, to - from);
+    rows_.resize(to - from);
+    positives_.assign(end_ - begin_, NONE);
+    next_.resize(to - from);
+    for (size_t i = from; i < to; ++i) {
+      const size_t y = examples_.y[i];
+      if (y >= begin_ && y < end_) next_[i - from] = std::exchange(positives_[y - begin_], i - from);
+    }
   }
-  const size_t* begin(size_t c) const { return rows_.data() + starts_[c - begin_]; }
-  const size_t* end(size_t c) const { return rows_.data() + starts_[c - begin_ + 1]; }
+
+  // Those that concern class c, in order.
+  const std::vector<size_t>& of(size_t c) {
+    for (size_t i = positives_[c - begin_]; i != NONE; i = next_[i]) rows_.insert(i);
+    by_offset_.drawing(Mark(negatives_.shares[c]), Mark(negatives_.shares[c + 1]), [&](size_t i) { rows_.insert(i); });
+    list_.clear();
+    rows_.drain([&](size_t i) { list_.push_back(from_ + i); });
+    return list_;
+  }
 
  private:
-  size_t begin_, end_;
-  std::vector<size_t> starts_, next_, rows_;
+  static constexpr size_t NONE = ~size_t{0};
+  const Examples& examples_;
+  const Negatives& negatives_;
+  const size_t begin_, end_;
+  size_t from_ = 0;
+  ByOffset by_offset_;
+  Ordered rows_;
+  std::vector<size_t> positives_, next_, list_;  // the first of each class, the next of the same class
 };
+
+// The classes [begin, end), roughly by the offset from which on they are drawn: neighbors then concern about the same
+// examples, which stay in the first-level cache.
+std::vector<size_t> by_rest(const double* shares, size_t begin, size_t end) {
+  const size_t count = end - begin;
+  auto cell = [&](size_t c) { return size_t(Mark(shares[c]).rest * double(count)); };
+  std::vector<size_t> starts(count + 1), order(count);
+  for (size_t c = begin; c < end; ++c) ++starts[cell(c) + 1];
+  for (size_t i = 0; i < count; ++i) starts[i + 1] += starts[i];
+  for (size_t c = begin; c < end; ++c) order[starts[cell(c)]++] = c;
+  return order;
+}
+
+// Asks for the d numbers of a class that is next: classes that are not in order the processor cannot foresee.
+void fetch(const float* w, size_t d) {
+  for (size_t j = 0; j < d; j += 16) __builtin_prefetch(w + j, 1, 2);
+}
 
 template <class Work>
 void share_classes(size_t k, size_t threads, const Work& work) {
@@ -60,31 +77,33 @@ void share_classes(size_t k, size_t threads, const Work& work) {
 
 }  // namespace
 
-void one_vs_rest(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
-                 double* losses, size_t threads) {
+void one_vs_rest(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+                 const Schedule& schedule, double* losses, size_t threads) {
   const size_t d = examples.d, k = machines.k;
   // Examples that stay in the second-level cache while class after class goes over them; more, where a class would
   // otherwise be fetched for less than eight of them.
-  size_t pairs = examples.n;
-  for (size_t i = 0; i < examples.n; ++i) pairs += examples.negatives[i];
-  const size_t block = std::max<size_t>({32, (768 << 10) / (sizeof(float) * d), 8 * k * examples.n / (pairs + 1)});
+  const size_t block =
+      std::max<size_t>({32, (768 << 10) / (sizeof(float) * d), size_t(8 * double(k) / (1 + negatives.shares[k]))});
   const Kernels& loops = kernels();
   share_classes(k, threads, [&](size_t begin, size_t end) {
-    Lists lists(begin, end);
+    Lists lists(examples, negatives, begin, end);
+    const std::vector<size_t> order = by_rest(negatives.shares, begin, end);
     for (size_t from = 0; from < examples.n; from += block) {
-      lists.collect(examples, k, from, std::min(examples.n, from + block));
-      for (size_t c = begin; c < end; ++c) {
+      lists.turn(from, std::min(examples.n, from + block));
+      for (size_t place = 0; place < order.size(); ++place) {
+        const size_t c = order[place];
         float* w = machines.weights + c * d;
+        if (place + 1 < order.size()) fetch(machines.weights + order[place + 1] * d, d);
         double scale = machines.scales[c];
         float bias = machines.biases[c];
         std::int64_t t = machines.steps[c];
         double lost = 0;
-        for (const size_t* row = lists.begin(c); row != lists.end(c); ++row, ++t) {
-          const float* x = examples.X + *row * d;
-          const float sign = examples.y[*row] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[*row];
+        for (const size_t i : lists.of(c)) {
+          const float* x = examples.X + i * d;
+          const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
           const Met met = meet(loss, sign * (float(scale) * loops.dot(x, w, d) + bias));
           lost += weight * met.loss;
-          const double step = step_at(schedule, t);
+          const double step = step_at(schedule, t++);
           scale *= 1 - step * schedule.regularization;
           if (scale < SMALLEST_SCALE) {
             for (size_t j = 0; j < d; ++j) w[j] *= float(scale);
@@ -105,8 +124,8 @@ void one_vs_rest(const Examples& examples, const Machines& machines, Loss loss, 
   });
 }
 
-void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
-                       const float* G, float* S, double* losses, size_t threads) {
+void one_vs_rest_block(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+                       const Schedule& schedule, const float* G, float* S, double* losses, size_t threads) {
   const size_t n = examples.n, k = machines.k;
   const Kernels& loops = kernels();
   share_classes(k, threads, [&](size_t begin, size_t end) {
@@ -114,7 +133,11 @@ void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss 
     for (size_t i = 0; i < n; ++i) {
       std::fill(pulls.begin(), pulls.end(), 0.0f);
       bool any = false;
-      concerned(examples, k, begin, end, i, i + 1, [&](size_t c, size_t) {
+      const double u = negatives.offsets[i];
+      std::int64_t below = Mark(negatives.shares[begin]).points_below(u);
+      for (size_t c = begin; c < end; ++c) {
+        const std::int64_t before = std::exchange(below, Mark(negatives.shares[c + 1]).points_below(u));
+        if (below == before && examples.y[i] != std::int32_t(c)) continue;
         const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
         double& scale = machines.scales[c];
         const Met met = meet(loss, sign * (float(scale) * S[i * k + c] + machines.biases[c]));
@@ -127,7 +150,7 @@ void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss 
           machines.biases[c] += float(schedule.bias_rate) * pull;
           any = true;
         }
-      });
+      }
       if (any)
         for (size_t later = i + 1; later < n; ++later)
           loops.add_multiple(G[i * n + later], pulls.data(), end - begin, S + later * k + begin);

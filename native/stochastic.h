@@ -16,11 +16,9 @@ enum class Rival : int { best = 0, any = 1, first = 2 };
 
 // A run of examples, in the order in which they are seen.
 struct Examples {
-  const float* X;                 // (n, d)
-  const std::int32_t* y;          // (n) class of each
-  const std::int32_t* first;      // (n) the first negative class, counted among the classes other than y
-  const std::int32_t* negatives;  // (n) how many negative classes, in a circle from the first
-  const float* weights;           // (n) what the gradient is multiplied with
+  const float* X;         // (n, d)
+  const std::int32_t* y;  // (n) class of each
+  const float* weights;   // (n) what the gradient is multiplied with
   std::size_t n, d;
 };
 
@@ -40,17 +38,23 @@ struct Schedule {
   bool decays;
 };
 
+// Example i is a negative of the classes other than its own that offsets[i] draws from the shares, as in shares.h.
+struct Negatives {
+  const double* offsets;  // (n) in [0, 1)
+  const double* shares;   // (k + 1) where the share of each class begins, and the end of the last
+};
+
 // One-vs-rest. Every example updates its own class as a positive and its negative classes as negatives:
 //   w_c <- (1 - step_t * regularization) w_c - step_t * dL(y s) / dw.
 // losses (k) receives the sum of the losses met before each update. Each thread owns a range of classes.
-void one_vs_rest(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
-                 double* losses, std::size_t threads);
+void one_vs_rest(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+                 const Schedule& schedule, double* losses, std::size_t threads);
 
 // The same for a block whose scores S (n, k) = X W' and Gram matrix G (n, n) = X X' are given: for many negatives two
 // matrix products are faster than many short ones. S becomes A (n, k), and W + A' X are the weights after the block;
 // biases, scales and steps are updated. examples.X is not read.
-void one_vs_rest_block(const Examples& examples, const Machines& machines, Loss loss, const Schedule& schedule,
-                       const float* G, float* S, double* losses, std::size_t threads);
+void one_vs_rest_block(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+                       const Schedule& schedule, const float* G, float* S, double* losses, std::size_t threads);
 
 // All classes together (multiclass, ranking, weighted ranking): every example moves its class y up and one rival down,
 //   w_y <- w_y + step_t r x,  w_rival <- w_rival - step_t r x,

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 EVERYTHING = {*MAY_IMPORT, "cli", "server"}
 MAY_IMPORT["cli"] = MAY_IMPORT["server"] = EVERYTHING
 # Libraries behind an extra, or slow to load: imported by the function that needs them.
-HEAVY = {"faiss", "fontTools", "matplotlib", "onnxruntime", "pandas", "pyarrow", "ray"}
+HEAVY = {"cvxpy", "faiss", "fontTools", "matplotlib", "onnxruntime", "pandas", "pyarrow", "ray"}
 
 
 def imports(tree: ast.AST) -> Iterator[str]:

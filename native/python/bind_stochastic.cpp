@@ -7,6 +7,7 @@ namespace {
 
 using manyclass::Examples;
 using manyclass::Machines;
+using manyclass::Negatives;
 using Labels = In<std::int32_t, 1>;
 
 void require(bool holds, const char* sentence) {
@@ -27,44 +28,52 @@ Machines machines(const Out<float, 2>& W, const Out<float, 1>& biases, const Out
   return {W.data(), biases.data(), scales.data(), steps.data(), k};
 }
 
-Examples examples(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
-                  const In<float, 1>& weights, std::size_t k) {
+Examples examples(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, std::size_t k) {
   const std::size_t n = X.shape(0);
-  require(y.shape(0) == n && first.shape(0) == n && negatives.shape(0) == n && weights.shape(0) == n,
-          "y, first, negatives and weights must have one entry per row of X");
+  require(y.shape(0) == n && weights.shape(0) == n, "y and weights must have one entry per row of X");
   require_classes(y, 0, static_cast<std::int64_t>(k) - 1);
-  require_classes(first, 0, static_cast<std::int64_t>(k) - 2);
-  require_classes(negatives, 0, static_cast<std::int64_t>(k) - 1);
-  return {X.data(), y.data(), first.data(), negatives.data(), weights.data(), n, X.shape(1)};
+  return {X.data(), y.data(), weights.data(), n, X.shape(1)};
 }
 
-void one_vs_rest(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
-                 const In<float, 1>& weights, const Out<float, 2>& W, const Out<float, 1>& biases,
+Negatives negatives(const In<double, 1>& offsets, const In<double, 1>& shares, std::size_t n, std::size_t k) {
+  require(offsets.shape(0) == n && shares.shape(0) == k + 1,
+          "offsets must have one entry per row of X, shares one per class and one more");
+  for (std::size_t i = 0; i < n; ++i) require(offsets(i) >= 0 && offsets(i) < 1, "offsets must be in [0, 1)");
+  require(shares(0) == 0, "shares must begin with 0");
+  for (std::size_t c = 0; c < k; ++c)
+    require(shares(c + 1) >= shares(c) && shares(c + 1) - shares(c) <= 1, "shares must have lengths in [0, 1]");
+  return {offsets.data(), shares.data()};
+}
+
+void one_vs_rest(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const In<double, 1>& offsets,
+                 const In<double, 1>& shares, const Out<float, 2>& W, const Out<float, 1>& biases,
                  const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
                  double regularization, double bias_rate, bool decays, const Out<double, 1>& losses,
                  std::size_t threads) {
   const Machines all = machines(W, biases, scales, steps);
-  const Examples run = examples(X, y, first, negatives, weights, all.k);
+  const Examples run = examples(X, y, weights, all.k);
+  const Negatives drawn = negatives(offsets, shares, run.n, all.k);
   require(W.shape(1) == X.shape(1) && losses.shape(0) == all.k, "W must be as wide as X, losses as long as W");
   require(loss >= 0 && loss < 4, "loss must be one of four");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest(run, all, static_cast<manyclass::Loss>(loss), {step, regularization, bias_rate, decays},
-                         losses.data(), threads);
+  manyclass::one_vs_rest(run, drawn, all, static_cast<manyclass::Loss>(loss),
+                         {step, regularization, bias_rate, decays}, losses.data(), threads);
 }
 
-void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const Labels& first, const Labels& negatives,
-                       const In<float, 1>& weights, const Out<float, 2>& W, const Out<float, 1>& biases,
+void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights,
+                       const In<double, 1>& offsets, const In<double, 1>& shares, const Out<float, 2>& W, const Out<float, 1>& biases,
                        const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
                        double regularization, double bias_rate, bool decays, const In<float, 2>& G,
                        const Out<float, 2>& S, const Out<double, 1>& losses, std::size_t threads) {
   const Machines all = machines(W, biases, scales, steps);
-  const Examples run = examples(X, y, first, negatives, weights, all.k);
+  const Examples run = examples(X, y, weights, all.k);
+  const Negatives drawn = negatives(offsets, shares, run.n, all.k);
   require(G.shape(0) == run.n && G.shape(1) == run.n, "G must have shape (n, n)");
   require(S.shape(0) == run.n && S.shape(1) == all.k && losses.shape(0) == all.k, "S must have shape (n, k)");
   require(loss >= 0 && loss < 4, "loss must be one of four");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest_block(run, all, static_cast<manyclass::Loss>(loss), {step, regularization, bias_rate, decays},
-                               G.data(), S.data(), losses.data(), threads);
+  manyclass::one_vs_rest_block(run, drawn, all, static_cast<manyclass::Loss>(loss),
+                               {step, regularization, bias_rate, decays}, G.data(), S.data(), losses.data(), threads);
 }
 
 double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const Out<float, 2>& W,
@@ -81,7 +90,7 @@ double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& w
   require(G.shape(0) == n && G.shape(1) == n && S.shape(0) == n && S.shape(1) == all.k,
           "G must have shape (n, n) and S (n, k)");
   require(rival >= 0 && rival < 3, "rival must be one of three");
-  const Examples run{X.data(), y.data(), nullptr, nullptr, weights.data(), n, X.shape(1)};
+  const Examples run{X.data(), y.data(), weights.data(), n, X.shape(1)};
   nb::gil_scoped_release release;
   return manyclass::joint_block(run, all, static_cast<manyclass::Rival>(rival),
                                 {step, regularization, bias_rate, decays}, G.data(), S.data(), draws.data(),
@@ -127,13 +136,13 @@ void move_some(const In<float, 2>& X, const In<float, 2>& A, const Out<float, 2>
 }  // namespace
 
 void bind_stochastic(nb::module_& m) {
-  m.def("one_vs_rest", &one_vs_rest, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("first").noconvert(),
-        nb::arg("negatives").noconvert(), nb::arg("weights").noconvert(), nb::arg("W").noconvert(),
+  m.def("one_vs_rest", &one_vs_rest, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("offsets").noconvert(), nb::arg("shares").noconvert(), nb::arg("W").noconvert(),
         nb::arg("biases").noconvert(), nb::arg("scales").noconvert(), nb::arg("steps").noconvert(), nb::arg("loss"),
         nb::arg("step"), nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"),
         nb::arg("losses").noconvert(), nb::arg("threads"), "One pass of one-vs-rest over a run of examples.");
   m.def("one_vs_rest_block", &one_vs_rest_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(),
-        nb::arg("first").noconvert(), nb::arg("negatives").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("offsets").noconvert(), nb::arg("shares").noconvert(),
         nb::arg("W").noconvert(), nb::arg("biases").noconvert(), nb::arg("scales").noconvert(),
         nb::arg("steps").noconvert(), nb::arg("loss"), nb::arg("step"), nb::arg("regularization"),
         nb::arg("bias_rate"), nb::arg("decays"), nb::arg("G").noconvert(), nb::arg("S").noconvert(),

@@ -8,6 +8,8 @@ __version__ = "0.1.0"
 # Where each public name lives. It is imported when first used, so that `import manyclass` costs next to nothing.
 _HOMES = {
     "BiasedMatrix": "data.biased",
+    "SharedStructureClassifier": "estimators.shared_structure",
+    "MultiTaskTraceNorm": "estimators.multi_task",
     "StochasticClassifier": "estimators.stochastic",
     "load": "estimators.persistence",
     "JsonLines": "estimators.history",

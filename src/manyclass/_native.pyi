@@ -37,9 +37,9 @@ def pq_encode(
 def one_vs_rest(
     X: NDArray[np.float32],
     y: NDArray[np.int32],
-    first: NDArray[np.int32],
-    negatives: NDArray[np.int32],
     weights: NDArray[np.float32],
+    offsets: NDArray[np.float64],
+    shares: NDArray[np.float64],
     W: NDArray[np.float32],
     biases: NDArray[np.float32],
     scales: NDArray[np.float64],
@@ -55,9 +55,9 @@ def one_vs_rest(
 def one_vs_rest_block(
     X: NDArray[np.float32],
     y: NDArray[np.int32],
-    first: NDArray[np.int32],
-    negatives: NDArray[np.int32],
     weights: NDArray[np.float32],
+    offsets: NDArray[np.float64],
+    shares: NDArray[np.float64],
     W: NDArray[np.float32],
     biases: NDArray[np.float32],
     scales: NDArray[np.float64],

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.estimators import stochastic
+from manyclass.solvers import sgd
 
 
 @pytest.fixture(scope="module")
@@ -29,18 +31,18 @@ def test_new_classes_are_recognized_nearly_as_well_as_if_trained_together(rows, 
     assert grown_right > together_right - 0.15
 
 
-def test_each_new_class_meets_a_row_as_often_as_an_old_one_did(rows, monkeypatch):
-    from manyclass.estimators import stochastic
-
+@pytest.mark.parametrize("n_new", [1, 10])
+def test_each_new_class_meets_beta_negatives_for_every_positive(rows, n_new, monkeypatch):
     X, y = rows
-    old, seen, real = y < 50, [], stochastic.known_plan
+    old, met = y < 60 - n_new, []
 
-    def known_plan(settings, step, beta, problem, seed):
-        seen.append((beta, problem.k))
-        return real(settings, step, beta, problem, seed)
+    def descend(descent, *rest):
+        sgd.descend(descent, *rest)
+        met.append(descent.machines.steps[:n_new])
 
-    clf = mc.StochasticClassifier(beta=8, step=0.1, max_epochs=2, random_state=0).fit(X[old], y[old])
-    monkeypatch.setattr(stochastic, "known_plan", known_plan)
+    clf = mc.StochasticClassifier(beta=8, step=0.1, early_stopping=False, max_epochs=10, random_state=0)
+    clf.fit(X[old], y[old])
+    monkeypatch.setattr(stochastic, "descend", descend)
     clf.add_classes(X, y)
-    [(beta, k)] = seen
-    assert beta / (k - 1) == pytest.approx(8 / (60 - 1))
+    positives = 10 * np.bincount(y)[60 - n_new :]
+    np.testing.assert_allclose(met[0] / positives, 1 + 8, rtol=0.1)

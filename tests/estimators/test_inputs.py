@@ -100,10 +100,29 @@ def test_a_row_of_a_matrix_that_is_not_finite_is_named(method, value):
     np.testing.assert_array_equal(model.coef_, coef)
 
 
+PLAIN = {
+    "array": np.asarray,
+    "float64": lambda rows: rows.astype(np.float64),
+    "float16": lambda rows: rows.astype(np.float16),
+    "objects": lambda rows: rows.astype(object),
+    "sparse": sparse.csr_array,
+    "sparse columns": sparse.csc_matrix,
+}
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
 @pytest.mark.parametrize("method", METHODS)
-def test_an_array_that_is_not_finite_is_refused(method):
-    with pytest.raises(ValueError, match="NaN"):
-        METHODS[method](fitted(X), spoilt(np.nan))
+def test_an_entry_of_an_array_that_is_not_finite_is_named(method, value, kind):
+    with pytest.raises(ValueError, match=r"^X must hold finite numbers; row 37 has NaN or infinity in column 3$"):
+        METHODS[method](fitted(X), PLAIN[kind](spoilt(value)))
+
+
+def test_an_entry_far_down_an_array_is_named():
+    rows = np.zeros((300_000, 8), np.float32)
+    rows[[222_222, 250_000], [6, 1]] = np.inf
+    with pytest.raises(ValueError, match="row 222222 has NaN or infinity in column 6"):
+        fitted(X).predict(rows)
 
 
 def test_a_row_of_a_file_that_is_not_finite_is_named(tmp_path):

@@ -74,6 +74,13 @@ def test_patience_ends_training():
     assert len(fitted.history_) < 50
 
 
+def test_epochs_of_ranking_are_counted_and_judged_in_rounds_of_the_root_of_k():
+    rows, y = blobs(k=25, per_class=4)
+    fitted = model(objective="ranking", max_epochs=3, step=0.1, refit=False).fit(rows, y)
+    assert len(fitted.history_) == 3 * 5
+    assert [record["epoch"] for record in fitted.history_ if "accuracy" in record] == [5, 10, 15]
+
+
 def test_with_a_validation_set_nothing_is_held_out():
     fitted = model().fit(X, Y, validation=blobs(per_class=3))
     assert set(phases(fitted)) == {"train"}
@@ -127,7 +134,7 @@ def test_batches_are_the_sequential_algorithm_over_their_rows(objective, decay):
     for call, at in enumerate((slice(0, 20), slice(20, 21), slice(21, 72))):
         running.partial_fit(X[at], Y[at], classes=range(6))
         batch = Problem.whole(mc.as_matrix(X[at]), Y[at], 6)
-        TWINS[objective](twin, batch, running._running[2].schedule, call)
+        TWINS[objective](twin, batch, running._running.plan.schedule, call)
     np.testing.assert_allclose(running.coef_, twin.W, atol=1e-4 * np.abs(twin.W).max())
     np.testing.assert_allclose(running.intercept_, twin.b, atol=1e-4 * np.abs(twin.W).max())
     assert running.n_epochs_ == len(running.history_) == 3

@@ -1,5 +1,7 @@
 """Blocks, scales, Gram matrices and threads give what one example after the other gives."""
 
+import sys
+
 import numpy as np
 import pytest
 from solvers import twins
@@ -7,6 +9,7 @@ from solvers import twins
 import manyclass as mc
 from manyclass import _native
 from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers import schedule as schedules
 from manyclass.solvers.joint import Joint
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.minibatch import MiniBatch
@@ -79,6 +82,50 @@ def test_mini_batches_are_sequential(batch, schedule, sizes):
         return twins.softmax(twin, given, schedule, epoch, batch)
 
     check(MiniBatch(batch), twin_epoch, SCHEDULES[schedule], 2, sizes)
+
+
+def any_sizes(seed):
+    """n, d and k of no particular kind; classes of unequal size, some of them absent."""
+    rng = np.random.default_rng(seed)
+    return {"n": int(rng.integers(9, 120)), "d": int(rng.integers(1, 40)), "k": int(rng.integers(2, 40))}
+
+
+ALGORITHMS = {
+    "all negatives": (OneVsRest(MARGIN_LOSSES["hinge"]), lambda *a: twins.one_vs_rest(*a, "hinge", None)),
+    "many negatives": (OneVsRest(MARGIN_LOSSES["hinge"], 30), lambda *a: twins.one_vs_rest(*a, "hinge", 30)),
+    "few negatives": (OneVsRest(MARGIN_LOSSES["logistic"], 1.7), lambda *a: twins.one_vs_rest(*a, "logistic", 1.7)),
+    "multiclass": (Joint("best"), lambda *a: twins.joint(*a, "best")),
+    "ranking": (Joint("any"), lambda *a: twins.joint(*a, "any")),
+    "warp": (Joint("first"), lambda *a: twins.joint(*a, "first")),
+    "softmax": (MiniBatch(8), lambda *a: twins.softmax(*a, 8)),
+}
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_any_problem_is_solved_sequentially(name, seed):
+    check(*ALGORITHMS[name], list(SCHEDULES.values())[seed % 4], seed, any_sizes(seed))
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_panels_of_classes_change_nothing(name):
+    check(*ALGORITHMS[name], SCHEDULES["decay"], 7, {"n": 90, "d": 11, "k": 523})
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_chunks_of_rows_change_nothing(name, monkeypatch):
+    sizes = []
+
+    def chunks(*args, **settings):
+        for chunk in schedules.chunks(*args, **settings):
+            sizes.append(len(chunk.y))
+            yield chunk
+
+    monkeypatch.setattr(schedules, "_CHUNK_BYTES", (256, 1024))
+    monkeypatch.setattr(sys.modules[type(ALGORITHMS[name][0]).__module__], "chunks", chunks)
+    check(*ALGORITHMS[name], SCHEDULES["ridge"], 8, {"n": 190, "d": 23, "k": 15})
+    assert len(sizes) >= 2 * 20
+    assert max(sizes) <= 11
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.losses.softmax import Softmax
+from manyclass.solvers.negatives import cumulated
 
 
 class Twin:
@@ -17,19 +18,28 @@ class Twin:
         return schedule.step / decay
 
 
+def probabilities(sizes, beta):
+    """With which each class meets an example of another."""
+    if beta is None:
+        return [1.0] * len(sizes)
+    n, absent = sum(sizes), min(1, sum(sizes) / len(sizes))
+    return [min(1.0, beta * (size or absent) / max(1, n - size)) for size in sizes]
+
+
+def drawn(P, u):
+    """The classes c with one of u, u + 1, u + 2, ... in [P[c], P[c + 1]): so many more are below its end."""
+    return np.flatnonzero(np.diff(np.floor(P) + (u < P % 1)))
+
+
 def one_vs_rest(twin, problem, schedule, epoch, loss, beta):
-    """R_OVR with beta negatives per example."""
-    k = problem.k
+    """R_OVR with beta negatives per positive."""
     rng = schedule.generator(epoch)
     order = problem.index[rng.permutation(len(problem))]
-    first = rng.integers(0, k - 1, len(order), dtype=np.int32)
-    beta = k - 1 if beta is None else min(beta, k - 1)
-    extra = rng.random(len(order)) < beta - int(beta) if beta > int(beta) else np.zeros(len(order), bool)
+    offsets = rng.random(len(order))
+    P = cumulated(np.array(probabilities([sum(problem.y[order] == c) for c in range(problem.k)], beta)))
     X, lost = problem.X.toarray().astype(np.float64), 0.0
     for place, i in enumerate(order):
-        others = [c for c in range(k) if c != problem.y[i]]
-        negatives = {others[(first[place] + m) % (k - 1)] for m in range(int(beta) + extra[place])}
-        for c in {problem.y[i], *negatives}:
+        for c in {problem.y[i], *drawn(P, offsets[place])}:
             sign = 1.0 if c == problem.y[i] else -1.0
             z = sign * (twin.W[c] @ X[i] + twin.b[c])
             function = MARGIN_LOSSES[loss]

@@ -4,21 +4,30 @@ import os
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from manyclass import _checks
 from manyclass.data.matrix import Matrix
 from manyclass.data.opening import as_matrix
+from manyclass.data.tiles import spans
 
 
 def open_features(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matrix:
-    """X as a Matrix; arrays pass scikit-learn's checks on the way, and keep their dtype.
+    """X as a Matrix; arrays pass scikit-learn's checks on the way, must be finite, and keep their dtype.
 
     With `reset` the estimator takes the number and the names of the columns from X; else they must be its own.
     """
     if not _ours(X):
-        return as_matrix(validate_data(estimator, X, accept_sparse="csr", reset=reset))
+        # Of NaN and infinity we speak ourselves, and say where they are; as in scikit-learn, before we count columns.
+        plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
+        if plain:
+            _refuse_infinite_entries(X)
+        X = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
+        if not plain:
+            _refuse_infinite_entries(X)
+        return as_matrix(X)
     matrix = as_matrix(X)
     if reset:
         vars(estimator).pop("feature_names_in_", None)
@@ -36,7 +45,7 @@ def open_examples(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matr
     matrix = open_features(estimator, X, reset)
     if 0 in matrix.shape:
         raise ValueError(f"X must have at least one row and one column; got shape {matrix.shape}")
-    # Of float32 arrays scikit-learn has seen to it.
+    # Of float32 arrays that is known already.
     if _ours(X) or matrix.dtype != np.float32:
         _refuse_infinite_rows(matrix)
     return matrix
@@ -44,6 +53,21 @@ def open_examples(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matr
 
 def _ours(X: Any) -> bool:
     return isinstance(X, Matrix | str | os.PathLike)
+
+
+def _refuse_infinite_entries(X: Any) -> None:
+    """Refuse NaN and infinity in an array, or a sparse one of compressed rows."""
+    if issparse(X):
+        for place in np.flatnonzero(~np.isfinite(X.data))[:1]:
+            _not_finite(int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place]))
+    elif X.dtype.kind == "f":
+        for at in spans(len(X), max(1, (1 << 20) // max(1, X.shape[1]))):
+            for row, column in np.argwhere(~np.isfinite(X[at]))[:1]:
+                _not_finite(at.start + int(row), int(column))
+
+
+def _not_finite(row: int, column: int) -> None:
+    raise ValueError(f"X must hold finite numbers; row {row} has NaN or infinity in column {column}")
 
 
 def _refuse_infinite_rows(matrix: Matrix) -> None:

@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
-from manyclass._blas import in_order
 from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats, spans
+from manyclass.data.tiles import Floats
 from manyclass.estimators.inputs import open_features
+from manyclass.solvers.best_classes import Scores, best_classes
 
 
 class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,12 +57,9 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         X = self._matrix(X)
         k = min(_checks.count(k, "k"), len(self.classes_))
-        # Rows whose scores take about 8 MB.
-        size = max(1, (8 << 20) // (4 * max(len(self.classes_), X.shape[1])))
         with np.errstate(invalid="ignore", over="ignore"):
-            blocks = in_order(lambda at: self._best(X.rows(at), at.start, k), spans(X.shape[0], size))
-            found = np.concatenate([np.zeros((0, k), np.intp), *blocks])
-        return self.classes_[found]  # type: ignore[no-any-return]
+            found = best_classes(lambda at: self._block(X.rows(at), at.start), X.shape, len(self.classes_), k)
+        return self.classes_[found]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one safetensors file, which `manyclass.load` reads."""
@@ -76,8 +73,13 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         export_onnx(self, path, top)
 
-    def _best(self, rows: Floats, start: int, k: int) -> NDArray[np.intp]:
-        S: Floats = rows @ self.coef_.T.astype(rows.dtype, copy=False) + self.intercept_
-        _checks.finite(S, "scores of X", start)
-        best: NDArray[np.intp] = S.argmax(axis=1)[:, None] if k == 1 else np.argsort(-S, axis=1, kind="stable")[:, :k]
-        return best
+    def _block(self, rows: Floats, start: int) -> Scores:
+        """The scores of some rows, of which `start` is the number of the first."""
+
+        def scores(classes: slice) -> Floats:
+            S: Floats = rows @ self.coef_[classes].T.astype(rows.dtype, copy=False)
+            S += self.intercept_[classes]
+            _checks.finite(S, "scores of X", start)
+            return S
+
+        return scores

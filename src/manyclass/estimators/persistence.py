@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 FORMAT = Format("manyclass model", 1, "restore the file from a copy or save the model again")
 # The estimators that may be saved and loaded. A file names one of them, and never a module.
-_HOMES = {"StochasticClassifier": "manyclass.estimators.stochastic"}
+_HOMES = {
+    "StochasticClassifier": "manyclass.estimators.stochastic",
+    "SharedStructureClassifier": "manyclass.estimators.shared_structure",
+    "MultiTaskTraceNorm": "manyclass.estimators.multi_task",
+}
 _OF_A_RUN = ("callbacks", "checkpoint")
 
 
@@ -73,13 +77,21 @@ def _restored(model: Any, fitted: dict[str, Any]) -> Any:
     strange = [name for name in fitted if not _is_fitted_name(name)]
     if strange:
         raise ValueError(f"{strange[0]!r} is no name of what a fit finds")
-    k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    for name, shape in (("coef_", (k, d)), ("intercept_", (k,))):
+    for name, shape in _shapes(model, fitted).items():
         if np.shape(fitted[name]) != shape:
             raise ValueError(f"{name} must have shape {shape}; got {np.shape(fitted[name])}")
     for name, value in fitted.items():
         setattr(model, name, value)
     return model
+
+
+def _shapes(model: Any, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Those that arrays must have; a linear classifier's, unless the model has its own."""
+    if hasattr(model, "fitted_shapes"):
+        shapes: dict[str, tuple[int, ...]] = model.fitted_shapes(fitted)
+        return shapes
+    k, d = len(fitted["classes_"]), fitted["n_features_in_"]
+    return {"coef_": (k, d), "intercept_": (k,)}
 
 
 def _is_fitted_name(name: str) -> bool:

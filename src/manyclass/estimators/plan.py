@@ -41,7 +41,7 @@ def find_plan(settings: Any, problem: Problem, seed: int) -> Plan:
     if settings.step != "auto" and settings.beta != "auto":
         return plan
     trial = Trial.on(problem, rng)
-    return _tuned(plan, settings, trial) if len(trial.held) else plan
+    return _tuned(plan, settings, trial.paced(plan.algorithm, plan.schedule)) if len(trial.held) else plan
 
 
 def known_plan(settings: Any, step: float, beta: float | None, problem: Problem, seed: int) -> Plan:
@@ -76,4 +76,11 @@ def _first_step(settings: Any, square: float) -> float:
 
 
 def _schedule(settings: Any, step: float, square: float, seed: int) -> Schedule:
-    return Schedule(float(step), float(settings.regularization), bool(settings.step_decay), _BIAS_SHARE * square, seed)
+    return Schedule(
+        step=float(step),
+        regularization=float(settings.regularization),
+        decays=bool(settings.step_decay),
+        bias_rate=_BIAS_SHARE * square,
+        seed=seed,
+        balanced=bool(settings.balanced),
+    )

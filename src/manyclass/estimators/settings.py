@@ -12,27 +12,28 @@ from manyclass.losses.margin import MARGIN_LOSSES
 
 def check_settings(settings: Any) -> None:
     """Refuse the first setting that is not one, in a sentence; classes and data are checked elsewhere."""
-    _one_of(settings.objective, "objective", OBJECTIVES)
-    _one_of(settings.loss, "loss", MARGIN_LOSSES)
+    one_of(settings.objective, "objective", OBJECTIVES)
+    one_of(settings.loss, "loss", MARGIN_LOSSES)
     if settings.beta is not None and settings.beta != "auto":
-        _number(settings.beta, "beta", "'auto', None or a positive number", above=0, most=np.inf)
+        number(settings.beta, "beta", "'auto', None or a positive number", above=0, most=np.inf)
     if settings.step != "auto":
-        _number(settings.step, "step", "'auto' or a positive number", above=0)
-    _number(settings.regularization, "regularization", "a number, at least 0", least=0)
-    _number(settings.validation_fraction, "validation_fraction", "a number between 0 and 1", above=0, below=1)
-    _number(settings.tolerance, "tolerance", "a number, at least 0", least=0)
+        number(settings.step, "step", "'auto' or a positive number", above=0)
+    number(settings.regularization, "regularization", "a number, at least 0", least=0)
+    number(settings.validation_fraction, "validation_fraction", "a number between 0 and 1", above=0, below=1)
+    number(settings.tolerance, "tolerance", "a number, at least 0", least=0)
     _checks.count(settings.max_epochs, "max_epochs")
     _checks.count(settings.patience, "patience")
     if settings.n_threads is not None:
         _checks.count(settings.n_threads, "n_threads")
 
 
-def _one_of(value: Any, name: str, names: Any) -> None:
+def one_of(value: Any, name: str, names: Any) -> None:
+    """Refuse a setting that is none of the names."""
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
 
 
-def _number(
+def number(
     value: Any,
     name: str,
     rule: str,
@@ -41,6 +42,7 @@ def _number(
     below: float = np.inf,
     most: float | None = None,
 ) -> None:
+    """Refuse a setting that is no number, or one out of bounds, with the words of the rule."""
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not (real and above < value and least <= value and (value < below if most is None else value <= most)):
         raise ValueError(f"{name} must be {rule}; got {value!r}")

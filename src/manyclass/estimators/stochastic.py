@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._threads import get_threads, threads
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.all_or_nothing import all_or_nothing
+from manyclass.estimators.batches import Batches, refuse_other_objective
 from manyclass.estimators.callbacks import CallbackSupport, FitTask, with_callbacks
 from manyclass.estimators.growing import growth_problem, joined
 from manyclass.estimators.history import Callback, told_of_the_end
 from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.labels import check_classes, encode_labels, known_labels
 from manyclass.estimators.linear import LinearModel
+from manyclass.estimators.objectives import epochs_of_a_round
 from manyclass.estimators.plan import Plan, find_plan, known_plan
 from manyclass.estimators.probabilities import Probabilities
 from manyclass.estimators.settings import check_settings
@@ -26,7 +29,7 @@ from manyclass.estimators.weights import example_weights
 from manyclass.solvers.checkpoint import Checkpoint, identity
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd import Descent, Stopping, descend
+from manyclass.solvers.sgd import Descent, Stopping, descend, run_epoch
 from manyclass.solvers.validation import hold_out, mean_class_accuracy
 
 # What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
@@ -48,19 +51,27 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     objective : "ovr" (one-vs-rest), "multiclass" (Crammer and Singer), "ranking", "warp" (weighted approximate
         ranking) or "softmax".
     loss : for "ovr": "hinge", "squared_hinge", "logistic" or "squared".
-    beta : for "ovr": how many other classes an example is a negative of, drawn anew in every epoch; over all classes,
-        the negatives per positive (a class that is larger than the others has fewer, a smaller one more). "auto" finds
-        it on a small sample; None takes all other classes, the unweighted machine.
+    beta : for "ovr": negatives per positive of each class, drawn anew in every epoch, as far as there are so many.
+        "auto" finds it on a small sample; None takes all examples of other classes, the unweighted machine.
     regularization : strength of the ridge.
     step : size of a step; "auto" finds it on a small sample.
     step_decay : step / (1 + regularization * step * t) after t examples, in place of a fixed step.
     early_stopping : hold out `validation_fraction` of every class, and at least one example of those that have two,
         unless fit is given a validation set.
-    tolerance, patience : stop after `patience` judgements whose accuracy is not better by more than `tolerance`. There
-        is one after every epoch, or every few where epochs are much cheaper than judging.
+    max_epochs, tolerance, patience : stop after `max_epochs`, or after `patience` judgements whose accuracy is not
+        better by more than `tolerance`. There is a judgement after every epoch, or every few where epochs are much
+        cheaper than judging. An epoch of "ranking" shows an example one rival only: there, sqrt(k) epochs for k classes
+        are counted as one, and judged once.
     refit : after stopping on a part held out, train on everything for as many epochs.
-    class_weight : None, "balanced", or a dictionary from labels to weights: of every example of a class, as a positive
-        and as a negative alike.
+    class_weight : None, "balanced" (n / (k * examples of the class)), or a dictionary from labels to weights. The
+        weight of an example, which multiplies its steps, is that of its own class, in whichever machine it makes them.
+        That is what scikit-learn does for classes that compete (Crammer and Singer, softmax). Its one-vs-rest differs
+        from "ovr": SGDClassifier and LinearSVC weigh an example so in the machine of its own class alone, and as a
+        negative of other machines by 1.
+    balanced : draw examples such that every class comes equally often, in place of every example once: an epoch is as
+        long as ever, takes a part of the large classes, another one in each epoch, and repeats the examples of small
+        ones. It minimizes the mean over classes of the mean loss of their examples (Eq. 4 of the paper), as
+        class_weight="balanced" does, by more steps in place of longer ones. Not used by add_classes.
     n_threads : None for as many as `manyclass.get_threads()`. It changes no bit of the result.
     warm_start : begin from the machines of the last fit. What they have seen is no honest validation: give fit one.
     random_state : None, an integer or a `numpy.random.RandomState`, as in scikit-learn.
@@ -92,6 +103,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     beta_: float | None
     n_epochs_: int
     history_: list[dict[str, Any]]
+    _running: Batches
+    _trained: tuple[str, str]
 
     def __init__(
         self,
@@ -108,6 +121,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         patience: int = 10,
         refit: bool = True,
         class_weight: Any = None,
+        balanced: bool = False,
         n_threads: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -127,6 +141,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self.patience = patience
         self.refit = refit
         self.class_weight = class_weight
+        self.balanced = balanced
         self.n_threads = n_threads
         self.warm_start = warm_start
         self.random_state = random_state
@@ -181,29 +196,35 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         """One epoch over these rows, from the machines as they are.
 
         The first call needs all `classes`, unless fit came before; it also finds the step and beta that are "auto",
-        on its rows. `coef_` are the machines themselves and not, as after fit, their mean over epochs.
+        on its rows. `coef_` are the machines themselves and not, as after fit, their mean over epochs. Settings that
+        were changed since the last call count from this one on, and "auto" stands for what was found at first; the
+        objective and the loss cannot change.
         """
         check_settings(self)
+        refuse_other_objective(self, getattr(self, "_trained", None))
         with self._computing():
             known = hasattr(self, "coef_")
             self._check_classes(classes, known)
             matrix = open_examples(self, X, reset=not known)
             problem = self._weighted(matrix, known_labels(y, self.classes_, len(matrix)), sample_weight)
-            machines, epoch, plan = self._running_on(problem, known)
-            descent = Descent(machines, machines.copy(), epoch=epoch)
-            descend(descent, plan.algorithm, problem, plan.schedule, Stopping(max_epochs=epoch + 1))
+            running = self._running_on(problem, known)
+            plan = running.next_plan(self, problem)
+            machines = running.machines.copy()
+            record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
             machines.fold()
+        calls = running.calls + 1
         # What fit took stays on record: add_classes takes as long.
-        history, n_epochs = getattr(self, "history_", []), max(descent.epoch, getattr(self, "n_epochs_", 0))
-        self._learn(machines, history + descent.history, n_epochs)
-        self._running = machines, descent.epoch, plan
+        history, n_epochs = getattr(self, "history_", []), max(calls, getattr(self, "n_epochs_", 0))
+        self._learn(machines, [*history, record], n_epochs)
+        self.step_, self.beta_ = plan.schedule.step, plan.beta
+        self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
 
     @all_or_nothing
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn classes that were not there before; the old machines stay as they are, to the bit ("ovr" only).
 
-        Rows whose label is an old class serve as negatives of the new ones.
+        Rows whose label is an old class serve as negatives of the new ones, beta for every positive as in fit.
         """
         check_settings(self)
         if self.objective != "ovr":
@@ -211,24 +232,20 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         check_is_fitted(self)
         with self._computing():
             new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
-            plan = known_plan(self, self.step_, self._beta_of_new(len(new)), problem, self._seed())
+            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
             descent = Descent.start(Machines.zeros(problem.k, problem.d))
             stopping = Stopping(max_epochs=min(self.n_epochs_, self.max_epochs))
-            descend(descent, plan.algorithm, problem, plan.schedule, stopping)
+            descend(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         self.classes_, *learned = joined(self.classes_, self.coef_, self.intercept_, new, descent.result())
         self._forget()
         self.coef_, self.intercept_ = learned
         return self
 
-    def _beta_of_new(self, n_new: int) -> float | None:
-        """Negatives among the new classes alone, so that each of them meets as many as the old ones did."""
-        n_others = len(self.classes_) + n_new - 1
-        return None if self.beta_ is None else min(self.beta_, n_others) * n_new / n_others
-
     def _learn(self, machines: Machines, history: list[dict[str, Any]], n_epochs: int) -> None:
         self._forget()
         self.coef_, self.intercept_ = machines.W, machines.biases
         self.history_, self.n_epochs_ = history, n_epochs
+        self._trained = self.objective, self.loss
 
     def _forget(self) -> None:
         for name in _OF_MACHINES:
@@ -273,17 +290,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         if not known:
             self.classes_ = check_classes(classes)
 
-    def _running_on(self, problem: Problem, known: bool) -> tuple[Machines, int, Plan]:
-        """(machines to go on with, calls of partial_fit so far, plan)."""
+    def _running_on(self, problem: Problem, known: bool) -> Batches:
         if hasattr(self, "_running"):
-            machines, epoch, plan = self._running
-            return machines.copy(), epoch, plan
-        if known:
-            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
-            return Machines.of(self.coef_, self.intercept_), 0, plan
-        plan = find_plan(self, problem, self._seed())
-        self.step_, self.beta_ = plan.schedule.step, plan.beta
-        return Machines.zeros(problem.k, problem.d), 0, plan
+            return self._running
+        begin = Batches.after_fit if known else Batches.first
+        return begin(self, problem, self._seed())
 
     def _split(self, problem: Problem, validation: tuple[Any, Any] | None, seed: int) -> tuple[Problem, Problem | None]:
         if validation is not None:
@@ -300,7 +311,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
         judging = 0 if judged is None else len(judged) * train.k
         every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, self.max_epochs)))
-        return Stopping(self.max_epochs, self.tolerance, self.patience, every)
+        epochs = epochs_of_a_round(self.objective, train.k)
+        seen = 0 if judged is None else len(judged)
+        return Stopping(self.max_epochs * epochs, self.tolerance, self.patience, max(every, epochs), seen)
 
     def _plan_once(self, train: Problem, seed: int, checkpoint: Checkpoint) -> Plan:
         """The plan, found now, or before the run was killed."""

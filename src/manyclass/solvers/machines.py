@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass import _blas
 from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats, spans
+from manyclass.data.tiles import Floats
+from manyclass.solvers.best_classes import Scores, best_classes
 
 
 @dataclass
@@ -35,6 +35,12 @@ class Machines:
         machines.W[...], machines.biases[...] = coef, intercept
         return machines
 
+    @classmethod
+    def around(cls, coef: NDArray[np.float32], intercept: NDArray[np.float32]) -> "Machines":
+        """Machines whose weights are these very arrays."""
+        k = len(coef)
+        return cls(coef, intercept, np.ones(k), np.zeros(k, np.int64))
+
     def copy(self) -> "Machines":
         """The same, apart."""
         return Machines(self.W.copy(), self.biases.copy(), self.scales.copy(), self.steps.copy())
@@ -53,20 +59,17 @@ class Machines:
         """Whether all is well; a step that is too large ends in infinity."""
         return bool(np.isfinite(self.biases).all() and np.isfinite(self.W).all())
 
-    def scores(self, rows: Floats) -> Floats:
-        """(m, k) scores of rows (m, d)."""
-        S = rows.astype(np.float32, copy=False) @ self.W.T
-        S *= self.scales.astype(np.float32)
-        S += self.biases
-        return S
-
     def best_classes(self, X: Matrix, index: NDArray[np.intp]) -> NDArray[np.intp]:
         """The class of highest score for some rows of X."""
 
-        def best(at: slice) -> NDArray[np.intp]:
-            found: NDArray[np.intp] = self.scores(X.rows(index[at])).argmax(axis=1)
-            return found
+        def block(at: slice) -> Scores:
+            rows = X.rows(index[at]).astype(np.float32, copy=False)
+            return lambda classes: self._scores(rows, classes)
 
-        rows = max(1, min(512, (1 << 20) // (4 * len(self.W)), (1 << 20) // (4 * X.shape[1])))
-        found = list(_blas.in_order(best, spans(len(index), rows)))
-        return np.concatenate(found) if found else np.zeros(0, np.intp)
+        return best_classes(block, (len(index), X.shape[1]), len(self.W))[:, 0]
+
+    def _scores(self, rows: Floats, classes: slice) -> Floats:
+        S = rows @ self.W[classes].T
+        S *= self.scales[classes].astype(np.float32)
+        S += self.biases[classes]
+        return S

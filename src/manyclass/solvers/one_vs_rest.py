@@ -10,6 +10,7 @@ from manyclass import _native
 from manyclass._threads import get_threads
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.machines import Machines
+from manyclass.solvers.negatives import cumulated, shares
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.products import gram, move, scores
 from manyclass.solvers.schedule import Chunk, Quarter, Schedule, chunks
@@ -23,9 +24,9 @@ _BLOCK = 128
 class OneVsRest:
     """Table 1 of Perronnin et al. (CVPR 2012), R_OVR, for all classes in one pass over the examples.
 
-    Each example is a positive of its class and a negative of `beta` others on average, drawn without replacement (None:
-    of all others, the unweighted machine). So every class sees all of its positives and an independent sample of the
-    rest, each of them with probability beta / (k - 1).
+    In every epoch a class sees all of its positives and `beta` times as many negatives, each example of another class
+    with the same probability (None: all of them, the unweighted machine). The other classes that an example meets are
+    drawn together, so that their number hardly varies, but no class knows of the others.
     """
 
     loss: MarginLoss
@@ -37,28 +38,19 @@ class OneVsRest:
         """One pass; the mean over examples of the losses met, summed over the classes seen."""
         rng = schedule.generator(epoch)
         order = schedule.order(problem, rng)
-        first, negatives = self._negatives(len(problem), problem.k, rng)
-        losses = np.zeros(problem.k)
-        dense = negatives.mean() >= _DENSE * problem.k if len(negatives) else False
+        offsets, sizes, losses = rng.random(len(problem)), problem.sizes, np.zeros(problem.k)
+        p = shares(sizes, self.beta)
+        P = cumulated(p)
+        dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
         update = self._by_products if dense else self._by_pairs
         for chunk in chunks(problem, order, _block(schedule) if dense else None, quarter):
-            update(_Run(chunk, first[chunk.at], negatives[chunk.at], machines, schedule), losses)
+            update(_Run(chunk, offsets[chunk.at], P, machines, schedule), losses)
             del chunk  # before the next is read
         return float(losses.sum() / max(1, len(problem)))
 
     def cost(self, k: int) -> float:
         """Classes that an example concerns."""
         return 1 + (k - 1 if self.beta is None else min(self.beta, k - 1))
-
-    def _negatives(self, n: int, k: int, rng: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where each example's circle of negatives begins, and how long it is.
-
-        Neighbors in the circle are negatives of the same examples, but no class knows of its neighbors.
-        """
-        first = rng.integers(0, k - 1, n, dtype=np.int32)
-        beta = k - 1 if self.beta is None else min(self.beta, k - 1)
-        extra = rng.random(n) < beta - int(beta) if beta > int(beta) else 0
-        return first, np.full(n, int(beta), np.int32) + np.int32(extra)
 
     def _by_pairs(self, run: "_Run", losses: NDArray[np.float64]) -> None:
         _native.one_vs_rest(**run.native(self.loss), losses=losses, threads=get_threads())
@@ -73,11 +65,11 @@ class OneVsRest:
 
 @dataclass(frozen=True)
 class _Run:
-    """A chunk of examples with their negatives, on the way into the machines."""
+    """A chunk of examples with their offsets among the shares of the classes, on the way into the machines."""
 
     chunk: Chunk
-    first: NDArray[np.int32]
-    negatives: NDArray[np.int32]
+    offsets: NDArray[np.float64]
+    shares: NDArray[np.float64]
     machines: Machines
     schedule: Schedule
 
@@ -86,9 +78,9 @@ class _Run:
         return {
             "X": self.chunk.rows,
             "y": self.chunk.y,
-            "first": self.first,
-            "negatives": self.negatives,
             "weights": self.chunk.weights,
+            "offsets": self.offsets,
+            "shares": self.shares,
             **vars(self.machines),
             "loss": loss.code,
             **self.schedule.native,

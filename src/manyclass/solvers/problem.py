@@ -39,3 +39,8 @@ class Problem:
     def d(self) -> int:
         """Columns of X."""
         return self.X.shape[1]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """(k,) how many examples each class has."""
+        return np.bincount(self.y[self.index], minlength=self.k)

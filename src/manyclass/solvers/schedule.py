@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.solvers.balanced import balanced_places
 from manyclass.solvers.problem import Problem
 
 # Rows that are read at a time: enough to pay for starting threads, little beside the data.
@@ -20,7 +21,8 @@ Quarter = Callable[[int], None]
 class Schedule:
     """step_t = step, or step / (1 + regularization * step * t) where it decays; t counts examples.
 
-    The bias is a constant feature that the ridge does not touch: its square, `bias_rate`, multiplies its step.
+    The bias is a constant feature that the ridge does not touch: its square, `bias_rate`, multiplies its step. Where it
+    is `balanced`, an epoch shows every class equally often.
     """
 
     step: float
@@ -28,6 +30,7 @@ class Schedule:
     decays: bool = False
     bias_rate: float = 0.1
     seed: int = 0
+    balanced: bool = False
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.step) and self.step > 0):
@@ -60,6 +63,8 @@ class Schedule:
 
     def order(self, problem: Problem, rng: np.random.Generator) -> NDArray[np.intp]:
         """The rows of X in the order of this epoch."""
+        if self.balanced:
+            return problem.index[balanced_places(problem.y[problem.index], rng)]
         return problem.index[rng.permutation(len(problem))]
 
 

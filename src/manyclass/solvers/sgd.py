@@ -26,12 +26,22 @@ class Algorithm(Protocol):
 
 @dataclass(frozen=True)
 class Stopping:
-    """Stop after `patience` judgements in a row that are not better than the best by more than `tolerance`."""
+    """Stop after `patience` judgements in a row that are not better than the best by more than `tolerance`.
+
+    Kept are the last machines that chance alone, half a standard error of a score of `judged` examples, may set below
+    the best: a small validation set cannot tell them apart, and more training seldom hurts.
+    """
 
     max_epochs: int = 100
     tolerance: float = 1e-3
     patience: int = 10
     every: int = 1  # epochs between judgements
+    judged: int = 0  # examples that a score is of; 0 for a score that owes nothing to chance
+
+    def as_good(self, score: float, best: float) -> bool:
+        """Whether a score is the best, but for chance."""
+        chance = 0.5 * np.sqrt(max(score * (1 - score), 0.0) / self.judged) if self.judged else 0.0
+        return bool(score >= best - chance)
 
 
 @dataclass
@@ -73,9 +83,8 @@ class Descent:
 
     def judge(self, score: float, stopping: Stopping) -> bool:
         """Note a score; whether to stop."""
-        # Of equals the later: a small validation set cannot tell them apart, and more training seldom hurts.
-        if score >= self.best_score:
-            self.best_score, self.best_epoch = score, self.epoch
+        if stopping.as_good(score, self.best_score):
+            self.best_score, self.best_epoch = max(score, self.best_score), self.epoch
             if self.best is None:
                 self.best = self.mean.copy()
             else:
@@ -85,6 +94,30 @@ class Descent:
         else:
             self.stale += 1
         return self.stale >= stopping.patience
+
+
+def run_epoch(
+    algorithm: Algorithm,
+    problem: Problem,
+    machines: Machines,
+    schedule: Schedule,
+    epoch: int,
+    quarter: Quarter | None = None,
+) -> dict[str, Any]:
+    """One pass that changes the machines; its record, in which the first epoch is 1."""
+    started = time.perf_counter()
+    loss = algorithm.epoch(problem, machines, schedule, epoch, quarter)
+    if not (np.isfinite(loss) and machines.finite()):
+        raise FloatingPointError(
+            f"the weights grew beyond float32 in epoch {epoch + 1} with step {schedule.step:g}; "
+            "take a smaller step, or scale X"
+        )
+    return {
+        "epoch": epoch + 1,
+        "loss": loss,
+        "examples": len(problem),
+        "seconds": time.perf_counter() - started,
+    }
 
 
 def descend(
@@ -98,19 +131,12 @@ def descend(
 ) -> Descent:
     """Run epochs until `stopping` says so; `after_epoch` sees the descent after each and may set `done` to end it."""
     while descent.epoch < stopping.max_epochs and not descent.done:
-        started = time.perf_counter()
-        loss = algorithm.epoch(problem, descent.machines, schedule, descent.epoch, descent.average)
-        if not (np.isfinite(loss) and descent.machines.finite()):
-            raise FloatingPointError(
-                f"the weights grew beyond float32 in epoch {descent.epoch + 1} with step {schedule.step:g}; "
-                "take a smaller step, or scale X"
-            )
+        record = run_epoch(algorithm, problem, descent.machines, schedule, descent.epoch, descent.average)
         descent.epoch += 1
-        trained = time.perf_counter() - started
-        record: dict[str, Any] = {"epoch": descent.epoch, "loss": loss, "examples": len(problem), "seconds": trained}
         if judge is not None and descent.epoch % stopping.every == 0:
+            started = time.perf_counter()
             record["accuracy"] = judge(descent.mean)
-            record["judging_seconds"] = time.perf_counter() - started - trained
+            record["judging_seconds"] = time.perf_counter() - started
             descent.done = descent.judge(record["accuracy"], stopping)
         descent.history.append(record)
         if after_epoch is not None:

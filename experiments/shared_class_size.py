@@ -1,0 +1,116 @@
+"""Figure 5 of Amit et al. (ICML 2007): what sharing gains, against the number of examples of a class."""
+
+import csv
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import manyclass as mc
+from experiments.figures import COLORS, MARKERS, finish, panels
+from experiments.results import Results, mean_error, percent
+from experiments.shared_path import PENALTIES, Parts, best_on_held
+from experiments.sources import omniglot_features, unit
+
+N_CLASSES = 100
+SEEDS = 5
+STRENGTHS = {
+    "frobenius": tuple(2.0**e for e in range(-2, 9, 2)),
+    "trace": tuple(2.0**e for e in range(-2, 4)),
+}
+
+
+class Source(NamedTuple):
+    """Rows with labels, the class sizes to train with, and how many rows of a class are held out and tested."""
+
+    X: Any
+    y: Any
+    sizes: tuple[int, ...]
+    others: int
+
+
+def run(folder: Path | None) -> Results:
+    """The page."""
+    results = Results("shared_class_size", "Gain against the size of a class")
+    results.say(f"""Classes get different numbers of examples to train on, each number for as many of at most
+        {N_CLASSES} classes; which class gets which is drawn anew {SEEDS} times. C is chosen on rows held out. Errors in
+        percent are those on the test rows of the classes of a size; the gain is by how much the trace norm errs less
+        than Frobenius', in points. Mean and standard error over drawings.""")
+    found = sources(folder)
+    drawn, charts = panels(list(found), "examples of a class", "gain, points")
+    for position, (chart, (name, source)) in enumerate(zip(charts, found.items(), strict=True)):
+        gains = _table(results, name, source)
+        means, doubts = (np.array([100 * gain[at] for gain in gains]) for at in (0, 1))
+        style = {"color": COLORS[position], "marker": MARKERS[position], "capsize": 3}
+        chart.errorbar(source.sizes, means, doubts, label="trace norm over Frobenius", **style)
+        chart.axhline(0, color="black", linewidth=0.8)
+    results.figure(finish(drawn, charts), "gain of the trace norm against examples of a class")
+    return results
+
+
+def sources(folder: Path | None) -> dict[str, Source]:
+    """Data by name; characters drawn here if there are none of the folder."""
+    found = {}
+    if folder and (tables := sorted(folder.rglob("leaf99.csv"))):
+        found["leaves"] = Source(*read_leaves(tables[0]), (1, 2, 3, 4, 6), 2)
+    if folder and any(folder.rglob("omniglot*.tar.gz")):
+        found["Omniglot"] = Source(*omniglot_features(folder), (1, 2, 4, 8, 12), 4)
+    if not found:
+        drawn = mc.datasets.glyphs(N_CLASSES)
+        found["glyphs"] = Source(mc.datasets.glyph_features(drawn.images), np.asarray(drawn.y), (1, 2, 4, 8, 12), 4)
+    return found
+
+
+def read_leaves(path: Path) -> tuple[Any, Any]:
+    """(X of unit rows, after scaling every column to variance 1, species)."""
+    with path.open(newline="") as stream:
+        rows = list(csv.reader(stream))[1:]
+    X = np.array([row[2:] for row in rows], float)
+    return unit((X - X.mean(axis=0)) / X.std(axis=0)), np.unique([row[1] for row in rows], return_inverse=True)[1]
+
+
+def _table(results: Results, name: str, source: Source) -> list[tuple[float, float]]:
+    """Adds the table of one source; gives mean gain and standard error for every size."""
+    errors = [_errors(source, seed) for seed in range(SEEDS)]
+    rows, gains = [], []
+    for at, size in enumerate(source.sizes):
+        both = {p: [one[p][at] for one in errors] for p in PENALTIES}
+        gain = mean_error([f - t for f, t in zip(both["frobenius"], both["trace"], strict=True)])
+        gains.append(gain)
+        cells = [percent(both[p]) for p in PENALTIES]
+        rows.append([str(size), *cells, f"{100 * gain[0]:+.1f} ± {100 * gain[1]:.1f}"])
+    results.table(f"Errors, {name}", ["examples", *PENALTIES.values(), "gain"], rows)
+    small, large = gains[0][0], gains[-1][0]
+    found = "reproduced" if small > large else "not reproduced"
+    results.say(f"""The paper finds that classes with few examples gain most. Here classes of {source.sizes[0]} gain
+        {100 * small:.1f} points and those of {source.sizes[-1]} gain {100 * large:.1f}: {found}.""")
+    return gains
+
+
+def _errors(source: Source, seed: int) -> dict[str, list[float]]:
+    """For each penalty the test errors of the classes of each size."""
+    parts, sizes = divided(source, seed)
+    X, y = parts.test
+    errors = {}
+    for penalty in PENALTIES:
+        wrong = best_on_held(parts, penalty, STRENGTHS[penalty], tolerance=2e-2)[1].predict(X) != y
+        errors[penalty] = [float(wrong[sizes[y] == size].mean()) for size in source.sizes]
+    return errors
+
+
+def divided(source: Source, seed: int) -> tuple[Parts, Any]:
+    """(parts, the number of rows to train on for each class, numbered from 0)."""
+    rng = np.random.default_rng(seed)
+    classes = rng.permutation(np.unique(source.y))[:N_CLASSES]
+    sizes = np.resize(source.sizes, len(classes))
+    chosen: list[list[Any]] = [[], [], []]
+    for label, size in zip(classes, sizes, strict=True):
+        rows = rng.permutation(np.flatnonzero(source.y == label))
+        ends = np.cumsum([source.others, source.others, size])
+        held, test, train = np.split(rows[: ends[-1]], ends[:-1])
+        for part, found in zip(chosen, (train, held, test), strict=True):
+            part.append(found)
+    number = np.zeros(source.y.max() + 1, np.intp)
+    number[classes] = np.arange(len(classes))
+    at = [np.concatenate(part) for part in chosen]
+    return Parts(*((source.X[rows].astype(float), number[source.y[rows]]) for rows in at)), sizes

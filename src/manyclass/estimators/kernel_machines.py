@@ -1,0 +1,162 @@
+"""KernelMachines: linear machines over shared characteristics, in the space of a kernel."""
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from manyclass import _checks
+from manyclass._blas import one_thread
+from manyclass.data.matrix import Matrix
+from manyclass.estimators.inputs import open_features
+from manyclass.estimators.kernels import KERNELS, Doubles, check_gram, fitted_kernel, kernel_matrix, kernel_products
+from manyclass.estimators.settings import number, one_of
+from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm, SmoothPenalty
+from manyclass.solvers.coordinates import Points, of_gram, of_rows
+from manyclass.solvers.smooth_descent import Found, descend
+from manyclass.solvers.smooth_problem import SmoothProblem
+
+PENALTIES = ("trace", "frobenius")
+
+
+class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Machines W = F G over shared characteristics F'x, for the classes or tasks that a subclass brings.
+
+    What is learned is kept as it is applied: to columns, if the kernel is linear, as `coef_`; else to kernel values
+    with the rows of the fit, as `dual_coef_`. `components_` (p, m) holds F alike.
+    """
+
+    kernel_: dict[str, Any]
+    components_: Doubles
+    singular_values_: Doubles
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def transform(self, X: Any) -> Doubles:
+        """The learned shared characteristics of every row (n, p), the one of largest singular value first."""
+        check_is_fitted(self)
+        return self._applied(open_features(self, X), self.components_.T)
+
+    def latent_kernel(self, X: Any, Z: Any = None) -> Doubles:
+        """The kernel that was learned: products of the characteristics of rows X and Z, or of X with itself."""
+        A = self.transform(X)
+        B = A if Z is None else self.transform(Z)
+        with one_thread():
+            return A @ B.T
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one safetensors file, which `manyclass.load` reads; not with a kernel of yours."""
+        from manyclass.estimators.persistence import save
+
+        check_is_fitted(self)
+        if callable(self.kernel) or callable(self.kernel_["name"]):
+            raise TypeError("kernel must be a name for a model to be saved; got a function, so use 'precomputed'")
+        save(self, path)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _n_machines(self, fitted: dict[str, Any]) -> int:
+        return len(fitted["classes_"])
+
+    def _is_linear(self) -> bool:
+        return bool(self.kernel_["name"] == "linear")
+
+    def _weights(self) -> NDArray[Any]:
+        """Weights as they are kept, (m, k)."""
+        return self.coef_.T if self._is_linear() else self.dual_coef_
+
+    def _check_machines(self) -> None:
+        if not callable(self.kernel):
+            one_of(self.kernel, "kernel", KERNELS)
+        if not isinstance(self.gamma, str) or self.gamma != "scale":
+            number(self.gamma, "gamma", "'scale' or a positive number", above=0)
+        number(self.coef0, "coef0", "a number")
+        one_of(self.penalty, "penalty", PENALTIES)
+        for name in ("C", "degree", "smoothing", "sharpness"):
+            _checks.positive(getattr(self, name), name)
+        _checks.nonnegative(self.tolerance, "tolerance")
+        _checks.count(self.max_iter, "max_iter")
+
+    def _points(self, matrix: Matrix) -> Points:
+        """The rows to learn from, as points; the kernel gets the numbers that come from them."""
+        X = matrix.toarray().astype(np.float64, copy=False)
+        self.kernel_ = fitted_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self.__dict__.pop("X_fit_", None)
+        if self._is_linear():
+            return of_rows(X)
+        if self.kernel == "precomputed":
+            check_gram(X)
+            return of_gram(X)
+        self.X_fit_ = X
+        return of_gram(kernel_matrix(self.kernel_, X, X))
+
+    def _penalty(self) -> SmoothPenalty:
+        return HalfSquare() if self.penalty == "frobenius" else SmoothedTraceNorm(self.smoothing)
+
+    def _strengths(self, weights: NDArray[Any]) -> Doubles:
+        strengths: Doubles = self.C * weights.astype(np.float64)
+        return strengths
+
+    def _descend(self, problem: SmoothProblem, start: Doubles | None = None) -> Found:
+        found = descend(problem, self.tolerance, self.max_iter, start)
+        if not found.converged:
+            advice = "increase max_iter" if found.n_iter >= self.max_iter else "rounding ends the descent here"
+            warnings.warn(
+                f"the optimum was not found to a tolerance of {self.tolerance:g} in {found.n_iter} iterations: "
+                f"the objective {found.objective:.6g} may be {found.gap:.3g} too large; {advice}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found
+
+    def _learn(self, points: Points, found: Found) -> None:
+        self._keep(points, found.W)
+        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
+
+    def _keep(self, points: Points, W: Doubles) -> None:
+        """Weights W (p, k) on the points become what this model applies, and what the classes share."""
+        U, s, _ = np.linalg.svd(W, full_matrices=False)
+        positive = s > max(W.shape) * np.finfo(np.float64).eps * s[0]
+        # One at least, so that all weights may be zero.
+        positive[0] = True
+        self.singular_values_ = s[positive]
+        self.components_ = np.ascontiguousarray(points.kept(U[:, positive] * np.sqrt(s[positive])).T)
+        self._keep_weights(points.kept(W))
+
+    def _keep_weights(self, weights: Doubles) -> None:
+        for name in ("coef_", "intercept_", "dual_coef_"):
+            self.__dict__.pop(name, None)
+        if self._is_linear():
+            # In C order, as a file gives them back: BLAS rounds otherwise in the other.
+            self.coef_, self.intercept_ = np.ascontiguousarray(weights.T), np.zeros(weights.shape[1])
+        else:
+            self.dual_coef_ = np.ascontiguousarray(weights)
+
+    def _applied(self, matrix: Matrix, weights: Doubles) -> Doubles:
+        """Scores (n, k) of weights (m, k) as they are kept."""
+        if hasattr(self, "X_fit_"):
+            return kernel_products(self.kernel_, matrix.rows, len(matrix), self.X_fit_, weights)
+        return matrix.matmat(weights).astype(np.float64, copy=False)
+
+    def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+        """The shapes that arrays of a saved model must have."""
+        d, p = fitted["n_features_in_"], len(fitted["singular_values_"])
+        k = self._n_machines(fitted)
+        if fitted["kernel_"]["name"] == "linear":
+            return {"coef_": (k, d), "intercept_": (k,), "components_": (p, d)}
+        n = len(fitted["dual_coef_"])
+        rows = {} if fitted["kernel_"]["name"] == "precomputed" else {"X_fit_": (n, d)}
+        return {"dual_coef_": (n, k), "components_": (p, n), **rows}

@@ -1,0 +1,49 @@
+"""Draws that show every class equally often."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import manyclass as mc
+from manyclass.solvers.balanced import balanced_places
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.schedule import Schedule
+
+LABELS = st.lists(st.integers(0, 7), min_size=1, max_size=60).map(lambda y: np.array(y, np.int32))
+
+
+@given(y=LABELS, seed=st.integers(0, 99))
+def test_classes_come_equally_often_and_so_do_the_examples_of_each(y, seed):
+    places = balanced_places(y, np.random.default_rng(seed))
+    assert len(places) == len(y)
+    of_classes = np.bincount(y[places])[np.unique(y)]
+    assert np.ptp(of_classes) <= 1
+    of_examples = np.bincount(places, minlength=len(y))
+    assert all(np.ptp(of_examples[y == c]) <= 1 for c in np.unique(y))
+
+
+def test_nothing_can_be_drawn_from_nothing():
+    assert len(balanced_places(np.zeros(0, np.int32), np.random.default_rng(0))) == 0
+
+
+def test_a_large_class_shows_other_examples_in_other_epochs():
+    y = np.repeat([0, 1], [100, 2]).astype(np.int32)
+    shown = [set(balanced_places(y, np.random.default_rng(seed))) for seed in range(20)]
+    assert shown[0] != shown[1]
+    assert len(set.union(*shown)) == 102
+
+
+def test_the_classes_are_mixed():
+    y = np.repeat([0, 1], 500).astype(np.int32)
+    first = y[balanced_places(y, np.random.default_rng(0))][:500]
+    assert 200 < first.sum() < 300
+
+
+def test_the_order_of_an_epoch_depends_on_its_number_alone_and_keeps_to_the_part():
+    y = np.arange(40, dtype=np.int32) % 3
+    part = Problem.whole(mc.as_matrix(np.zeros((40, 2), np.float32)), y, 3).part(np.arange(5, 30))
+    schedule = Schedule(0.1, seed=3, balanced=True)
+    orders = [schedule.order(part, schedule.generator(epoch)) for epoch in (4, 4, 5)]
+    np.testing.assert_array_equal(orders[0], orders[1])
+    assert not np.array_equal(orders[0], orders[2])
+    assert set(orders[0]) <= set(range(5, 30))

@@ -1,0 +1,99 @@
+"""Smooth problems: gradients, bounds from below, and optima that are proven."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from manyclass.losses.smoothed_hinge import SmoothedHinge
+from manyclass.losses.task_hinge import TaskHinge
+from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm
+from manyclass.solvers.smooth_descent import descend
+from manyclass.solvers.smooth_problem import SmoothProblem
+
+PENALTIES = [SmoothedTraceNorm(0.01), SmoothedTraceNorm(0.5), HalfSquare()]
+every_kind = pytest.mark.parametrize("kind", ["classes", "tasks", "beside fixed classes"])
+every_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=["sharp trace", "smooth trace", "square"])
+
+
+def draw(kind, penalty, seed=0, n=30, p=5, k=4):
+    rng = np.random.default_rng(seed)
+    X, weights = rng.standard_normal((n, p)), rng.uniform(0.05, 0.5, n)
+    if kind == "tasks":
+        return SmoothProblem.of(X, rng.integers(-1, 2, (n, k)), k, weights, TaskHinge(10.0), penalty)
+    fixed = 0.5 * rng.standard_normal((n, 2)) if kind == "beside fixed classes" else None
+    y = rng.integers(0, k if fixed is None else k + 2, n)
+    return SmoothProblem.of(X, y, k, weights, SmoothedHinge(10.0), penalty, fixed)
+
+
+@every_kind
+@every_penalty
+def test_the_gradient_is_that_of_finite_differences(kind, penalty):
+    problem = draw(kind, penalty)
+    rng = np.random.default_rng(1)
+    W, D = rng.standard_normal((2, *problem.shape))
+    slope = (problem.at(W + 1e-6 * D).objective - problem.at(W - 1e-6 * D).objective) / 2e-6
+    assert np.vdot(problem.at(W).gradient, D) == pytest.approx(slope, rel=1e-5)
+
+
+@every_kind
+@every_penalty
+def test_every_bound_is_below_every_objective(kind, penalty):
+    problem = draw(kind, penalty)
+    rng = np.random.default_rng(2)
+    places = [problem.at(size * rng.standard_normal(problem.shape)) for size in (0, 0.1, 0.5, 2)]
+    assert max(map(problem.dual, places)) <= min(point.objective for point in places)
+
+
+@every_kind
+@every_penalty
+def test_the_optimum_is_proven_and_that_of_conjugate_gradients(kind, penalty):
+    problem = draw(kind, penalty)
+    found = descend(problem, 1e-6, 5000)
+
+    def evaluate(w):
+        point = problem.at(w.reshape(problem.shape))
+        return point.objective, point.gradient.ravel()
+
+    start = np.random.default_rng(3).standard_normal(problem.shape).ravel()
+    twin = minimize(evaluate, start, jac=True, method="CG", options={"gtol": 1e-7, "maxiter": 3000})
+    assert found.converged
+    assert found.gap <= 1e-6 * found.objective
+    assert found.objective == pytest.approx(twin.fun, rel=1e-6)
+
+
+def test_rows_of_weight_zero_are_as_if_they_were_not_there():
+    rng = np.random.default_rng(4)
+    X, y, weights = rng.standard_normal((12, 3)), rng.integers(0, 3, 12), np.repeat([0.0, 1.0], 6)
+    loss, penalty, W = SmoothedHinge(), HalfSquare(), rng.standard_normal((3, 3))
+    whole = SmoothProblem.of(X, y, 3, weights, loss, penalty)
+    part = SmoothProblem.of(X[6:], y[6:], 3, weights[6:], loss, penalty)
+    assert whole.at(W).objective == part.at(W).objective
+
+
+def test_a_start_at_the_optimum_takes_no_iteration():
+    problem = draw("classes", PENALTIES[1])
+    found = descend(problem, 1e-6, 1000)
+    again = descend(problem, 1e-5, 1000, found.W)
+    assert again.n_iter == 0
+    np.testing.assert_array_equal(again.W, found.W)
+
+
+def test_few_iterations_are_said_to_be_too_few_and_their_gap_holds():
+    problem = draw("classes", PENALTIES[0])
+    best = descend(problem, 1e-8, 5000).objective
+    found = descend(problem, 1e-8, 5)
+    assert found.n_iter == 5
+    assert not found.converged
+    assert found.objective - best <= found.gap * (1 + 1e-9)
+
+
+def test_an_optimum_close_to_zero_is_not_solved_by_zero():
+    # The objective is nearly all constants, of which every W, zero too, has nearly as much.
+    problem = draw("classes", SmoothedTraceNorm(1.0))
+    problem = replace(problem, weights=0.05 * problem.weights)
+    at_zero, best = problem.at(np.zeros(problem.shape)).objective, descend(problem, 1e-5, 1000).objective
+    found = descend(problem, 0.05, 1000)
+    assert at_zero - best < 0.03 * best
+    assert found.objective - best < 0.06 * (at_zero - best)

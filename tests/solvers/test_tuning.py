@@ -1,0 +1,77 @@
+"""The search for the step and beta."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers.one_vs_rest import OneVsRest
+from manyclass.solvers.schedule import Schedule
+from manyclass.solvers.tuning import Trial, find_beta, find_step
+
+
+@pytest.mark.parametrize("k", [5, 17, 100])
+@pytest.mark.parametrize("start", [None, 1.0, 16.0])
+def test_the_end_of_the_search_for_beta_is_the_unweighted_machine(start, k):
+    seen = []
+
+    def right(algorithm, schedule):
+        seen.append(algorithm.beta)
+        return k if algorithm.beta is None else algorithm.beta
+
+    trial = SimpleNamespace(train=SimpleNamespace(k=k), right=right, gain=lambda new, old: np.sign(new - old) * 9)
+    assert find_beta(trial, OneVsRest(MARGIN_LOSSES["hinge"], start), None) is None
+    assert None in seen
+    assert all(beta < k - 1 for beta in seen if beta is not None)
+
+
+def trial_on(y, k=3):
+    index = np.arange(len(y))
+    return Trial(None, SimpleNamespace(y=np.asarray(y), index=index, k=k))
+
+
+def test_a_gain_is_in_units_of_chance_and_classes_count_alike():
+    trial = trial_on([0, 0, 0, 0, 1])
+    none, first, last = np.zeros(5, bool), np.arange(5) == 0, np.arange(5) == 4
+    assert trial.gain(first, none) == 1.0  # one example in favor, whatever its weight
+    assert trial.gain(none, first) == -1.0
+    assert trial.gain(none, none) == 0.0
+    # a right example of the small class counts four times one of the large
+    assert np.isclose(trial.gain(last, first), (1 - 0.25) / np.hypot(1, 0.25))
+
+
+def test_what_grew_beyond_all_bounds_is_worse_than_anything():
+    trial, some = trial_on([0, 1]), np.array([False, False])
+    assert trial.gain(None, some) == -np.inf
+    assert trial.gain(some, None) == np.inf
+    assert trial.gain(None, None) == 0.0
+
+
+@pytest.mark.parametrize(("best", "found"), [(16.0, 16.0), (0.5, 0.5), (0.25, 0.25), (1.0, 1.0)])
+def test_the_step_is_climbed_to(best, found):
+    class Hill:
+        def __init__(self):
+            self.known = {}
+
+        def right(self, algorithm, schedule):
+            return -abs(np.log2(schedule.step / best))
+
+        def gain(self, new, old):
+            return np.sign(new - old) * 9
+
+    assert find_step(Hill(), None, Schedule(1.0)) == found
+
+
+def test_steps_that_diverge_are_divided_by_four():
+    class Cliff:
+        def __init__(self):
+            self.known = {}
+
+        def right(self, algorithm, schedule):
+            return None if schedule.step > 0.1 else 1.0
+
+        def gain(self, new, old):
+            return -np.inf if new is None else 0.0
+
+    assert find_step(Cliff(), None, Schedule(1.0)) == 1 / 16
