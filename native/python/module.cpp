@@ -4,5 +4,6 @@ NB_MODULE(_native, m) {
   m.doc() = "The hot loops; see native/kernels.h.";
   bind_level(m);
   bind_pq(m);
+  bind_losses(m);
   bind_stochastic(m);
 }
