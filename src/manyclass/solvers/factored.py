@@ -56,8 +56,9 @@ def factored(
 
 
 def _first_rank(objective: Objective) -> int:
-    # Columns that turn out to be too many fade away; too few cost a second descent.
-    return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
+    # Columns that turn out to be too many fade away; too few cost a second descent. Whole registers cost no more.
+    half = min(objective.d, objective.k) // 2
+    return max(8, min(FIRST_RANK, half // 16 * 16))
 
 
 class _Descent:
