@@ -73,7 +73,8 @@ def _by_top(results: Results, name: str, split: Split) -> None:
     half = int(np.searchsorted(np.cumsum(s), s.sum() / 2)) + 1
     most = min(split.X.shape[1], split.n_classes)
     results.say(
-        f"""The weights of the trace norm have rank {len(s)} of at most {most}; {half} singular values make up half of their sum (Figure 1)."""
+        f"""The weights of the trace norm have rank {len(s)} of at most {most}; {half} singular values make up half of
+        their sum (Figure 1)."""
     )
 
 

@@ -16,4 +16,5 @@ using Out = nb::ndarray<T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 void bind_gather(nb::module_& m);
 void bind_level(nb::module_& m);
 void bind_pq(nb::module_& m);
+void bind_losses(nb::module_& m);
 void bind_stochastic(nb::module_& m);

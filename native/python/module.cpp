@@ -5,5 +5,6 @@ NB_MODULE(_native, m) {
   bind_gather(m);
   bind_level(m);
   bind_pq(m);
+  bind_losses(m);
   bind_stochastic(m);
 }

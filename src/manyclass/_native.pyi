@@ -35,6 +35,14 @@ def pq_decode(
 def pq_encode(
     x: NDArray[np.float32], codebooks: NDArray[np.float32], codes: NDArray[np.uint8], threads: int
 ) -> int: ...
+def softmax_loss(
+    S: NDArray[np.floating],
+    y: NDArray[np.integer],
+    weights: NDArray[np.float32],
+    R: NDArray[np.floating],
+    values: NDArray[np.float64],
+    threads: int,
+) -> None: ...
 def one_vs_rest(
     X: NDArray[np.float32],
     y: NDArray[np.int32],
