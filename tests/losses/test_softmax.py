@@ -151,5 +151,5 @@ def test_threads_change_no_bit():
 
 @pytest.mark.parametrize("y", [[0, 3], [0, -1], [0]])
 def test_the_native_loop_refuses_labels_that_do_not_fit(y):
-    with pytest.raises(ValueError, match="labels must name|one entry per row"):
+    with pytest.raises(ValueError, match=r"labels must name|one entry per row"):
         Softmax().value_and_gradient(np.zeros((2, 3), np.float32), np.array(y))
