@@ -27,7 +27,9 @@ def _libraries() -> list[Any]:
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    # One that was built without threads has nothing to set, and says nothing of how many are wanted.
+    return [library for library in found if getattr(library, "threading_layer", None) != "disabled"]
 
 
 class _Limit:

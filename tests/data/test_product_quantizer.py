@@ -278,14 +278,16 @@ def test_rows_of_another_width_are_refused_even_if_there_are_none():
 def test_fitting_without_faiss_leaves_threads_and_warnings_as_they_were(monkeypatch):
     import warnings
 
-    from threadpoolctl import threadpool_info, threadpool_limits
+    from threadpoolctl import threadpool_limits
+
+    from manyclass._blas import _libraries
 
     monkeypatch.setattr(codebooks, "_kmeans", lambda: codebooks._sklearn_kmeans)
     X = gaussian(2000, 64)
     with threadpool_limits(2), mc.threads(3):
         filters = list(warnings.filters)
         mc.ProductQuantizer(4, 32, random_state=0).fit(X)
-        assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {2}
+        assert {library.num_threads for library in _libraries()} == {2}
     assert warnings.filters == filters
 
 

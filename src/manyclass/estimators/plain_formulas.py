@@ -14,7 +14,7 @@ def as_plain(parameters: dict[str, Any]) -> dict[str, Any]:
     {'penalty': {'TraceNorm': 0.5}, 'loss': 'softmax'}
     """
     plain = dict(parameters)
-    if "penalty" in plain:
+    if "penalty" in plain and not isinstance(plain["penalty"], str):
         plain["penalty"] = described_penalty(plain["penalty"])
     if "loss" in plain and not isinstance(plain["loss"], str):
         plain["loss"] = described_loss(plain["loss"])
