@@ -24,11 +24,12 @@ def test_every_pair_has_a_row_and_the_best_accuracy_wins(path):
 
 
 def test_warm_starts_reach_the_objectives_of_cold_fits():
-    path = mc.TraceNormPath(**SMALL).fit(X, Y, validation=(X, Y))
+    X64 = X.astype(np.float64)  # float32 cannot prove the last pair
+    path = mc.TraceNormPath(**SMALL).fit(X64, Y, validation=(X64, Y))
     for row in path.table_:
-        cold = mc.TraceNormClassifier(row["trace"], row["ridge"]).fit(X, Y)
+        cold = mc.TraceNormClassifier(row["trace"], row["ridge"]).fit(X64, Y)
         assert row["objective"] == pytest.approx(cold.objective_, rel=2e-4)
-        assert row["accuracy"] == pytest.approx(cold.score(X, Y), abs=0.03)
+        assert row["accuracy"] == pytest.approx(cold.score(X64, Y), abs=0.03)
 
 
 def test_the_best_is_refitted_on_everything(path):

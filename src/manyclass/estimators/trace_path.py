@@ -188,8 +188,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
             advice = "raise max_seconds, or take fewer traces and ridges"
             warnings.warn(f"TraceNormPath: {words}, and was not refitted; {advice}", ConvergenceWarning, stacklevel=4)
             return
-        # Where rounding ends a descent there is nothing that a user could do.
-        unsolved = [row for row in walk.rows if not row["status"].startswith(("optimal", "as near as rounding"))]
+        unsolved = [row for row in walk.rows if not row["status"].startswith("optimal")]
         if unsolved:
             words = f"{len(unsolved)} of {walk.points} pairs were not solved to the tolerance"
             advice = "see their status in table_; raise max_iter or tolerance"
