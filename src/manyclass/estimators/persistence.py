@@ -91,7 +91,7 @@ def _shapes(model: Any, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         shapes: dict[str, tuple[int, ...]] = model.fitted_shapes(fitted)
         return shapes
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    return {"coef_": (k, d), "intercept_": (k,)}
+    return {"coef_": (k, d), "intercept_": (k,)} | ({"steps_": (k,)} if "steps_" in fitted else {})
 
 
 def _is_fitted_name(name: str) -> bool:

@@ -12,20 +12,28 @@ from manyclass.losses.softmax import Softmax
 
 
 def _has_probabilities(classifier: Any) -> bool:
-    if hasattr(classifier, "temperature_") or classifier.objective == "softmax" or _is_logistic(classifier):
+    objective, loss = _trained(classifier)
+    if hasattr(classifier, "temperature_") or objective == "softmax" or is_logistic(classifier):
         return True
     raise AttributeError(
         "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
-        f"got objective={classifier.objective!r}, loss={classifier.loss!r}"
+        f"got objective={objective!r}, loss={loss!r}"
     )
 
 
-def _is_logistic(classifier: Any) -> bool:
-    return bool(classifier.objective == "ovr" and classifier.loss == "logistic")
+def is_logistic(classifier: Any) -> bool:
+    """Whether its machines are, or are going to be, logistic ones, each for itself."""
+    return _trained(classifier) == ("ovr", "logistic")
+
+
+def _trained(classifier: Any) -> tuple[str, str]:
+    """(objective, loss) of the machines; those that are set, before there are any."""
+    objective, loss = getattr(classifier, "trained_", (classifier.objective, classifier.loss))
+    return objective, loss
 
 
 class Probabilities:
-    """For linear classifiers whose `objective` and `loss` tell how their scores were learned."""
+    """For linear classifiers whose `objective` and `loss`, or `trained_` once fitted, tell how scores are learned."""
 
     objective: str
     loss: str
@@ -41,7 +49,7 @@ class Probabilities:
         S = self._scores(X)  # type: ignore[attr-defined]
         if hasattr(self, "temperature_"):
             S /= S.dtype.type(self.temperature_)
-        elif _is_logistic(self):
+        elif is_logistic(self):
             # Of logarithms, lest all of a row vanish together.
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
