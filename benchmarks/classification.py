@@ -80,14 +80,35 @@ def _child(python: str, limit: float, *words: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def compare(page: Page, caption: str, arrays: Arrays, names: list[str], n_threads: int, limit: float) -> None:
+class Kept:
+    """Results in a file of JSON lines, so that a comparison of hours goes on where it ended."""
+
+    def __init__(self, path: str):
+        self.path = Path(path) if path else None
+        lines = self.path.read_text().splitlines() if self.path and self.path.exists() else []
+        self.known = {(one["caption"], one["name"]): one["found"] for one in map(json.loads, lines)}
+
+    def find(self, caption: str, name: str) -> Any:
+        return self.known.get((caption, name))
+
+    def add(self, caption: str, name: str, found: Any) -> None:
+        if self.path and (caption, name) not in self.known:
+            with self.path.open("a") as file:
+                file.write(json.dumps({"caption": caption, "name": name, "found": found}) + "\n")
+
+
+def compare(
+    page: Page, caption: str, arrays: Arrays, names: list[str], n_threads: int, limit: float, kept: Kept
+) -> None:
     """One table: every contender on the same rows."""
     with tempfile.TemporaryDirectory() as folder:
         for part, array in arrays.items():
             np.save(Path(folder) / f"{part}.npy", array)
         found: dict[str, dict[str, Any] | str] = {}
         for name in names:
-            found[name] = contend(name, folder, n_threads, limit)
+            known = kept.find(caption, name)
+            found[name] = contend(name, folder, n_threads, limit) if known is None else known
+            kept.add(caption, name, found[name])
             print(f"{caption}: {name}: {found[name]}", file=sys.stderr, flush=True)
         reached = _child(sys.executable, limit, "epochs", "-", folder, str(n_threads))
     n, d = arrays["X"].shape
@@ -140,11 +161,12 @@ def run(
     n_threads: int = 2,
     limit: float = 900,
     only: str = ",".join(PEERS),
+    kept: str = "",
 ) -> Page:
-    """Generated classes of any size, and the features of a file if one is named."""
+    """Generated classes of any size, and the features of a file if one is named; `kept` is a file of results."""
     page = Page("classification", "Training a classifier of many classes", f"{__doc__}\n{load()}")
     names = only.split(",")
-    compare(page, "Generated low-rank classes", generated(n, d, k), names, n_threads, limit)
+    compare(page, "Generated low-rank classes", generated(n, d, k), names, n_threads, limit, Kept(kept))
     if features:
-        compare(page, f"Features of {Path(features).name}", from_file(features), names, n_threads, limit)
+        compare(page, f"Features of {Path(features).name}", from_file(features), names, n_threads, limit, Kept(kept))
     return page

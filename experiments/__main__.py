@@ -15,6 +15,8 @@ ALL = (
     "dimension",
     "batch",
     "compressed",
+    "few_examples",
+    "trace_classes",
     "shared_smoothing",
     "shared_synthetic",
     "shared_letters",

@@ -27,10 +27,9 @@ def run(folder: Path | None) -> Results:
                 for objective, settings in OBJECTIVES.items()
             }
             _show(results, name, dimensions, found)
-    results.say("""RNK is stopped before it is done by the default patience, so that much of the spread is its own. Of
-        the generated data, the first 16 directions are those in which all classes vary alike, where nothing can be
-        learned, and those beyond 64 hold noise: more dimensions are not better features there, as they are in the
-        paper.""")
+    results.say("""Of the generated data, the first 16 directions are those in which all classes vary alike, where
+        nothing can be learned, and those beyond 64 hold noise: more dimensions are not better features there, as they
+        are in the paper.""")
     return results
 
 

@@ -57,6 +57,10 @@ struct Kernels {
 
   // w += a x
   void (*add_multiple)(float a, const float* x, size_t d, float* w);
+
+  // p[c] = weight * exp(s[c] - top) / total, with total = sum_c exp(s[c] - top); returns top = max_c s[c];  k >= 1,
+  // p may be s. A row with a NaN, or with infinite scores that leave no distribution, gives NaN throughout.
+  float (*softmax)(const float* s, size_t k, float weight, float* p, double* total);
 };
 
 }  // namespace manyclass

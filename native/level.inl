@@ -7,9 +7,10 @@ namespace {
 #include "products.inl"
 #include "coding.inl"
 #include "learning.inl"
+#include "scores.inl"
 }  // namespace
 
 extern const Kernels TABLE;
 const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, move_into, fold, decode, assign, mix,
-                       dot, add_multiple};
+                       dot, add_multiple, softmax};
 }  // namespace manyclass

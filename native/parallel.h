@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <thread>
 #include <vector>
+
+#include "worker.h"
 
 namespace manyclass {
 
@@ -23,15 +24,13 @@ void parallel_for(std::size_t tasks, std::size_t threads, const Work& work) {
   auto run = [&](std::size_t worker) {
     for (std::size_t task; (task = next.fetch_add(1)) < tasks;) work(task, worker);
   };
-  std::vector<std::thread> team;
-  team.reserve(threads - 1);
+  std::vector<std::function<void()>> parts;
+  for (std::size_t worker = 1; worker < threads; ++worker) parts.push_back([&run, worker] { run(worker); });
+  std::vector<Worker> team;
+  team.reserve(parts.size());
   // Where the system gives no more threads, those that there are do the work.
-  try {
-    for (std::size_t worker = 1; worker < threads; ++worker) team.emplace_back(run, worker);
-  } catch (...) {
-  }
+  for (const auto& part : parts) team.emplace_back(part);
   run(0);
-  for (std::thread& member : team) member.join();
 }
 
 struct Free {

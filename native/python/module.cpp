@@ -2,7 +2,9 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "The hot loops; see native/kernels.h.";
+  bind_gather(m);
   bind_level(m);
   bind_pq(m);
+  bind_losses(m);
   bind_stochastic(m);
 }

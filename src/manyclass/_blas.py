@@ -54,6 +54,7 @@ class _Limit:
 
 _limit = _Limit()
 _here = local()
+_WORTH_THREADS = 1 << 20
 
 
 def _set_blas_threads(counts: list[int]) -> None:
@@ -87,6 +88,15 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
             yield from map(work, items)
         else:
             yield from _on_threads(n_threads, work, items)
+
+
+def threads_here(nbytes: int) -> int:
+    """How many threads a compiled loop over so many bytes is worth: one within `in_order`, which has divided the work.
+
+    >>> threads_here(1000)
+    1
+    """
+    return 1 if nbytes < _WORTH_THREADS or hasattr(_here, "ours") else get_threads()
 
 
 def _on_threads(n_threads: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:

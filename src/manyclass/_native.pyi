@@ -28,12 +28,21 @@ def pq_rmatmat(
     out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+def gather(X: NDArray[np.float32], index: NDArray[np.int64], out: NDArray[np.float32], threads: int) -> None: ...
 def pq_decode(
     codes: NDArray[np.uint8], codebooks: NDArray[np.float32], out: NDArray[np.floating], threads: int
 ) -> None: ...
 def pq_encode(
     x: NDArray[np.float32], codebooks: NDArray[np.float32], codes: NDArray[np.uint8], threads: int
 ) -> int: ...
+def softmax_loss(
+    S: NDArray[np.floating],
+    y: NDArray[np.integer],
+    weights: NDArray[np.float32],
+    R: NDArray[np.floating],
+    values: NDArray[np.float64],
+    threads: int,
+) -> None: ...
 def one_vs_rest(
     X: NDArray[np.float32],
     y: NDArray[np.int32],

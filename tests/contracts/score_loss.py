@@ -58,6 +58,16 @@ def check_gradients_made_shorter_stay_in_the_domain(loss, rng, n, k):
             assert np.isfinite(loss.conjugate(dtype(c) * R, y)).all()
 
 
+def check_in_place_it_gives_the_same_times_weights(loss, rng, n, k):
+    for dtype in (np.float64, np.float32):
+        S, y = draw(rng, n, k, dtype=dtype)
+        values, R = loss.value_and_gradient(S, y)
+        for weights in (None, rng.uniform(0, 2, n)):
+            T = S.copy()
+            np.testing.assert_allclose(loss.in_place(T, y, weights), values, rtol=1e-12)
+            np.testing.assert_allclose(T, R if weights is None else weights[:, None] * R, rtol=1e-6, atol=1e-6)
+
+
 def check_the_conjugate_at_zero_is_minus_the_least_loss(loss, rng, n, k):
     _, y = draw(rng, n, k)
     np.testing.assert_array_equal(loss.conjugate(np.zeros((n, k)), y), 0)

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass import _native
+from manyclass._threads import threads
+from manyclass.data.dense import DenseMatrix
 
 
 @pytest.mark.parametrize(
@@ -96,3 +99,20 @@ def test_a_map_whose_changes_are_private_keeps_them(tmp_path):
     array[:] = 7
     assert all((rows == 7).all() for _, rows in mc.DenseMatrix(array).blocks())
     assert (array == 7).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (70, 3), (300, 1100)])
+def test_gathered_rows_are_those_of_the_array(n, d, n_threads):
+    rng = np.random.default_rng(n + d)
+    X = rng.standard_normal((n, d), np.float32)
+    index = rng.integers(0, n, 333)
+    with threads(n_threads):
+        np.testing.assert_array_equal(DenseMatrix(X).rows(index), X[index])
+
+
+def test_a_position_outside_is_refused_by_the_compiled_gather():
+    with pytest.raises(IndexError, match="index must be in"):
+        _native.gather(np.zeros((3, 2), np.float32), np.array([3]), np.empty((1, 2), np.float32), 1)
+    with pytest.raises(ValueError, match="out must have a row"):
+        _native.gather(np.zeros((3, 2), np.float32), np.array([1]), np.empty((2, 2), np.float32), 1)

@@ -47,6 +47,32 @@ def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
     check(estimator)
 
 
+NEAR = "both problems are solved to the tolerance of the duality gap, and not to the last digit of the weights"
+OBJECT = "the default penalty is an object that never changes, and says what it is better than None would"
+
+
+def batch_failures(estimator):
+    failures = {
+        "check_sample_weight_equivalence_on_dense_data": NEAR,
+        "check_sample_weight_equivalence_on_sparse_data": NEAR,
+    }
+    if isinstance(estimator, mc.LinearClassifier):
+        failures["check_parameters_default_constructible"] = OBJECT
+    return failures
+
+
+@parametrize_with_checks(
+    [
+        mc.LinearClassifier(),
+        mc.TraceNormClassifier(),
+        mc.TraceNormPath(traces=2, ridges=[1e-3], random_state=0),
+    ],
+    expected_failed_checks=batch_failures,
+)
+def test_scikit_learn_has_nothing_against_batch_solvers(estimator, check):
+    check(estimator)
+
+
 def test_a_grid_search_finds_its_way():
     X, y = blobs()
     grid = {"objective": ["ovr", "softmax"], "beta": [1, None]}

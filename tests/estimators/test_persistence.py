@@ -110,7 +110,7 @@ def test_an_estimator_that_is_not_on_the_list_is_refused(data, tmp_path):
     class Mine(mc.StochasticClassifier):
         pass
 
-    with pytest.raises(TypeError, match=r"a model must be one of StochasticClassifier, .* to be saved; got Mine"):
+    with pytest.raises(TypeError, match=r"a model must be one of .*StochasticClassifier.* to be saved; got Mine"):
         Mine(random_state=0, max_epochs=1).fit(*data).save(tmp_path / "m")
 
 
@@ -168,7 +168,7 @@ def change(path, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"estimator": "os.system"}, "its estimator must be one of StochasticClassifier, .*; got 'os.system'"),
+        ({"estimator": "os.system"}, r"its estimator must be one of .*StochasticClassifier.*; got 'os.system'"),
         ({"parameters": {"colour": 3}}, "colour"),
         ({"parameters": 3}, "cannot be read"),
         ({"fitted": {"predict": 3}}, "'predict' is no name"),

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import log_softmax, softmax
-from sklearn.metrics import log_loss
+from sklearn import metrics
 
-from manyclass.losses.softmax import Softmax
+from manyclass import _native
+from manyclass.losses.softmax import Softmax, log_loss, plain_log_loss
 
 
 def draw(n=40, k=6, seed=0):
@@ -37,7 +40,7 @@ def test_the_gradient_is_worked_by_hand():
 def test_the_loss_is_that_of_scikit_learn():
     S, y = draw()
     values, _ = Softmax().value_and_gradient(S, y)
-    assert values.mean() == pytest.approx(log_loss(y, Softmax().probabilities(S), labels=np.arange(6)))
+    assert values.mean() == pytest.approx(metrics.log_loss(y, Softmax().probabilities(S), labels=np.arange(6)))
 
 
 def test_each_row_has_the_loss_and_the_probabilities_of_scipy():
@@ -82,3 +85,71 @@ def test_a_loss_of_many_classes_keeps_the_digits_of_float64_in_its_sum():
     k = 200_001
     values, _ = Softmax().value_and_gradient(np.zeros((1, k), np.float32), np.array([0]))
     assert values[0] == pytest.approx(np.log(k), rel=1e-12)
+
+
+def both_ways(S, y, weights=None):
+    """(values, gradient) of float32 scores by the native loop, and by NumPy in float64."""
+    R, exact = np.empty_like(S), np.empty(S.shape)
+    return (log_loss(S, y, R, weights), R), (plain_log_loss(S.astype(np.float64), y, exact, weights), exact)
+
+
+@given(n=st.integers(0, 70), k=st.integers(1, 70), size=st.sampled_from([0.1, 3.0, 40.0]), seed=st.integers(0, 99))
+def test_every_level_gives_the_loss_of_numpy(any_level, n, k, size, seed):
+    rng = np.random.default_rng(seed)
+    S, y = (size * rng.standard_normal((n, k))).astype(np.float32), rng.integers(0, k, n)
+    weights = rng.uniform(0, 2, n)
+    for level in any_level:
+        _native.set_level(level)
+        for weight in (None, weights):
+            (values, R), (exact_values, exact_R) = both_ways(S, y, weight)
+            np.testing.assert_allclose(values, exact_values, rtol=3e-7, atol=3e-7)
+            np.testing.assert_allclose(R, exact_R, rtol=5e-7, atol=5e-7)
+
+
+@pytest.mark.parametrize("level", _native.levels())
+def test_exponentials_are_exact_to_three_in_ten_million_over_their_whole_range(any_level, level):
+    _native.set_level(level)
+    # Beside one score that stands out, the others are their own exponentials; small steps are seen by their ratio.
+    far = np.concatenate([[0.0], -np.linspace(30, 86, 100_003)]).astype(np.float32)[None]
+    near = np.stack([np.zeros(50_001), -np.linspace(0, 30, 50_001)], axis=1).astype(np.float32)
+    R = Softmax().value_and_gradient(far, np.array([0]))[1]
+    np.testing.assert_allclose(R[0, 1:], np.exp(far[0, 1:].astype(np.float64)), rtol=3e-7)
+    R = Softmax().value_and_gradient(near, np.zeros(50_001, int))[1]
+    np.testing.assert_allclose(R[:, 1] / (1 + R[:, 0]), np.exp(near[:, 1].astype(np.float64)), rtol=5e-7)
+
+
+@pytest.mark.parametrize("level", _native.levels())
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("place", [0, 17, 36])
+def test_scores_that_are_no_numbers_are_not_hidden(any_level, level, bad, place):
+    _native.set_level(level)
+    S = np.zeros((2, 37), np.float32)
+    S[0, place] = bad
+    values, R = Softmax().value_and_gradient(S, np.array([3, 3]))
+    assert np.isnan(values[0])
+    assert np.isnan(R[0]).any()
+    assert values[1] == pytest.approx(np.log(37))
+
+
+def test_a_class_ruled_out_by_minus_infinity_has_no_probability():
+    S = np.array([[0.0, -np.inf, 0.0]], np.float32)
+    values, R = Softmax().value_and_gradient(S, np.array([0]))
+    np.testing.assert_allclose(values, np.log(2))
+    np.testing.assert_allclose(R, [[-0.5, 0.0, 0.5]])
+
+
+def test_threads_change_no_bit():
+    rng = np.random.default_rng(0)
+    S, y = rng.standard_normal((500, 33)).astype(np.float32), rng.integers(0, 33, 500)
+    found = []
+    for threads in (1, 3):
+        R, values = np.empty_like(S), np.empty(len(S))
+        _native.softmax_loss(S, y, np.empty(0, np.float32), R, values, threads)
+        found.append((R.tobytes(), values.tobytes()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("y", [[0, 3], [0, -1], [0]])
+def test_the_native_loop_refuses_labels_that_do_not_fit(y):
+    with pytest.raises(ValueError, match=r"labels must name|one entry per row"):
+        Softmax().value_and_gradient(np.zeros((2, 3), np.float32), np.array(y))

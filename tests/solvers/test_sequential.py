@@ -22,6 +22,7 @@ SCHEDULES = {
     "ridge": Schedule(0.3, 0.01, seed=4),
     "decay": Schedule(0.5, 0.02, decays=True, bias_rate=1.0, seed=5),
     "strong": Schedule(0.4, 1.5, seed=6),
+    "balanced": Schedule(0.3, seed=7, balanced=True),
 }
 
 

@@ -34,7 +34,7 @@ def drawn(P, u):
 def one_vs_rest(twin, problem, schedule, epoch, loss, beta):
     """R_OVR with beta negatives per positive."""
     rng = schedule.generator(epoch)
-    order = problem.index[rng.permutation(len(problem))]
+    order = schedule.order(problem, rng)
     offsets = rng.random(len(order))
     P = cumulated(np.array(probabilities([sum(problem.y[order] == c) for c in range(problem.k)], beta)))
     X, lost = problem.X.toarray().astype(np.float64), 0.0
@@ -81,7 +81,7 @@ def choose(rival, z, y, k, seed):
 def joint(twin, problem, schedule, epoch, rival):
     """R_MUL, R_RNK and R_WAR."""
     rng = schedule.generator(epoch)
-    order = problem.index[rng.permutation(len(problem))]
+    order = schedule.order(problem, rng)
     seeds = rng.integers(0, 1 << 63, len(order), dtype=np.uint64)
     X, lost = problem.X.toarray().astype(np.float64), 0.0
     for i, seed in zip(order, seeds, strict=True):
@@ -104,7 +104,7 @@ def joint(twin, problem, schedule, epoch, rival):
 def softmax(twin, problem, schedule, epoch, batch):
     """Mini-batches; the step of a batch is that of its first example."""
     rng = schedule.generator(epoch)
-    order = problem.index[rng.permutation(len(problem))]
+    order = schedule.order(problem, rng)
     X, lost = problem.X.toarray().astype(np.float64), 0.0
     for start in range(0, len(order), batch):
         index = order[start : start + batch]

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from manyclass import _native
+from manyclass._blas import threads_here
 from manyclass.data.matrix import Matrix
 from manyclass.data.tiles import Floats
 
@@ -33,12 +35,17 @@ class DenseMatrix(Matrix):
         self.array: NDArray[Any] = array
         self.shape = array.shape
         self.dtype = np.result_type(array.dtype, np.float32)
+        self._gathers = array.dtype == np.dtype("=f4") and array.flags.c_contiguous and array.flags.aligned
 
     @property
     def nbytes(self) -> int:
         return int(self.array.nbytes)
 
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        if not isinstance(index, slice) and self._gathers:
+            out = np.empty((len(index), self.shape[1]), np.float32)
+            _native.gather(self.array, index.astype(np.int64, copy=False), out, threads_here(out.nbytes))
+            return out
         rows = self.array[index]
         if rows.dtype == self.dtype and isinstance(index, slice):
             rows = rows.view()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._blas import threads_here
 from manyclass._threads import get_threads
 from manyclass.data.matrix import Matrix
 from manyclass.data.tiles import Floats
@@ -59,8 +60,7 @@ class QuantizedMatrix(Matrix):
     def _decoded(self, index: slice | NDArray[np.intp]) -> Floats:
         codes = np.ascontiguousarray(self.codes[index])
         rows = np.empty((len(codes), self.shape[1]), np.float32)
-        # A tile of a product is decoded on one of several threads already.
-        _native.pq_decode(codes, self.codebooks, rows, get_threads() if rows.nbytes > 16 << 20 else 1)
+        _native.pq_decode(codes, self.codebooks, rows, threads_here(rows.nbytes))
         return rows
 
     def _rotated_back(self, rows: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """What linear classifiers have in common once they are fitted: scores, predictions, the best few classes."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,9 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         X = self._matrix(X)
         k = min(_checks.count(k, "k"), len(self.classes_))
+        block = self._blocks()
         with np.errstate(invalid="ignore", over="ignore"):
-            found = best_classes(lambda at: self._block(X.rows(at), at.start), X.shape, len(self.classes_), k)
+            found = best_classes(lambda at: block(X.rows(at), at.start), X.shape, len(self.classes_), k)
         return self.classes_[found]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -73,13 +75,23 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         export_onnx(self, path, top)
 
-    def _block(self, rows: Floats, start: int) -> Scores:
-        """The scores of some rows, of which `start` is the number of the first."""
+    def _blocks(self) -> Callable[[Floats, int], Scores]:
+        """The scores of some rows, of which the second argument is the number of the first."""
+        coef, intercept = self.coef_, self.intercept_
 
-        def scores(classes: slice) -> Floats:
-            S: Floats = rows @ self.coef_[classes].T.astype(rows.dtype, copy=False)
-            S += self.intercept_[classes]
-            _checks.finite(S, "scores of X", start)
-            return S
+        def block(rows: Floats, start: int) -> Scores:
+            return lambda classes: checked_scores(rows, coef[classes], intercept[classes], start)
 
-        return scores
+        return block
+
+    def _shape(self) -> tuple[int, ...]:
+        """That of coef_, (k, d)."""
+        return np.shape(self.coef_)
+
+
+def checked_scores(rows: Floats, coef: Floats, intercept: Floats, start: int) -> Floats:
+    """rows coef' + intercept, all of them finite; `start` is the number of the first row."""
+    S: Floats = rows @ coef.T.astype(rows.dtype, copy=False)
+    S += intercept
+    _checks.finite(S, "scores of X", start)
+    return S

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _atomic
 from manyclass._checks import count
-from manyclass.estimators.probabilities import is_logistic
 
 if TYPE_CHECKING:
     from manyclass.estimators.linear import LinearModel
@@ -62,7 +61,7 @@ def _probabilities(model: Any, constants: Constants) -> list[Node]:
     if not hasattr(model, "predict_proba"):
         return []
     temperature = getattr(model, "temperature_", None)
-    if temperature is None and is_logistic(model):
+    if temperature is None and model._link() == "logistic":
         return [*_LOGISTIC, _SOFTMAX]
     constants["temperature"] = np.array(temperature or 1.0, np.float32)
     return [*_TEMPERATURE, _SOFTMAX]

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import manyclass
 from manyclass._tensors import Arrays, Format
+from manyclass.estimators.plain_formulas import as_objects, as_plain
 from manyclass.estimators.plain_values import decode, encode
 
 if TYPE_CHECKING:
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 FORMAT = Format("manyclass model", 1, "restore the file from a copy or save the model again")
 # The estimators that may be saved and loaded. A file names one of them, and never a module.
 _HOMES = {
-    "StochasticClassifier": "manyclass.estimators.stochastic",
-    "SharedStructureClassifier": "manyclass.estimators.shared_structure",
+    "LinearClassifier": "manyclass.estimators.linear_classifier",
     "MultiTaskTraceNorm": "manyclass.estimators.multi_task",
+    "SharedStructureClassifier": "manyclass.estimators.shared_structure",
+    "StochasticClassifier": "manyclass.estimators.stochastic",
+    "TraceNormClassifier": "manyclass.estimators.trace_norm",
 }
 _OF_A_RUN = ("callbacks", "checkpoint")
 
@@ -64,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         parameters, fitted = (
             {key: decode(v, arrays) for key, v in content[k].items()} for k in ("parameters", "fitted")
         )
-        return _restored(_estimator(name)(**parameters), fitted)
+        return _restored(_estimator(name)(**as_objects(parameters)), fitted)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
@@ -77,21 +80,21 @@ def _restored(model: Any, fitted: dict[str, Any]) -> Any:
     strange = [name for name in fitted if not _is_fitted_name(name)]
     if strange:
         raise ValueError(f"{strange[0]!r} is no name of what a fit finds")
-    for name, shape in _shapes(model, fitted).items():
-        if np.shape(fitted[name]) != shape:
-            raise ValueError(f"{name} must have shape {shape}; got {np.shape(fitted[name])}")
     for name, value in fitted.items():
         setattr(model, name, value)
+    for name, found, shape in _shapes(model, fitted):
+        if found != shape:
+            raise ValueError(f"{name} must have shape {shape}; got {found}")
     return model
 
 
-def _shapes(model: Any, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Those that arrays must have; a linear classifier's, unless the model has its own."""
+def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
     if hasattr(model, "fitted_shapes"):
-        shapes: dict[str, tuple[int, ...]] = model.fitted_shapes(fitted)
-        return shapes
+        return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    return {"coef_": (k, d), "intercept_": (k,)} | ({"steps_": (k,)} if "steps_" in fitted else {})
+    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
+    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
 
 
 def _is_fitted_name(name: str) -> bool:
@@ -103,4 +106,4 @@ def _parameters(model: "LinearModel") -> dict[str, Any]:
     parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in _OF_A_RUN}
     if isinstance(parameters.get("random_state"), np.random.RandomState | np.random.Generator):
         del parameters["random_state"]
-    return parameters
+    return as_plain(parameters)

@@ -11,10 +11,11 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.schedule import Schedule
 from manyclass.solvers.sgd import Algorithm
 from manyclass.solvers.tuning import Trial, find_beta, find_step
-from manyclass.solvers.validation import mean_square
+from manyclass.solvers.validation import usual_square
 
 # The constant feature of the bias has this share of the mean square of a row, in whatever unit X comes.
 _BIAS_SHARE = 0.1
+_LENGTHS = 1e-15, 1e15
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,15 @@ def _tuned(plan: Plan, settings: Any, trial: Trial) -> Plan:
 
 
 def _square(problem: Problem, rng: np.random.Generator) -> float:
-    square = mean_square(problem, rng)
+    square = usual_square(problem, rng)
+    if square and not _LENGTHS[0] ** 2 <= square <= _LENGTHS[1] ** 2:
+        least, most = _LENGTHS
+        raise ValueError(
+            f"X must have rows of lengths between {least:g} and {most:g}, so that float32 can hold the steps; "
+            f"got about {np.sqrt(square):.1g}; scale X"
+        )
     # Where all rows are zero there is only the bias to learn.
-    return square if square > 1e-30 else 1.0
+    return square or 1.0
 
 
 def _first_step(settings: Any, square: float) -> float:

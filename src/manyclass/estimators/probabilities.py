@@ -12,44 +12,29 @@ from manyclass.losses.softmax import Softmax
 
 
 def _has_probabilities(classifier: Any) -> bool:
-    objective, loss = _trained(classifier)
-    if hasattr(classifier, "temperature_") or objective == "softmax" or is_logistic(classifier):
-        return True
-    raise AttributeError(
-        "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
-        f"got objective={objective!r}, loss={loss!r}"
-    )
-
-
-def is_logistic(classifier: Any) -> bool:
-    """Whether its machines are, or are going to be, logistic ones, each for itself."""
-    return _trained(classifier) == ("ovr", "logistic")
-
-
-def _trained(classifier: Any) -> tuple[str, str]:
-    """(objective, loss) of the machines; those that are set, before there are any."""
-    objective, loss = getattr(classifier, "trained_", (classifier.objective, classifier.loss))
-    return objective, loss
+    return hasattr(classifier, "temperature_") or bool(classifier._link())
 
 
 class Probabilities:
-    """For linear classifiers whose `objective` and `loss`, or `trained_` once fitted, tell how scores are learned."""
+    """For linear classifiers that know how their scores were learned."""
 
-    objective: str
-    loss: str
     classes_: NDArray[Any]
     temperature_: float
 
+    def _link(self) -> str:
+        """How scores become probabilities without a temperature: "softmax" or "logistic"; else an AttributeError."""
+        raise NotImplementedError
+
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities (n, k), for objective "softmax", for "ovr" with loss "logistic", or after `calibrate`.
+        """Probabilities (n, k), for machines learned by softmax or by the logistic loss, or after `calibrate`.
 
-        One-vs-rest logistic machines give each class a probability of its own; these are divided by their sum.
+        Logistic machines give each class a probability of its own; these are divided by their sum.
         """
         S = self._scores(X)  # type: ignore[attr-defined]
         if hasattr(self, "temperature_"):
             S /= S.dtype.type(self.temperature_)
-        elif is_logistic(self):
+        elif self._link() == "logistic":
             # Of logarithms, lest all of a row vanish together.
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)

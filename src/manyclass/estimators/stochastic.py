@@ -38,6 +38,8 @@ from manyclass.solvers.validation import hold_out, mean_class_accuracy
 # What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
 # by the weights of the examples; a seed that was drawn is in the checkpoint.
 _FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
+# Examples between two judgements at least, but for a tenth of all epochs.
+_STEPS = 1000
 # What is known of machines and no longer true of others.
 _OF_MACHINES = ("temperature_", "_running")
 
@@ -47,7 +49,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     Minimizes regularization / 2 * |W|^2 + the mean over examples of a loss of their scores; the bias is not
     regularized. With no regularization, the usual choice, stopping early does its work: the mean over classes of the
-    accuracy on a part held out decides, and the machines that were best there are kept (Perronnin et al., CVPR 2012).
+    accuracy on a part held out decides, and the machines that were best there, but for chance, are kept (Perronnin et
+    al., CVPR 2012). Features should be about centered, and rows of about the same length.
 
     Parameters
     ----------
@@ -65,8 +68,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         validation set then is on record in `history_`, and decides nothing.
     max_epochs, tolerance, patience : stop after `max_epochs`, or after `patience` judgements whose accuracy is not
         better by more than `tolerance`. There is a judgement after every epoch, or every few where epochs are much
-        cheaper than judging. An epoch of "ranking" shows an example one rival only: there, sqrt(k) epochs for k classes
-        are counted as one, and judged once.
+        cheaper than judging or show less than 1,000 examples. Kept are the last machines whose accuracy half a
+        standard error may set below the best, which a small validation set cannot tell apart. An epoch of "ranking"
+        shows an example one rival only: there, sqrt(k) epochs for k classes are counted as one, and judged once.
     refit : after stopping on a part held out, train on everything for as many epochs.
     class_weight : None, "balanced" (n / (k * examples of the class)), or a dictionary from labels to weights. The
         weight of an example, which multiplies its steps, is that of its own class, in whichever machine it makes them.
@@ -265,6 +269,18 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             self.__dict__.pop(name, None)
         self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
 
+    def _link(self) -> str:
+        # Of the machines that there are, whatever is set by now.
+        objective, loss = getattr(self, "trained_", (self.objective, self.loss))
+        if objective == "softmax":
+            return "softmax"
+        if objective == "ovr" and loss == "logistic":
+            return "logistic"
+        raise AttributeError(
+            "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
+            f"got objective={objective!r}, loss={loss!r}"
+        )
+
     @contextmanager
     def _computing(self) -> Iterator[None]:
         # Weights that grow beyond float32 are noticed after the epoch.
@@ -317,6 +333,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
         judging = 0 if judged is None else len(judged) * train.k
         every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, self.max_epochs)))
+        # A few steps show nothing yet.
+        every = max(every, min(-(-_STEPS // max(1, len(train))), self.max_epochs // 10))
         epochs = epochs_of_a_round(self.objective, train.k)
         seen = 0 if judged is None else len(judged)
         return Stopping(self.max_epochs * epochs, self.tolerance, self.patience, max(every, epochs), seen)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
 Labels = NDArray[np.integer[Any]]
+Weights = NDArray[np.floating[Any]]
 
 
 class ScoreLoss(ABC):
@@ -25,6 +26,12 @@ class ScoreLoss(ABC):
 
         Besides R no more than one array of the size of S is held at a time; S stays as it is.
         """
+
+    def in_place(self, S: Floats, y: Labels, weights: Weights | None = None) -> NDArray[np.float64]:
+        """L of each row, without its weight; S becomes R, each row times its weight (n,)."""
+        values, R = self.value_and_gradient(S, y)
+        np.multiply(R, 1 if weights is None else weights[:, None].astype(R.dtype), out=S)
+        return values
 
     @abstractmethod
     def conjugate(self, R: Floats, y: Labels) -> NDArray[np.float64]:

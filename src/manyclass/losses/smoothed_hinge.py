@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from manyclass import _checks
 from manyclass.losses.score_loss import Floats, Labels, ScoreLoss
-from manyclass.losses.softmax import log_loss_in_place, negative_entropy
+from manyclass.losses.softmax import log_loss, negative_entropy
 
 
 class SmoothedHinge(ScoreLoss):
@@ -36,7 +36,7 @@ class SmoothedHinge(ScoreLoss):
         R += 1
         R[rows, y] = right
         R *= self.sharpness
-        return log_loss_in_place(R, y) / self.sharpness, R
+        return log_loss(R, y, R) / self.sharpness, R
 
     def conjugate(self, R: Floats, y: Labels) -> NDArray[np.float64]:
         margins = R.sum(axis=1, dtype=np.float64) - R[np.arange(len(R)), y]

@@ -3,7 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.losses.score_loss import Floats, Labels, ScoreLoss, rounding
+from manyclass import _native
+from manyclass._threads import get_threads
+from manyclass.losses.score_loss import Floats, Labels, ScoreLoss, Weights, rounding
+
+_EQUAL = np.empty(0, np.float32)  # no weights: each row counts once
+_MANY = 16 << 20  # bytes of scores; fewer are the work of one thread, as often one of several that share out the rows
 
 
 class Softmax(ScoreLoss):
@@ -25,23 +30,38 @@ class Softmax(ScoreLoss):
         return P
 
     def value_and_gradient(self, S: Floats, y: Labels) -> tuple[NDArray[np.float64], Floats]:
-        R = S.copy()
-        return log_loss_in_place(R, y), R
+        R = np.empty_like(S, order="C")
+        return log_loss(S, y, R), R
+
+    def in_place(self, S: Floats, y: Labels, weights: Weights | None = None) -> NDArray[np.float64]:
+        return log_loss(S, y, S, weights)
 
     def conjugate(self, R: Floats, y: Labels) -> NDArray[np.float64]:
         return negative_entropy(R, y)
 
 
-def log_loss_in_place(U: Floats, y: Labels) -> NDArray[np.float64]:
-    """The softmax loss of each row of U (n, k), which is overwritten by the gradient."""
-    rows = np.arange(len(U))
-    top = U.max(axis=1)
-    behind = U[rows, y].astype(np.float64) - top
-    U -= top[:, None]
-    np.exp(U, out=U)
-    total = U.sum(axis=1, dtype=np.float64)
-    U /= total[:, None].astype(U.dtype)
-    U[rows, y] -= 1
+def log_loss(S: Floats, y: Labels, R: Floats, weights: Weights | None = None) -> NDArray[np.float64]:
+    """The softmax loss of each row of S (n, k); R (n, k), which may be S, receives the gradient, weighted."""
+    if not (S.dtype == R.dtype == np.float32 and S.flags.c_contiguous and R.flags.c_contiguous):
+        return plain_log_loss(S, y, R, weights)
+    values = np.empty(len(S))
+    p = _EQUAL if weights is None else np.ascontiguousarray(weights, np.float32)
+    _native.softmax_loss(S, np.ascontiguousarray(y, np.int64), p, R, values, get_threads() if S.nbytes > _MANY else 1)
+    return values
+
+
+def plain_log_loss(S: Floats, y: Labels, R: Floats, weights: Weights | None = None) -> NDArray[np.float64]:
+    """The same by NumPy, for any dtype and order."""
+    rows = np.arange(len(S))
+    top = S.max(axis=1)
+    behind = S[rows, y].astype(np.float64) - top
+    np.subtract(S, top[:, None], out=R)
+    np.exp(R, out=R)
+    total = R.sum(axis=1, dtype=np.float64)
+    R /= total[:, None].astype(R.dtype)
+    R[rows, y] -= 1
+    if weights is not None:
+        R *= weights[:, None].astype(R.dtype)
     return np.asarray(np.log(total) - behind)
 
 

@@ -14,16 +14,17 @@ from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, scale, solved
 from manyclass.solvers.factored_loss import FactoredLoss
+from manyclass.solvers.first_step import evened, some_rows
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
-from manyclass.solvers.subspace import Triple, top_pairs
+from manyclass.solvers.subspace import top_pairs
 
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
 _LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
-_ROWS = 512  # that are enough to choose the length of a first step
+_ROWS = 512  # that are enough to choose a first step
 _SAMPLE = 512  # rows that are enough to know the size of X
 _FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
@@ -55,8 +56,9 @@ def factored(
 
 
 def _first_rank(objective: Objective) -> int:
-    # Columns that turn out to be too many fade away; too few cost a second descent.
-    return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
+    # Columns that turn out to be too many fade away; too few cost a second descent. Whole registers cost no more.
+    half = min(objective.d, objective.k) // 2
+    return max(8, min(FIRST_RANK, half // 16 * 16))
 
 
 class _Descent:
@@ -108,11 +110,12 @@ def _grown(objective: Objective, point: Product, slope: Floats, strength: float,
     new = s > strength * (1 + 1e-6)
     if not new.any():
         return point
-    roots = np.sqrt(s[new] - strength)
-    triple = (-U[:, new] * roots, roots, V[:, new] * roots)
-    t = np.sqrt(_length(objective, point, triple, strength))
-    A, B = np.hstack([point.A, t * triple[0]]), np.hstack([point.B, t * triple[2]])
-    return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
+    sample = some_rows(objective, _ROWS)
+    A, B = -evened(sample.X[::2], U[:, new]) * (s[new] - strength), V[:, new]
+    lengths = np.sqrt(np.linalg.norm(A, axis=0))
+    A, B = (A / lengths).astype(objective.dtype), (B * lengths).astype(objective.dtype)
+    t = np.sqrt(sample.best_length(objective, point, A, B, strength))
+    return Product(np.hstack([point.A, t * A]), np.hstack([point.B, t * B]), point.b)
 
 
 def _largest_eigenvalue(X: Floats) -> float:
@@ -138,24 +141,3 @@ def _outside(G: Floats, point: Product) -> Floats:
     G = G - P @ (P.T @ G)
     out: Floats = G - (G @ Q) @ Q.T
     return out
-
-
-def _length(objective: Objective, point: Product, triple: Triple, strength: float) -> float:
-    """The t for which W + t A B' is about the best on some of the rows."""
-    A, roots, B = triple
-    rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
-    X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
-    S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
-    D = (X @ A.astype(objective.dtype)) @ B.T.astype(objective.dtype)
-    cost = strength * float(roots @ roots)
-    share = max(float(p.sum()), 1e-300)
-
-    def value(t: float) -> float:
-        return float(p @ objective.rows.loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share + t * cost
-
-    slowest = objective.rows.loss.curvature * float(np.mean(D * D)) * objective.k
-    t = float(np.sum(roots**4)) / slowest / 4 if slowest > 0 else 1.0
-    last = value(t)
-    while (next_value := value(4 * t)) < last:
-        t, last = 4 * t, next_value
-    return t

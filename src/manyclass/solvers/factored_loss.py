@@ -66,7 +66,8 @@ class FactoredLoss:
         def work(chunk: slice) -> tuple[float, Floats]:
             p = rows.p[chunk]
             weights = p[:, None].astype(Z.dtype)
-            values, R = rows.loss.value_and_gradient(Z[chunk] @ right, rows.y[chunk])
+            R = Z[chunk] @ right
+            values = rows.loss.in_place(R, rows.y[chunk])
             np.matmul(R, left, out=RB[chunk])
             RB[chunk] *= weights
             return float(p @ values), R.T @ (Z[chunk] * weights)

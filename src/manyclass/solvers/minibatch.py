@@ -40,8 +40,7 @@ class MiniBatch:
 
     def _step(self, chunk: Chunk, machines: Machines, schedule: Schedule) -> float:
         Z = scores(chunk.rows, machines.W) * machines.scales.astype(np.float32) + machines.biases
-        values, R = Softmax().value_and_gradient(Z, chunk.y)
-        R *= chunk.weights[:, None]
+        values, R = Softmax().in_place(Z, chunk.y, chunk.weights), Z
         t = int(machines.steps[0])
         step = schedule.step / (1 + schedule.regularization * schedule.step * t if schedule.decays else 1)
         machines.scales *= (1 - step * schedule.regularization) ** len(chunk.y)

@@ -49,10 +49,13 @@ class RowLosses:
 
     def at(self, S: Floats, rows: slice) -> tuple[float, Floats]:
         """The sum over some rows, and p_i dL_i (m, k)."""
-        values, R = self.loss.value_and_gradient(S, self.y[rows])
+        R = S.copy()
+        return self.in_place(R, rows), R
+
+    def in_place(self, S: Floats, rows: slice) -> float:
+        """The sum over some rows; S (m, k) becomes p_i dL_i."""
         p = self.p[rows]
-        R *= p[:, None].astype(R.dtype)
-        return float(p @ values), R
+        return float(p @ self.loss.in_place(S, self.y[rows], p))
 
 
 class Objective:
@@ -141,8 +144,8 @@ class Objective:
     def _gradient(self, S: Floats, R: Floats, start: int, chunk: slice) -> tuple[float, Doubles]:
         """The loss of a chunk and the column sums of its gradient, which goes into R."""
         here = slice(chunk.start - start, chunk.stop - start)
-        loss, R[here] = self.rows.at(S[here], chunk)
-        return loss, R[here].sum(axis=0, dtype=np.float64)
+        R[here] = S[here]
+        return self.rows.in_place(R[here], chunk), R[here].sum(axis=0, dtype=np.float64)
 
 
 def _shares(problem: Problem) -> Doubles:

@@ -38,7 +38,9 @@ class OneVsRest:
         """One pass; the mean over examples of the losses met, summed over the classes seen."""
         rng = schedule.generator(epoch)
         order = schedule.order(problem, rng)
-        offsets, sizes, losses = rng.random(len(problem)), problem.sizes, np.zeros(problem.k)
+        # Of those that the epoch shows: a balanced one has other sizes than the problem.
+        sizes = np.bincount(problem.y[order], minlength=problem.k)
+        offsets, losses = rng.random(len(problem)), np.zeros(problem.k)
         p = shares(sizes, self.beta)
         P = cumulated(p)
         dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)

@@ -42,12 +42,18 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
     return problem.part(np.sort(rng.choice(problem.index, size, replace=False)))
 
 
-def mean_square(problem: Problem, rng: np.random.Generator, size: int = 512) -> float:
-    """The mean of |x|^2, on a sample: the unit in which steps are measured."""
+def usual_square(problem: Problem, rng: np.random.Generator, size: int = 512) -> float:
+    """|x|^2 as it usually is, on a sample: the unit in which steps are measured.
+
+    The median, for which a few rows of another size do not count; the mean where most rows are zero.
+    """
     index = sample(problem, size, rng).index
     step = max(1, (1 << 18) // max(1, problem.d))
     squares = [
         np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         for rows in (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step))
     ]
-    return float(np.concatenate(squares).mean()) if squares else 1.0
+    if not squares:
+        return 1.0
+    usual = np.concatenate(squares)
+    return float(np.median(usual) or usual.mean())

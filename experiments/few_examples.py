@@ -1,0 +1,91 @@
+"""Few examples of each class: the trace norm against one-vs-rest, a ridge and LinearSVC, each tuned alike."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manyclass as mc
+from experiments.results import Results, mean_error, percent
+from experiments.sources import Labels, Rows, Split, available
+
+EACH = 5  # examples of a class to train on, and as many to choose by
+STRENGTHS = np.geomspace(1e-1, 1e-7, 13)
+
+Candidates = Iterator[tuple[str, Any]]
+
+
+def _ridge() -> Candidates:
+    for strength in STRENGTHS:
+        yield f"{strength:.0e}", mc.LinearClassifier(penalty=mc.Ridge(float(strength)), tolerance=1e-3)
+
+
+def _linear_svc() -> Candidates:
+    from sklearn.svm import LinearSVC
+
+    for C in np.geomspace(1e-2, 1e4, 13):
+        yield f"{C:.0e}", LinearSVC(C=C, random_state=0, max_iter=5000)
+
+
+def _one_vs_rest() -> Candidates:
+    for strength in [0.0, *STRENGTHS[4:]]:
+        settings = {"regularization": float(strength), "early_stopping": False, "max_epochs": 50}
+        for beta in (1.0, 16.0, None):
+            yield f"{strength:.0e}, beta {beta}", mc.StochasticClassifier(beta=beta, random_state=0, **settings)
+
+
+RIVALS: dict[str, Callable[[], Candidates]] = {
+    "one-vs-rest": _one_vs_rest,
+    "softmax with a ridge": _ridge,
+    "LinearSVC": _linear_svc,
+}
+
+
+def run(folder: Path | None, draws: int = 5) -> Results:
+    """The page; `draws` random choices of the examples."""
+    results = Results("few_examples", "Few examples of each class")
+    name, source = next(iter(available(folder).items()))
+    results.say(f"""Top-1 test accuracy on {name}, in percent, mean over classes, then mean and standard error over
+        {draws} draws of {EACH} examples of each class to train on and {EACH} others to choose by. Every method is tuned
+        on the same validation rows, and none of them sees those when it trains.""")
+    found: dict[str, list[float]] = {way: [] for way in ("trace norm", *RIVALS)}
+    for seed in range(draws):
+        train, judge = _drawn(source(0), seed)
+        for way, accuracy in _accuracies(source(0), train, judge).items():
+            found[way].append(accuracy)
+    results.table(name, ["method", "accuracy"], [[way, percent(values)] for way, values in found.items()])
+    results.say(_verdict(found))
+    return results
+
+
+def _accuracies(split: Split, train: tuple[Rows, Labels], judge: tuple[Rows, Labels]) -> dict[str, float]:
+    path = mc.TraceNormPath(traces=10, ridges=10, tolerance=1e-3).fit(*train, validation=judge)
+    found = {"trace norm": mc.evaluation.accuracy(split.y_test, path.predict(split.X_test))}
+    for way, candidates in RIVALS.items():
+        best = max((one.fit(*train) for _, one in candidates()), key=lambda one: _accuracy(one, judge))
+        found[way] = mc.evaluation.accuracy(split.y_test, best.predict(split.X_test))
+    return found
+
+
+def _accuracy(fitted: Any, rows: tuple[Rows, Labels]) -> float:
+    return mc.evaluation.accuracy(rows[1], fitted.predict(rows[0]))
+
+
+def _drawn(split: Split, seed: int) -> tuple[tuple[Rows, Labels], tuple[Rows, Labels]]:
+    """Rows to train on and rows to choose by, so many of each class."""
+    order = np.random.default_rng(seed).permutation(len(split.y))
+    order = order[np.argsort(split.y[order], kind="stable")]
+    counts = np.bincount(split.y)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    parts = [order[(first <= rank) & (rank < first + EACH)] for first in (0, EACH)]
+    return (split.X[parts[0]], split.y[parts[0]]), (split.X[parts[1]], split.y[parts[1]])
+
+
+def _verdict(found: dict[str, list[float]]) -> str:
+    ours = found["trace norm"]
+    best = max(RIVALS, key=lambda way: mean_error(found[way])[0])
+    difference, error = mean_error([a - b for a, b in zip(ours, found[best], strict=True)])
+    verdict = "at least as good as" if difference >= 0 else "NOT as good as"
+    return f"""The trace norm is {verdict} the best of the others, {best}: the difference is {100 * difference:+.2f}
+        points, with a standard error of {100 * error:.2f} over the draws."""
