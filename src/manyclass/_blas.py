@@ -105,7 +105,7 @@ def _on_threads(n_threads: int, work: Callable[[T], R], items: list[T]) -> Itera
     pool, pending = _pool(n_threads), deque[Future[R]]()
     try:
         for item in items:
-            # A copy of the context carries np.errstate to the other thread.
+            # A copy of the context carries np.errstate and `threads` to the other thread.
             pending.append(pool.submit(copy_context().run, work, item))
             if len(pending) > n_threads:
                 yield pending.popleft().result()

@@ -6,6 +6,7 @@ Results do not depend on it. BLAS has threads of its own, which threadpoolctl se
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from manyclass._checks import count
 
@@ -18,30 +19,38 @@ def _available() -> int:
 
 
 _threads = _available()
+_inside: ContextVar[int | None] = ContextVar("manyclass_threads", default=None)
 
 
 def get_threads() -> int:
     """The number of threads that products and encoders use."""
-    return _threads
+    return _inside.get() or _threads
 
 
 def set_threads(n_threads: int | None) -> None:
-    """Set the number of threads; None for as many as this process may use."""
+    """Set the number of threads of the whole process; None for as many as it may use.
+
+    Inside a `with threads(...)` block that of the block counts.
+    """
     global _threads
-    _threads = _available() if n_threads is None else count(n_threads, "n_threads")
+    _threads = _checked(n_threads)
+
+
+def _checked(n_threads: int | None) -> int:
+    return _available() if n_threads is None else count(n_threads, "n_threads")
 
 
 @contextmanager
 def threads(n_threads: int | None) -> Iterator[None]:
-    """Use so many threads inside a `with` block. The setting is one for the whole process.
+    """Use so many threads inside a `with` block, and in this Python thread only; others are free to use as many.
 
     >>> with threads(1):
     ...     get_threads()
     1
     """
-    before = get_threads()
-    set_threads(n_threads)
+    before = _inside.get()
+    _inside.set(_checked(n_threads))
     try:
         yield
     finally:
-        set_threads(before)
+        _inside.set(before)

@@ -55,6 +55,17 @@ def test_a_failure_leaves_machines_and_classes(failure):
     assert model.n_features_in_ == columns
 
 
+def test_records_that_were_appended_before_a_failure_are_taken_back(monkeypatch):
+    model = mc.StochasticClassifier(random_state=0).partial_fit(X, Y, classes=range(5)).partial_fit(X, Y)
+    history = model.history_
+    before = list(history)
+    monkeypatch.setattr(mc.StochasticClassifier, "_learn", lambda *_: exec("raise KeyboardInterrupt"))
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, Y)
+    assert model.history_ is history
+    assert history == before
+
+
 def test_a_failed_batch_leaves_the_batches_before():
     model = mc.StochasticClassifier(random_state=0).partial_fit(X, Y, classes=range(5))
     twin = mc.StochasticClassifier(random_state=0).partial_fit(X, Y, classes=range(5))

@@ -65,6 +65,31 @@ def test_all_functions_hear_of_the_epoch_at_which_one_stops():
     assert len(records) == 1
 
 
+def test_after_a_function_ended_training_there_is_no_refit():
+    whole = model(refit=False, max_epochs=2).fit(X, Y)
+    ended = model(max_epochs=9, callbacks=[lambda record: record["epoch"] == 2]).fit(X, Y)
+    assert [record["phase"] for record in ended.history_] == ["train"] * 2
+    np.testing.assert_array_equal(ended.coef_, whole.coef_)
+
+
+def test_a_function_that_ends_training_as_patience_does_is_heard_all_the_same():
+    ended = model(patience=1, tolerance=1.0, callbacks=[lambda record: "accuracy" in record]).fit(X, Y)
+    assert {record["phase"] for record in ended.history_} == {"train"}
+
+
+def test_a_function_that_ends_the_refit_keeps_its_machines():
+    ended = model(callbacks=[lambda record: record["phase"] == "refit"]).fit(X, Y)
+    assert [record["phase"] for record in ended.history_].count("refit") == ended.n_epochs_ == 1
+
+
+@needs_protocol
+def test_after_a_callback_of_scikit_learn_ended_training_there_is_no_refit():
+    listener = Listener(stop_at=1)
+    ended = model(max_epochs=9).set_callbacks(listener).fit(X, Y)
+    assert [record["phase"] for record in ended.history_] == ["train"] * 2
+    assert listener.heard[-2:] == ["end fit", "teardown"]
+
+
 @needs_protocol
 def test_a_callback_of_scikit_learn_hears_of_tasks_in_order():
     listener = Listener()

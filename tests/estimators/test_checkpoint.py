@@ -5,6 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.estimators import stochastic
+from manyclass.estimators.callbacks import FitTask
 from manyclass.solvers.checkpoint import Checkpoint
 from tests.estimators import checkpoint_child as child
 
@@ -72,18 +73,31 @@ def enough(record):
     return record["phase"] == "train" and record["epoch"] == 2
 
 
-@pytest.mark.parametrize(
-    "ending", [{"patience": 1, "tolerance": 1.0}, {"callbacks": [enough]}], ids=["patience", "callback"]
-)
-def test_killed_between_the_last_epoch_of_training_and_the_refit_it_trains_no_further(path, monkeypatch, ending):
-    settings = {**QUICK, "max_epochs": 50, **ending}
+def test_killed_after_a_callback_ended_training_it_does_no_more(path, monkeypatch):
+    settings = {**QUICK, "max_epochs": 50}
+    whole = child.fit(**settings, callbacks=[enough])
+    with monkeypatch.context() as patch:
+        patch.setattr(FitTask, "over", interrupt_at_the_end)
+        with pytest.raises(KeyboardInterrupt):
+            child.fit(path, **settings, callbacks=[enough])
+    again = child.fit(path, **settings)
+    assert [record["phase"] for record in again.history_] == ["train"] * 2
+    assert child.bits(again) == child.bits(whole)
+
+
+def interrupt_at_the_end(task, machines):
+    raise KeyboardInterrupt
+
+
+def test_killed_between_the_last_epoch_of_training_and_the_refit_it_trains_no_further(path, monkeypatch):
+    settings = {**QUICK, "max_epochs": 50, "patience": 1, "tolerance": 1.0}
     whole = child.fit(**settings)
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "write", fails_at_the_refit(Checkpoint.write))
         with pytest.raises(KeyboardInterrupt):
             child.fit(path, **settings)
     assert Checkpoint(path).run.phase == "train"
-    assert child.bits(child.fit(path, **{**settings, "callbacks": ()})) == child.bits(whole)
+    assert child.bits(child.fit(path, **settings)) == child.bits(whole)
 
 
 def fails_at_the_refit(write):

@@ -114,7 +114,7 @@ PLAIN = {
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 @pytest.mark.parametrize("method", METHODS)
 def test_an_entry_of_an_array_that_is_not_finite_is_named(method, value, kind):
-    with pytest.raises(ValueError, match=r"^X must hold finite numbers; row 37 has NaN or infinity in column 3$"):
+    with pytest.raises(ValueError, match=r"\bX must hold finite numbers; row 37 has NaN or infinity in column 3$"):
         METHODS[method](fitted(X), PLAIN[kind](spoilt(value)))
 
 

@@ -71,6 +71,25 @@ def test_labels_that_are_not_known_are_named(y, words):
         known_labels(y, np.array([1, 2, 3]), 3)
 
 
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        ([2**53 + 1], np.array([0.0, 2.0**53])),
+        ([1e300], np.array([np.iinfo(np.int64).min, 0])),
+        ([-1], np.array([0, 2**64 - 1], np.uint64)),
+    ],
+)
+def test_a_label_that_only_looks_like_a_class_once_it_is_cast_is_none(y, classes):
+    with pytest.raises(ValueError, match="labels must be among the 2 classes"):
+        known_labels(np.array(y), classes, 1)
+
+
+@pytest.mark.parametrize(("y", "classes"), [("a", b"a"), (b"a", "a")])
+def test_bytes_are_no_text(y, classes):
+    with pytest.raises(ValueError, match="labels must be of the kind of the classes"):
+        known_labels(np.array([y]), np.array([classes, classes * 2]), 1)
+
+
 def test_a_longer_string_than_any_class_is_not_cut_to_one():
     with pytest.raises(ValueError, match="among the 2 classes"):
         known_labels(["cats"], np.array(["cat", "dog"]), 1)

@@ -85,6 +85,14 @@ def test_a_model_can_go_on_learning_after_it_was_loaded(data, tmp_path):
     assert 77 in new.classes_
 
 
+@pytest.mark.parametrize("method", ["partial_fit", "add_classes"])
+def test_a_loaded_model_knows_by_what_it_was_trained(data, tmp_path, method):
+    fitted(data, loss="logistic").save(tmp_path / "m")
+    found = mc.load(tmp_path / "m").set_params(loss="hinge")
+    with pytest.raises(ValueError, match=f"loss must stay 'logistic' for {method}"):
+        getattr(found, method)(*data)
+
+
 def test_what_belongs_to_a_run_has_its_default_after_loading(data, tmp_path):
     clf = fitted(data, callbacks=[print], checkpoint=tmp_path / "c", random_state=np.random.RandomState(0))
     clf.save(tmp_path / "m")

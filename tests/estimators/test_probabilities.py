@@ -80,6 +80,15 @@ def test_machines_that_change_are_no_longer_calibrated(change):
     assert not hasattr(fitted, "predict_proba")
 
 
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_probabilities_are_those_of_what_was_trained_whatever_is_set_now(settings):
+    fitted = model(**settings).fit(X, Y)
+    P = fitted.predict_proba(X)
+    for change in ({"objective": "softmax"}, {"objective": "ovr", "loss": "logistic"}, {"loss": "hinge"}):
+        np.testing.assert_array_equal(fitted.set_params(**change).predict_proba(X), P)
+    assert not hasattr(model().fit(X, Y).set_params(loss="logistic"), "predict_proba")
+
+
 def test_labels_that_the_classifier_does_not_know_cannot_calibrate_it():
     with pytest.raises(ValueError, match="labels must be among the 5 classes"):
         model().fit(X, Y).calibrate(X, Y + 1)

@@ -29,6 +29,19 @@ import manyclass as mc
         ("max_epochs", 2.5, "max_epochs must be"),
         ("patience", 0, "patience must be"),
         ("n_threads", 0, "n_threads must be a whole number, at least 1; got 0"),
+        ("beta", np.array([1, 2]), r"beta must be 'auto', None or a positive number; got array\(\[1, 2\]\)"),
+        ("step", np.array([1, 2]), "step must be 'auto' or a positive number; got array"),
+        ("step_decay", "no", "step_decay must be True or False; got 'no'"),
+        ("early_stopping", "x", "early_stopping must be True or False; got 'x'"),
+        ("refit", None, "refit must be True or False; got None"),
+        ("balanced", "yes", "balanced must be True or False; got 'yes'"),
+        ("warm_start", 1, "warm_start must be True or False; got 1"),
+        ("callbacks", None, "callbacks must be a list of functions; got None"),
+        ("callbacks", print, "callbacks must be a list of functions; got <built-in function print>"),
+        ("callbacks", ["print"], "callbacks must be a list of functions; got \\['print'\\]"),
+        ("callbacks", iter([print]), "callbacks must be a list of functions"),
+        ("class_weight", np.array([1, 2]), "class_weight must be None, 'balanced' or a dictionary; got array"),
+        ("class_weight", "even", "class_weight must be None, 'balanced' or a dictionary; got 'even'"),
     ],
 )
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
@@ -42,6 +55,14 @@ def test_a_setting_that_cannot_be_is_named(method, name, value, words):
 def test_numbers_of_numpy_are_numbers(value):
     X, y = blobs()
     assert mc.StochasticClassifier(beta=value, max_epochs=np.int64(2), random_state=0).fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("value", [False, True])
+def test_truth_values_of_numpy_are_truth_values(value):
+    X, y = blobs()
+    models = (mc.StochasticClassifier(max_epochs=2, random_state=0, refit=kind(value)) for kind in (bool, np.bool_))
+    one, other = (model.fit(X, y) for model in models)
+    assert len(one.history_) == len(other.history_)
 
 
 def test_a_ridge_too_strong_for_the_step_is_refused():

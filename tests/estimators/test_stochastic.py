@@ -93,6 +93,42 @@ def test_a_validation_set_may_lack_classes():
     assert fitted.history_[-1]["accuracy"] > 0.9
 
 
+def test_without_early_stopping_a_validation_set_is_watched_and_decides_nothing():
+    settings = {"early_stopping": False, "max_epochs": 9, "patience": 1, "tolerance": 1.0}
+    wrong = (X, (Y + 1) % 6)  # on it, the first machines are the best
+    watched, plain = model(**settings).fit(X, Y, validation=wrong), model(**settings).fit(X, Y)
+    assert all("accuracy" in record and "judging_seconds" in record for record in watched.history_)
+    assert not any("accuracy" in record for record in plain.history_)
+    assert len(watched.history_) == watched.n_epochs_ == 9
+    np.testing.assert_array_equal(watched.coef_, plain.coef_)
+
+
+def test_a_validation_set_that_is_watched_is_judged_at_the_end_too():
+    rows, y = blobs(k=25, per_class=4)
+    fitted = model(beta=1, step=0.1, early_stopping=False).fit(rows, y, validation=(rows, y))
+    assert [record["epoch"] for record in fitted.history_ if "accuracy" in record] == [4, 6]
+    assert fitted.history_[-1]["accuracy"] == fitted.score(rows, y)
+
+
+@pytest.mark.parametrize(
+    ("validation", "words"),
+    [
+        (X, r"validation must be \(X, y\); got ndarray$"),
+        ((X, Y, Y), r"validation must be \(X, y\); got tuple of 3$"),
+        ((X, Y + 1), r"validation must be .*: labels must be among the 6 classes; got 6 at row \d+$"),
+        ((X, Y.astype(str)), "validation must be .*: labels must be of the kind of the classes"),
+        ((X + np.nan, Y), "validation must be .*: X must hold finite numbers; row 0"),
+        ((X[:0], Y[:0]), "validation must be .*: .*0 sample"),
+        ((X[:, :3], Y), "validation must be .*: X has 3 features"),
+        ((X, Y[:3]), "validation must be .*: y must have one label per row of X"),
+        ((X, None), "validation must be .*: .*y is None"),
+    ],
+)
+def test_errors_of_a_validation_set_say_so(validation, words):
+    with pytest.raises(ValueError, match=words):
+        model().fit(X, Y, validation=validation)
+
+
 # Warm start.
 
 
@@ -105,13 +141,18 @@ def test_a_warm_start_goes_on_from_the_machines_before():
 
 
 @pytest.mark.parametrize(
-    ("rows", "y"),
-    [(X, Y + 1), (X[Y < 5], Y[Y < 5]), (X[:, :5], Y), (X, np.array(list("abcdef"))[Y])],
+    ("rows", "y", "words"),
+    [
+        (X, Y + 1, "the 6 classes of the last fit; got another one, 6"),
+        (X[Y < 5], Y[Y < 5], "the 6 classes of the last fit; got none of the class 5"),
+        (X[:, :5], Y, "the 8 columns of the last fit; got 5"),
+        (X, np.array(list("abcdef"))[Y], "the 6 classes of the last fit; got another one, 'a'"),
+    ],
     ids=["other labels", "fewer classes", "fewer columns", "strings"],
 )
-def test_a_warm_start_with_other_classes_or_columns_is_refused(rows, y):
+def test_a_warm_start_with_other_classes_or_columns_is_refused(rows, y, words):
     warm = model(warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match=r"warm_start needs the classes and columns of the last fit, \(6, 8\)"):
+    with pytest.raises(ValueError, match=f"warm_start needs {words}$"):
         warm.fit(rows, y)
 
 
@@ -171,6 +212,27 @@ def test_batches_after_fit_go_on_from_it_and_a_new_fit_forgets_them():
     fitted.partial_fit(X, Y).fit(X, Y)
     np.testing.assert_array_equal(fitted.coef_, other.coef_)
     np.testing.assert_array_equal(fitted.partial_fit(X, Y).coef_, other.partial_fit(X, Y).coef_)
+
+
+def test_the_record_of_a_batch_is_appended_and_that_of_fit_left_alone():
+    running = model().fit(X, Y)
+    of_fit = running.history_
+    n = len(of_fit)
+    history = running.partial_fit(X, Y).history_
+    assert running.partial_fit(X, Y).history_ is history
+    assert (len(of_fit), len(history)) == (n, n + 2)
+
+
+def test_a_decaying_step_goes_on_to_decay_in_batches_after_fit(tmp_path):
+    settings = {"step": 0.3, "beta": 2, "regularization": 0.1, "step_decay": True, "early_stopping": False}
+    fitted, anew = model(**settings).fit(X, Y), model(**settings).fit(X, Y)
+    seen, coef = fitted.steps_.copy(), fitted.coef_
+    fitted.save(tmp_path / "model")
+    anew.steps_ = np.zeros_like(seen)
+    assert (seen >= 6 * 12).all()  # all positives in every epoch
+    assert (fitted.partial_fit(X, Y).steps_ > seen).all()
+    assert np.linalg.norm(fitted.coef_ - coef) < 0.5 * np.linalg.norm(anew.partial_fit(X, Y).coef_ - coef)
+    np.testing.assert_array_equal(mc.load(tmp_path / "model").partial_fit(X, Y).coef_, fitted.coef_)
 
 
 # Odd shapes.

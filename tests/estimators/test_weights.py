@@ -31,10 +31,17 @@ def test_the_weight_of_an_example_is_that_of_its_class_times_its_own(class_weigh
     ("class_weight", "sample_weight", "words"),
     [
         ({"c": 1}, None, "class_weight must name classes of y; got 'c', which is none of them"),
-        ({"a": -1}, None, "class_weight must hold numbers, at least 0; got -1 for 'a'"),
+        ({"a": -1}, None, "class_weight must hold numbers, at least 0, that float32 can hold; got -1 for 'a'"),
         ({"a": np.nan}, None, "class_weight must hold numbers"),
-        (None, [1, 1, -1, 1], "sample_weight must hold numbers, at least 0; row 2 does not"),
-        (None, [1, np.inf, 1, 1], "sample_weight must hold numbers, at least 0; row 1 does not"),
+        ({"a": 1e39}, None, r"class_weight must hold numbers.*; got 1e\+39 for 'a'"),
+        ({"a": "1"}, None, "class_weight must hold numbers.*; got '1' for 'a'"),
+        ({"a": 1e-50, "b": 1e-50}, None, "must leave an example whose weight is not zero"),
+        ({"a": 1e30}, 1e30, "class_weight times sample_weight must be numbers.*; row 0 has more"),
+        (None, [1, 1, -1, 1], "sample_weight must hold numbers, at least 0, that float32 can hold; got -1 at row 2"),
+        (None, [1, 1, -1e-50, 1], "sample_weight must hold numbers.*; got -1e-50 at row 2"),
+        (None, [1, np.inf, 1, 1], "sample_weight must hold numbers.*; got inf at row 1"),
+        (None, [1, 1, 1, 1e39], r"sample_weight must hold numbers.*; got 1e\+39 at row 3"),
+        (None, 1e-50, "must leave an example whose weight is not zero"),
         (None, [1, 1], "inconsistent numbers of samples"),
         (None, np.ones((4, 1)), r"sample_weight must be a vector; got shape \(4, 1\)"),
         (None, np.zeros(4), "must leave an example whose weight is not zero"),
@@ -44,6 +51,14 @@ def test_the_weight_of_an_example_is_that_of_its_class_times_its_own(class_weigh
 def test_weights_that_cannot_be_are_refused(class_weight, sample_weight, words):
     with pytest.raises(ValueError, match=words):
         example_weights(CODES, CLASSES, class_weight, sample_weight)
+
+
+@pytest.mark.parametrize(("weight", "words"), [(1e-50, "weight is not zero"), (1e39, "sample_weight must hold")])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_weights_that_float32_makes_zero_or_infinity_are_refused_where_they_are_given(method, weight, words):
+    more = {"classes": range(4)} if method == "partial_fit" else {}
+    with pytest.raises(ValueError, match=words):
+        getattr(mc.StochasticClassifier(), method)(X, Y, sample_weight=weight, **more)
 
 
 @pytest.mark.parametrize("objective", ["ovr", "multiclass", "ranking", "warp", "softmax"])

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.one_vs_rest import OneVsRest
+from manyclass.solvers.problem import Problem
 from manyclass.solvers.schedule import Schedule
 from manyclass.solvers.tuning import Trial, find_beta, find_step
 
@@ -61,6 +63,37 @@ def test_the_step_is_climbed_to(best, found):
             return np.sign(new - old) * 9
 
     assert find_step(Hill(), None, Schedule(1.0)) == found
+
+
+@pytest.mark.parametrize(("gain", "found"), [(2.9, 1.0), (3.1, 4.0)])
+def test_a_larger_step_must_be_better_by_three_times_what_chance_may_do(gain, found):
+    def gains(new, old):
+        return gain if (new, old) == (4.0, 1.0) else -1.0
+
+    rise = SimpleNamespace(known={}, right=lambda _, schedule: schedule.step, gain=gains)
+    assert find_step(rise, None, Schedule(1.0)) == found
+
+
+@pytest.mark.parametrize(("gain", "moved"), [(1.9, False), (2.1, True)])
+@pytest.mark.parametrize("better", [4.0, 64.0])
+def test_another_beta_must_be_better_by_twice_what_chance_may_do(better, gain, moved):
+    def gains(new, old):
+        return gain if (new, old) == (better, 16.0) else -1.0
+
+    trial = SimpleNamespace(train=SimpleNamespace(k=1000), right=lambda a, _: a.beta, gain=gains)
+    assert find_beta(trial, OneVsRest(MARGIN_LOSSES["hinge"], 16.0), None) == (better if moved else 16.0)
+
+
+def test_trials_of_an_easy_problem_end_once_they_get_no_better():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(5), 40)
+    easy = Problem.whole(mc.as_matrix(np.eye(5, dtype=np.float32)[y]), y, 5)
+    algorithm, schedule = OneVsRest(MARGIN_LOSSES["hinge"]), Schedule(0.1)
+    trial = Trial.on(easy, rng)
+    paced = trial.paced(algorithm, schedule)
+    assert paced.epochs < 16 == trial.epochs
+    # what was run on the way is known, and is what a run of so many epochs gives
+    np.testing.assert_array_equal(paced.right(algorithm, schedule), paced._run(algorithm, schedule))
 
 
 def test_steps_that_diverge_are_divided_by_four():

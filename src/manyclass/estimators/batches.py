@@ -29,7 +29,7 @@ class Batches:
         """Before the first batch of a classifier that is fitted."""
         plan = known_plan(settings, settings.step_, settings.beta_, problem, seed)
         # The machines that are there are copied before they change, like those of any batch.
-        machines = Machines.around(settings.coef_, settings.intercept_)
+        machines = Machines.around(settings.coef_, settings.intercept_, getattr(settings, "steps_", None))
         return cls(machines, plan, settings.step_, settings.beta_)
 
     def next_plan(self, settings: Any, problem: Problem) -> Plan:
@@ -39,13 +39,13 @@ class Batches:
         return replace(plan, schedule=replace(plan.schedule, bias_rate=first.bias_rate))
 
 
-def refuse_other_objective(settings: Any, trained: tuple[str, str] | None) -> None:
-    """Machines go on as they began; `trained` is the objective and the loss by which they did."""
-    for name, before in zip(("objective", "loss"), trained or (), strict=False):
+def refuse_other_objective(settings: Any, method: str) -> None:
+    """Machines go on as they began, by the objective and the loss by which they were trained."""
+    for name, before in zip(("objective", "loss"), getattr(settings, "trained_", ()), strict=False):
         now = getattr(settings, name)
         # The loss matters to one-vs-rest alone.
         if now != before and (name == "objective" or settings.objective == "ovr"):
             raise ValueError(
-                f"{name} must stay {before!r} for partial_fit, which goes on from machines trained by it; got {now!r}; "
+                f"{name} must stay {before!r} for {method}, which goes on from machines trained by it; got {now!r}; "
                 "call fit, or take a new classifier"
             )

@@ -66,11 +66,13 @@ class PhaseTask:
         fit.begin(context)
         self._begin_epoch()
 
-    def epoch_over(self, descent: Descent) -> None:
-        """An epoch is over; ends the descent if a callback wants to."""
-        descent.done = self._fit.end(self._epoch, descent.mean) or descent.done
+    def epoch_over(self, descent: Descent) -> bool:
+        """An epoch is over; whether a callback wants to end the descent, which then is done."""
+        ends = self._fit.end(self._epoch, descent.mean)
+        descent.done = descent.done or ends
         if not descent.done:
             self._begin_epoch()
+        return ends
 
     def over(self, machines: Machines) -> None:
         """The phase is over, with these machines."""

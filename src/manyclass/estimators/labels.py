@@ -27,8 +27,9 @@ def known_labels(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.int32]:
     """Positions of labels in classes that are sorted; refuses others."""
     y = check_labels(y, n)
     refuse_other_kind(y, classes)
-    codes = _places(y, classes)
-    wrong = np.flatnonzero(classes[codes] != y)
+    labels, same = _cast(y, classes)
+    codes = _places(labels, classes)
+    wrong = np.flatnonzero(~same | (classes[codes] != labels))
     if len(wrong):
         raise ValueError(
             f"labels must be among the {len(classes)} classes; got {y.tolist()[wrong[0]]!r} at row {wrong[0]}"
@@ -37,12 +38,22 @@ def known_labels(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.int32]:
 
 
 def new_labels(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """(labels that are not among the classes, positions in them; those of the classes come after the last)."""
-    fresh = classes[_places(y, classes)] != y
+    """(labels that are not among the classes, positions in them; those of the classes come after the last).
+
+    The new ones are of the dtype of the classes, and exactly the labels that were given; text may be longer.
+    """
+    refuse_other_kind(y, classes)
+    labels, same = _cast(y, classes)
+    for row in np.flatnonzero(~same)[:1]:
+        raise ValueError(
+            f"labels must be exact in the dtype of the classes, {classes.dtype}; got {y.tolist()[row]!r} at row {row}; "
+            "fit anew with labels of a wider dtype"
+        )
+    fresh = classes[_places(labels, classes)] != labels
     if not fresh.any():
         raise ValueError("add_classes needs rows of classes that are not in classes_ yet; all labels are known")
-    new, places = np.unique(y[fresh], return_inverse=True)
-    codes = np.full(len(y), len(new), np.int32)
+    new, places = np.unique(labels[fresh], return_inverse=True)
+    codes = np.full(len(labels), len(new), np.int32)
     codes[fresh] = places
     return new, codes
 
@@ -72,19 +83,28 @@ def _refuse_no_labels(y: NDArray[Any]) -> None:
 
 
 def refuse_other_kind(y: NDArray[Any], classes: NDArray[Any]) -> None:
-    """Numbers are never among strings, nor strings among numbers."""
-    if _is_number(y) != _is_number(classes):
+    """Numbers, text and bytes are never among one another."""
+    if _kind(y) != _kind(classes):
         raise ValueError(f"labels must be of the kind of the classes, {classes.dtype}; got {y.dtype}")
 
 
-def _places(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
-    # In the dtype of the classes: integers of two widths would meet in float64, which cannot tell large ones apart.
-    places = np.searchsorted(classes, y.astype(classes.dtype))
+def _cast(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """(labels in the dtype of the classes, text as long as it is; which of them are still what they were)."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        labels = y.astype(classes.dtype.kind if classes.dtype.kind in "US" else classes.dtype)
+        # Both ways: -1 comes back from uint64, and 2**53 + 1 equals its nearest float64.
+        return labels, (labels == y) & (labels.astype(y.dtype) == y)
+
+
+def _places(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+    # Of one dtype: integers of two kinds would meet in float64, which cannot tell large ones apart.
+    places = np.searchsorted(classes, labels)
     return np.minimum(places, len(classes) - 1).astype(np.int32)
 
 
-def _is_number(labels: NDArray[Any]) -> bool:
-    return labels.dtype.kind in "fiub"
+def _kind(labels: NDArray[Any]) -> str:
+    # Objects that are labels are text.
+    return {"U": "text", "O": "text", "S": "bytes"}.get(labels.dtype.kind, "numbers")
 
 
 def _refuse_single(classes: NDArray[Any]) -> None:

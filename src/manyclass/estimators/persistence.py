@@ -93,7 +93,8 @@ def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ..
     if hasattr(model, "fitted_shapes"):
         return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,))]
+    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
+    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
 
 
 def _is_fitted_name(name: str) -> bool:

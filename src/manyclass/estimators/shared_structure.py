@@ -13,7 +13,7 @@ from manyclass.estimators.all_or_nothing import all_or_nothing
 from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.kernel_machines import KernelMachines
 from manyclass.estimators.kernels import Doubles
-from manyclass.estimators.labels import check_labels, encode_labels, known_labels, new_labels, refuse_other_kind
+from manyclass.estimators.labels import check_labels, encode_labels, known_labels, new_labels
 from manyclass.estimators.linear import LinearModel
 from manyclass.estimators.weights import example_weights
 from manyclass.losses.smoothed_hinge import SmoothedHinge
@@ -128,7 +128,6 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         self._check_machines()
         latent = self.transform(X)
         y = check_labels(y, len(latent))
-        refuse_other_kind(y, self.classes_)
         new, codes = new_labels(y, self.classes_)
         k = len(self.classes_)
         old = codes == len(new)

@@ -1,7 +1,7 @@
 """StochasticClassifier: one-vs-rest, multiclass, ranking, weighted ranking and softmax by stochastic gradient."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -16,6 +16,7 @@ from manyclass.data.matrix import Matrix
 from manyclass.estimators.all_or_nothing import all_or_nothing
 from manyclass.estimators.batches import Batches, refuse_other_objective
 from manyclass.estimators.callbacks import CallbackSupport, FitTask, with_callbacks
+from manyclass.estimators.epochs import after_epoch, watched
 from manyclass.estimators.growing import growth_problem, joined
 from manyclass.estimators.history import Callback, told_of_the_end
 from manyclass.estimators.inputs import open_examples
@@ -25,6 +26,8 @@ from manyclass.estimators.objectives import epochs_of_a_round
 from manyclass.estimators.plan import Plan, find_plan, known_plan
 from manyclass.estimators.probabilities import Probabilities
 from manyclass.estimators.settings import check_settings
+from manyclass.estimators.validation_set import validation_problem
+from manyclass.estimators.warm_start import last_machines
 from manyclass.estimators.weights import example_weights
 from manyclass.solvers.checkpoint import Checkpoint, identity
 from manyclass.solvers.machines import Machines
@@ -58,9 +61,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         "auto" finds it on a small sample; None takes all examples of other classes, the unweighted machine.
     regularization : strength of the ridge.
     step : size of a step; "auto" finds it on a small sample.
-    step_decay : step / (1 + regularization * step * t) after t examples, in place of a fixed step.
+    step_decay : step / (1 + regularization * step * t) after t examples, in place of a fixed step. Batches of
+        partial_fit go on counting from fit.
     early_stopping : hold out `validation_fraction` of every class, and at least one example of those that have two,
-        unless fit is given a validation set.
+        unless fit is given a validation set. If False, all epochs are run and the last machines kept: the accuracy on a
+        validation set then is on record in `history_`, and decides nothing.
     max_epochs, tolerance, patience : stop after `max_epochs`, or after `patience` judgements whose accuracy is not
         better by more than `tolerance`. There is a judgement after every epoch, or every few where epochs are much
         cheaper than judging or show less than 1,000 examples. Kept are the last machines whose accuracy half a
@@ -79,7 +84,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     n_threads : None for as many as `manyclass.get_threads()`. It changes no bit of the result.
     warm_start : begin from the machines of the last fit. What they have seen is no honest validation: give fit one.
     random_state : None, an integer or a `numpy.random.RandomState`, as in scikit-learn.
-    callbacks : called with the record of each epoch; one that returns True ends the descent. `manyclass.JsonLines`
+    callbacks : called with the record of each epoch; one that returns True ends fit with the machines as they are: in
+        training with the best so far, and there is no refit; in the refit with its last. `manyclass.JsonLines`
         keeps the records in a file, `manyclass.Progress` shows a bar. One that has a method `close` has it called when
         fit ends, whichever way. Callbacks of scikit-learn's own kind (1.9) go to `set_callbacks`.
     checkpoint : path of a file in which fit keeps where it stands: after tuning, after epochs (every few seconds at
@@ -91,7 +97,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     Attributes
     ----------
     classes_, coef_ (k, d), intercept_ (k,), n_features_in_; history_ : one dictionary for every epoch; step_, beta_ :
-    what was used; n_epochs_ : how many epochs the machines that are kept have seen; temperature_ : after `calibrate`.
+    what was used; n_epochs_ : how many epochs the machines that are kept have seen; steps_ (k,) : the examples that
+    each class has seen; trained_ : the objective and the loss by which it was; temperature_ : after `calibrate`.
 
     Examples
     --------
@@ -107,8 +114,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     beta_: float | None
     n_epochs_: int
     history_: list[dict[str, Any]]
+    steps_: NDArray[np.int64]
+    trained_: tuple[str, str]
     _running: Batches
-    _trained: tuple[str, str]
 
     def __init__(
         self,
@@ -155,7 +163,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     @all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
-        """Train on rows X with labels y; `validation` is (X, y) to stop by, in place of a part held out.
+        """Train on rows X with labels y; `validation` is (X, y) to stop by, in place of a part held out, or to watch.
 
         Examples whose weight is 0 are left out. A step that is too large for the data raises FloatingPointError. After
         an error or Ctrl-C the classifier is as it was before.
@@ -176,20 +184,22 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             if run.phase == "train":
                 stopping = self._stopping(plan, train, judged)
                 descent = run.begun(start.copy())
-                after = self._after_epoch(task, checkpoint, stopping)
+                after = after_epoch(self.callbacks, task, checkpoint, stopping)
+                if judge is not None and not self.early_stopping:
+                    after, judge = watched(judge, stopping, after), None
                 descend(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 run.n_epochs = descent.best_epoch or descent.epoch
-                if judge is not None and self.refit and len(train) < len(problem) and run.n_epochs:
+                if self.refit and len(train) < len(problem) and run.n_epochs and not run.ended:
                     run.begin_refit()
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
                 stopping = Stopping(max_epochs=run.n_epochs)
                 descent = run.begun(start)
-                after = self._after_epoch(task, checkpoint, stopping)
+                after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 descend(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
-            machines = descent.result()
+            machines = replace(descent.result(), steps=descent.machines.steps)
             task.over(machines)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         checkpoint.remove()
@@ -205,7 +215,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         objective and the loss cannot change.
         """
         check_settings(self)
-        refuse_other_objective(self, getattr(self, "_trained", None))
+        refuse_other_objective(self, "partial_fit")
         with self._computing():
             known = hasattr(self, "coef_")
             self._check_classes(classes, known)
@@ -217,9 +227,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
             machines.fold()
         calls = running.calls + 1
+        # The list is ours from the first batch on; to copy it every time would cost more and more.
+        history = self.history_ if running.calls else [*getattr(self, "history_", [])]
+        history.append(record)
         # What fit took stays on record: add_classes takes as long.
-        history, n_epochs = getattr(self, "history_", []), max(calls, getattr(self, "n_epochs_", 0))
-        self._learn(machines, [*history, record], n_epochs)
+        self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)))
         self.step_, self.beta_ = plan.schedule.step, plan.beta
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
@@ -234,35 +246,39 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         if self.objective != "ovr":
             raise ValueError(f"add_classes needs objective='ovr', whose classes do not compete; got {self.objective!r}")
         check_is_fitted(self)
+        refuse_other_objective(self, "add_classes")
         with self._computing():
             new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
             descent = Descent.start(Machines.zeros(problem.k, problem.d))
             stopping = Stopping(max_epochs=min(self.n_epochs_, self.max_epochs))
             descend(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
-        self.classes_, *learned = joined(self.classes_, self.coef_, self.intercept_, new, descent.result())
-        self._forget()
-        self.coef_, self.intercept_ = learned
+        old = Machines.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
+        machines = replace(descent.result(), steps=descent.machines.steps)
+        self.classes_, machines = joined(self.classes_, old, new, machines)
+        self._take(machines)
         return self
 
     def _learn(self, machines: Machines, history: list[dict[str, Any]], n_epochs: int) -> None:
-        self._forget()
-        self.coef_, self.intercept_ = machines.W, machines.biases
+        self._take(machines)
         self.history_, self.n_epochs_ = history, n_epochs
-        self._trained = self.objective, self.loss
+        self.trained_ = self.objective, self.loss
 
-    def _forget(self) -> None:
+    def _take(self, machines: Machines) -> None:
         for name in _OF_MACHINES:
             self.__dict__.pop(name, None)
+        self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
 
     def _link(self) -> str:
-        if self.objective == "softmax":
+        # Of the machines that there are, whatever is set by now.
+        objective, loss = getattr(self, "trained_", (self.objective, self.loss))
+        if objective == "softmax":
             return "softmax"
-        if self.objective == "ovr" and self.loss == "logistic":
+        if objective == "ovr" and loss == "logistic":
             return "logistic"
         raise AttributeError(
             "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
-            f"got objective={self.objective!r}, loss={self.loss!r}"
+            f"got objective={objective!r}, loss={loss!r}"
         )
 
     @contextmanager
@@ -287,12 +303,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     def _start(self, problem: Problem, before: NDArray[Any] | None) -> Machines:
         if not self.warm_start or before is None:
             return Machines.zeros(problem.k, problem.d)
-        if not np.array_equal(before, self.classes_) or self.coef_.shape[1] != problem.d:
-            raise ValueError(
-                f"warm_start needs the classes and columns of the last fit, {self.coef_.shape}; "
-                f"got other ones, {(problem.k, problem.d)}"
-            )
-        return Machines.of(self.coef_, self.intercept_)
+        return last_machines(self, before)
 
     def _check_classes(self, classes: Any, known: bool) -> None:
         if self.class_weight == "balanced":
@@ -312,10 +323,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     def _split(self, problem: Problem, validation: tuple[Any, Any] | None, seed: int) -> tuple[Problem, Problem | None]:
         if validation is not None:
-            X, y = validation
-            matrix = open_examples(self, X)
-            judged = Problem.whole(matrix, known_labels(y, self.classes_, len(matrix)), problem.k)
-            return problem, judged
+            return problem, validation_problem(self, validation)
         if not self.early_stopping:
             return problem, None
         train, held = hold_out(problem, self.validation_fraction, np.random.default_rng(seed))
@@ -348,20 +356,3 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         seed = self.random_state if isinstance(self.random_state, int | np.integer) else None
         settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
         return {**settings, "random_state": seed, "the names of classes": self.classes_.tolist()}
-
-    def _after_epoch(self, task: FitTask, checkpoint: Checkpoint, stopping: Stopping) -> Callable[[Descent], None]:
-        callbacks = tuple(self.callbacks)
-        phase = task.phase(checkpoint.run.phase, stopping.max_epochs)
-
-        def after(descent: Descent) -> None:
-            record = descent.history[-1]
-            record.update(phase=checkpoint.run.phase, max_epochs=stopping.max_epochs)
-            # A copy: what a callback writes into it must not come into the history or a checkpoint.
-            ends = [bool(callback(dict(record))) for callback in callbacks]
-            descent.done = descent.done or any(ends)
-            phase.epoch_over(descent)
-            if descent.done or descent.epoch >= stopping.max_epochs:
-                phase.over(descent.result())
-            checkpoint.write_sometimes()
-
-        return after

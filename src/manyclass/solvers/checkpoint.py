@@ -34,6 +34,7 @@ class Run:
     phase: str = "train"
     trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
     n_epochs: int = 0  # epochs that training took, and a refit takes
+    ended: bool = False  # whether a callback ended the phase
     descent: Descent | None = None
 
     def begun(self, machines: Machines) -> Descent:
@@ -127,7 +128,7 @@ def _digest(*arrays: Any) -> str:
 
 def _state(run: Run, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:
     """(what JSON says, what arrays say) of a run."""
-    content = {name: getattr(run, name) for name in ("seed", "step", "beta", "phase", "trained", "n_epochs")}
+    content = {name: getattr(run, name) for name in ("seed", "step", "beta", "phase", "trained", "n_epochs", "ended")}
     descent, arrays = run.descent, {}
     if descent is not None:
         content["descent"] = {name: getattr(descent, name) for name in _COUNTERS}

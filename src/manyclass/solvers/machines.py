@@ -36,10 +36,12 @@ class Machines:
         return machines
 
     @classmethod
-    def around(cls, coef: NDArray[np.float32], intercept: NDArray[np.float32]) -> "Machines":
-        """Machines whose weights are these very arrays."""
+    def around(
+        cls, coef: NDArray[np.float32], intercept: NDArray[np.float32], steps: NDArray[np.int64] | None = None
+    ) -> "Machines":
+        """Machines whose weights are these very arrays; they have seen nothing, unless `steps` tells."""
         k = len(coef)
-        return cls(coef, intercept, np.ones(k), np.zeros(k, np.int64))
+        return cls(coef, intercept, np.ones(k), np.zeros(k, np.int64) if steps is None else steps)
 
     def copy(self) -> "Machines":
         """The same, apart."""
