@@ -72,9 +72,8 @@ def _by_top(results: Results, name: str, split: Split) -> None:
     s = fitted["trace norm"].best_.singular_values_
     half = int(np.searchsorted(np.cumsum(s), s.sum() / 2)) + 1
     most = min(split.X.shape[1], split.n_classes)
-    results.say(
-        f"""The weights of the trace norm have rank {len(s)} of at most {most}; {half} singular values make up half of their sum (Figure 1)."""
-    )
+    results.say(f"""The weights of the trace norm have rank {len(s)} of at most {most}, and {half} singular values make
+        up half of their sum (Figure 1).""")
 
 
 def _on_codes(results: Results, name: str, split: Split) -> None:

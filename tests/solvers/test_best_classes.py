@@ -82,8 +82,8 @@ def test_many_classes_take_little_memory_and_many_rows_at_a_time(dtype, top):
     X = rng.normal(size=(128, 64)).astype(dtype)
     model = linear(rng.normal(size=(60_000, 64)).astype(np.float32))
     heights = []
-    kept = model._block
-    model._block = lambda rows, start: heights.append(len(rows)) or kept(rows, start)
+    kept = model._blocks()
+    model._blocks = lambda: lambda rows, start: heights.append(len(rows)) or kept(rows, start)
     with mc.threads(1):
         tracemalloc.start()
         model.predict_top(X, top)
