@@ -8,8 +8,9 @@ fastest of ours that is at least as accurate on the test set. Memory is what fit
 Seconds are those of the clock, or with one thread those of the processor, which for a quiet machine are the same.
 
 A second table tells after how many seconds ours (squared hinge, no validation) are as accurate on the test set as each
-of the others: the first of 1, 2, 4, ... epochs for which that holds. With step and beta given, as the others are given
-their strength, and with the search for them.
+of the others: the first of 1, 2, 4, ... epochs for which that holds, so that the number of epochs is chosen by the test
+set; a fit by itself, in the first table, takes longer as it must find out when to stop. With step and beta given, as
+the others are given their strength, and with the search for them.
 """
 
 import json
