@@ -43,9 +43,9 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
 
 
 def usual_squares(problem: Problem, rng: np.random.Generator, size: int = 512) -> tuple[float, float]:
-    """|x|^2 as it usually is, on a sample: the unit in which steps are measured; and the share of it in which rows differ.
+    """|x|^2 as it usually is, the unit in which steps are measured; and the share of it in which rows differ.
 
-    The median, for which a few rows of another size do not count; the mean where most rows are zero.
+    On a sample. The median, for which a few rows of another size do not count; the mean where most rows are zero.
     """
     index = sample(problem, size, rng).index
     step = max(1, (1 << 18) // max(1, problem.d))
