@@ -17,6 +17,7 @@ _HOMES = {
     "load": "_models",
     "JsonLines": "estimators.history",
     "Progress": "estimators.progress",
+    "Gallery": "retrieval.gallery",
     "DenseMatrix": "data.dense",
     "Matrix": "data.matrix",
     "ProductQuantizer": "data.product_quantizer",
@@ -45,7 +46,7 @@ _HOMES = {
     "set_threads": "_threads",
     "threads": "_threads",
 }
-_FOLDERS = ("data", "datasets", "evaluation", "exemplar")
+_FOLDERS = ("data", "datasets", "evaluation", "exemplar", "retrieval")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -62,6 +62,11 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         check_is_fitted(self)
         return self._codes(open_features(self, X))
 
+    @property
+    def inner_product(self) -> bool:
+        """Whether the similarity of codes is their inner product."""
+        return type(self).similarity is Encoder.similarity
+
     def similarity(self, C: ArrayLike, D: ArrayLike) -> Codes:
         """How alike codes C (n, p) and D (m, p) are, (n, m): their products, here the cosines of classifiers."""
         C, D = self._check_codes(C, "C"), self._check_codes(D, "D")

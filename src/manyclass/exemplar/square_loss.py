@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from manyclass import _checks
 from manyclass._blas import one_thread
 from manyclass.data.matrix import Matrix
 from manyclass.exemplar.encoder import Doubles
-from manyclass.exemplar.linear import DiscriminativeEncoder
+from manyclass.exemplar.linear import DiscriminativeEncoder, one_or_many
 from manyclass.exemplar.statistics import Moments
 
 
@@ -52,6 +53,21 @@ class SquareLossExemplar(DiscriminativeEncoder):
         self.positive_weight = positive_weight
         self.pool = pool
         self.random_state = random_state
+
+    def examples_classifier(
+        self, positives: ArrayLike, negatives: ArrayLike | None = None, negative_weight: float = 1.0
+    ) -> tuple[Doubles, float]:
+        """(w, bias) of one classifier of several positives (p, d), and of further negatives (m, d) beside its own.
+
+        The positives share the weight theta, and the further negatives `negative_weight`; all negatives that the
+        encoder was fitted on have 1. One positive alone gives the direction of its code.
+        """
+        from manyclass.exemplar.examples import examples_classifier
+
+        wanted = one_or_many(self, positives)
+        unwanted = wanted[:0] if negatives is None or not np.size(negatives) else one_or_many(self, negatives)
+        weights = self.positive_weight, _checks.positive(negative_weight, "negative_weight")
+        return examples_classifier(self.mean_, self.projection_, wanted, unwanted, *weights)
 
     def _check_settings(self) -> None:
         _checks.nonnegative(self.regularization, "regularization")
