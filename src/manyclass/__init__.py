@@ -36,6 +36,7 @@ _HOMES = {
     "write_store": "data.store",
     "append_store": "data.store",
     "ExemplarLDA": "exemplar.discriminant",
+    "ExemplarSVM": "exemplar.hinge",
     "SquareLossExemplar": "exemplar.square_loss",
     "WhitenedPCA": "exemplar.whitening",
     "GroupNorm": "penalties.group",
