@@ -49,9 +49,11 @@ def kernel_products(
     return np.concatenate([np.zeros((0, weights.shape[1])), *found])
 
 
-def check_gram(K: Doubles) -> None:
+def check_gram(K: Doubles, name: str = "X") -> None:
     """Refuse what cannot be the Gram matrix of the rows to learn from."""
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"X must be a square Gram matrix if kernel='precomputed'; got shape {K.shape}")
+        raise ValueError(f"{name} must be a square Gram matrix if kernel='precomputed'; got shape {K.shape}")
     if not np.allclose(K, K.T, rtol=1e-4, atol=1e-6 * np.abs(K).max()):
-        raise ValueError("X must be a symmetric Gram matrix if kernel='precomputed'; it is not equal to its transpose")
+        raise ValueError(
+            f"{name} must be a symmetric Gram matrix if kernel='precomputed'; it is not equal to its transpose"
+        )
