@@ -14,7 +14,7 @@ _HOMES = {
     "LinearClassifier": "estimators.linear_classifier",
     "TraceNormClassifier": "estimators.trace_norm",
     "TraceNormPath": "estimators.trace_path",
-    "load": "estimators.persistence",
+    "load": "_models",
     "JsonLines": "estimators.history",
     "Progress": "estimators.progress",
     "DenseMatrix": "data.dense",
@@ -34,6 +34,10 @@ _HOMES = {
     "open_store": "data.store",
     "write_store": "data.store",
     "append_store": "data.store",
+    "ExemplarLDA": "exemplar.discriminant",
+    "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
+    "SquareLossExemplar": "exemplar.square_loss",
+    "WhitenedPCA": "exemplar.whitening",
     "GroupNorm": "penalties.group",
     "L1Norm": "penalties.l1",
     "Ridge": "penalties.ridge",
@@ -42,7 +46,7 @@ _HOMES = {
     "set_threads": "_threads",
     "threads": "_threads",
 }
-_FOLDERS = ("data", "datasets", "evaluation")
+_FOLDERS = ("data", "datasets", "evaluation", "exemplar")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._blas import one_thread
+from manyclass.data.inputs import open_examples
 from manyclass.data.kernels import Doubles
 from manyclass.data.tiles import Floats
-from manyclass.estimators.all_or_nothing import all_or_nothing
-from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.kernel_machines import KernelMachines
 from manyclass.estimators.labels import check_labels, encode_labels, known_labels, new_labels
 from manyclass.estimators.linear import LinearModel

@@ -1,0 +1,1 @@
+"""One positive against a world of negatives: every image a class of its own."""
