@@ -26,6 +26,7 @@ def incomplete_cholesky(gram: Gram, rank: int | None) -> Factor:
             columns = np.concatenate([columns, np.zeros((min(len(columns), most - len(pivots)), gram.n))])
         pivots.append(int(residual.argmax()))
         _eliminate(gram, pivots, columns, residual)
+    gram.check(pivots or [0])
     # One at least, so that all negatives may be zero.
     B = columns[: max(1, len(pivots))].T
     left = float(np.maximum(residual, 0).sum()) / total if total > 0 else 0.0

@@ -15,7 +15,7 @@ from manyclass.data.kernels import Doubles
 from manyclass.data.matrix import Matrix
 from manyclass.exemplar.complete_cholesky import complete_cholesky
 from manyclass.exemplar.encoder import TILE, Codes, Encoder
-from manyclass.exemplar.factor import Factor
+from manyclass.exemplar.factor import Factor, negligible
 from manyclass.exemplar.gram import GivenGram, Gram, GramOfRows, as_coded
 from manyclass.exemplar.incomplete_cholesky import incomplete_cholesky
 from manyclass.exemplar.kernel_classifier import KernelClassifier, scale_and_bias
@@ -151,6 +151,11 @@ class KernelSquareLossExemplar(Encoder):
         }  # fmt: skip
         return shapes
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
     def _check_settings(self) -> None:
         if not callable(self.kernel):
             _checks.one_of(self.kernel, "kernel", KERNELS)
@@ -202,7 +207,10 @@ class KernelSquareLossExemplar(Encoder):
         """Coordinates (m, r) of rows, and the slopes (m, r) of their machines."""
         given = self._is_given()
         K = rows[:, self.positions_] if given else self._kernel()(rows, self.landmarks_.astype(np.float64))
-        return K @ self.coordinates_, K @ self.slopes_ - self.slope_offset_
+        slopes = K @ self.slopes_ - self.slope_offset_
+        # What rounding leaves of zero is no direction: that of an image which is the only negative, say.
+        slopes[np.abs(slopes) <= negligible(8 * len(self.slopes_), 1.0) * np.abs(self.slope_offset_)] = 0
+        return K @ self.coordinates_, slopes
 
     def _seen(self, x: Doubles, v: Doubles, Z: Any) -> Iterator[tuple[Doubles, Doubles]]:
         """Of rows Z, a block at a time, coordinates (n, r) and kernel values (n,) with x, whose coordinates are v."""
