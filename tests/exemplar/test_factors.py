@@ -110,3 +110,8 @@ def test_negative_eigenvalues_are_lifted_to_zero():
     K = np.array([[0.0, 1.0], [1.0, 0.0]])
     factor = complete_cholesky(GivenGram(DenseMatrix(K)))
     np.testing.assert_allclose(factor.B @ factor.B.T, K + np.eye(2), atol=1e-12)
+
+
+def test_a_pivot_that_is_only_rounding_is_left_out():
+    K = np.array([[1.0, 1.0], [1.0, 1.0 + np.finfo(np.float64).eps]])
+    assert complete_cholesky(GivenGram(DenseMatrix(K))).B.shape == (2, 1)
