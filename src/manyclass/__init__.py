@@ -35,6 +35,7 @@ _HOMES = {
     "write_store": "data.store",
     "append_store": "data.store",
     "ExemplarLDA": "exemplar.discriminant",
+    "ExemplarSVM": "exemplar.hinge",
     "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
     "SquareLossExemplar": "exemplar.square_loss",
     "WhitenedPCA": "exemplar.whitening",

@@ -2,11 +2,12 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +17,7 @@ from manyclass._blas import in_order, one_thread
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.matrix import Matrix
 from manyclass.data.tiles import spans
+from manyclass.exemplar.statistics import mean_of, mean_square
 
 Codes = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -53,8 +55,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         matrix = open_examples(self, negatives, reset=True)
         with one_thread():
             self._fit(matrix)
-            self.n_features_out_ = self._n_codes()
-            self.pool_ = self._codes(Sample(matrix, self.pool, self.random_state))
+            self._finish(matrix)
         return self
 
     def transform(self, X: Any) -> Codes:
@@ -67,6 +68,18 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
         found = in_order(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
         return np.concatenate([np.zeros((0, len(D)), np.float32), *found])
+
+    def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
+        """Values for the parameters that `calibrate` chooses, if it is given none."""
+        if not hasattr(self, "regularization"):
+            return {}
+        square = mean_square(negatives, mean_of(negatives)) or 1.0
+        return {"regularization": (square * np.logspace(-6, 1, 15)).tolist()}
+
+    def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["Encoder"]:
+        """This encoder with each of the settings, fitted on the same negatives, for comparison: with a pool of one."""
+        for setting in settings:
+            yield clone(self).set_params(**setting, pool=1).fit(negatives)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted encoder to one safetensors file, which `manyclass.load` reads."""
@@ -82,6 +95,10 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
     @abstractmethod
     def _n_codes(self) -> int: ...
+
+    def _finish(self, matrix: Matrix) -> None:
+        self.n_features_out_ = self._n_codes()
+        self.pool_ = self._codes(Sample(matrix, self.pool, self.random_state))
 
     def _check_settings(self) -> None:
         return

@@ -1,11 +1,14 @@
 """SquareLossExemplar: ridge regression of one image against all negatives, in closed form."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from manyclass import _checks
 from manyclass._blas import one_thread
+from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.exemplar.encoder import Doubles
 from manyclass.exemplar.linear import DiscriminativeEncoder
@@ -37,7 +40,7 @@ class SquareLossExemplar(DiscriminativeEncoder):
     >>> negatives = np.random.default_rng(0).normal(size=(100, 3)) * [5, 1, 1]
     >>> enc = SquareLossExemplar().fit(negatives)
     >>> enc.transform([[4.0, 4.0, 0.0]]).round(1)  # the first coordinate tells little
-    array([[0.1, 1. , 0.1]], dtype=float32)
+    array([[ 0. ,  1. , -0.1]], dtype=float32)
     >>> w, bias = enc.classifier([4.0, 4.0, 0.0])
     """
 
@@ -56,6 +59,21 @@ class SquareLossExemplar(DiscriminativeEncoder):
     def _check_settings(self) -> None:
         _checks.nonnegative(self.regularization, "regularization")
         _checks.positive(self.positive_weight, "positive_weight")
+
+    def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["SquareLossExemplar"]:
+        """Each of the settings, all by one eigendecomposition of the covariance."""
+        matrix = open_examples(clone(self), negatives, reset=True)
+        moments = Moments.of(matrix)
+        with one_thread():
+            s, V = np.linalg.eigh(moments.covariance)
+            for setting in settings:
+                trial = clone(self).set_params(**setting, pool=1)
+                trial._check_settings()
+                _refuse_singular(s[0], s[-1], len(s), trial.regularization)
+                trial.n_features_in_ = len(s)
+                trial.mean_, trial.projection_ = moments.mean, (V / (s + trial.regularization)) @ V.T
+                trial._finish(matrix)
+                yield trial
 
     def _fit(self, matrix: Matrix) -> None:
         moments = Moments.of(matrix)
@@ -77,11 +95,15 @@ def inverse(covariance: Doubles, regularization: float) -> Doubles:
     A = covariance + regularization * np.eye(d)
     with one_thread():
         L, failed = dpotrf(A, lower=True)
-        diagonal = np.square(np.diag(L))
-        if failed or diagonal.min() <= d * np.finfo(np.float64).eps * A.diagonal().max():
-            raise ValueError(
-                "regularization must be larger, as the covariance of the negatives has no inverse; "
-                f"got {regularization}"
-            )
+        smallest = -np.inf if failed else np.square(np.diag(L)).min() - regularization
+        _refuse_singular(smallest, covariance.diagonal().max(), d, regularization)
         A, _ = dpotri(L, lower=True)
     return np.ascontiguousarray(np.tril(A) + np.tril(A, -1).T)
+
+
+def _refuse_singular(smallest: float, largest: float, d: int, regularization: float) -> None:
+    """Refuse a sum with an inverse of nothing but rounding, by (bounds of) the eigenvalues of the covariance."""
+    if smallest + regularization <= d * np.finfo(np.float64).eps * (largest + regularization):
+        raise ValueError(
+            f"regularization must be larger, as the covariance of the negatives has no inverse; got {regularization}"
+        )

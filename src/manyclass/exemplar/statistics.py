@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from manyclass.data.tiles import PANEL_BYTES, spans
 Doubles = NDArray[np.float64]
 
 TILE = 1024
-SAMPLE = 1024
 
 
 @dataclass(frozen=True)
@@ -26,28 +26,40 @@ class Moments:
 
     @classmethod
     def of(cls, X: Matrix) -> "Moments":
-        """One pass over X, or a few if d is many thousands; float64 throughout, as inverses magnify what is lost.
+        """Two passes over X, or a few if d is many thousands; float64 throughout, as inverses magnify what is lost.
 
         >>> from manyclass.data.dense import DenseMatrix
         >>> Moments.of(DenseMatrix(np.array([[1.0, 0.0], [3.0, 2.0]]))).covariance
         array([[1., 1.],
                [1., 1.]])
         """
-        n = len(X)
-        # Near enough to the mean that nothing is lost when the rest of it is taken off at the end.
-        near = X.rows(np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))).mean(axis=0, dtype=np.float64)
-
-        def centered(at: slice) -> Doubles:
-            rows: Doubles = X.rows(at).astype(np.float64)
-            rows -= near
-            return rows
-
+        mean = mean_of(X)
         with one_thread():
-            rest = sum(in_order(lambda at: centered(at).sum(axis=0), spans(n, TILE)), np.zeros(len(near))) / n
-            covariance = _scatter(centered, *X.shape)
-        covariance /= n
-        covariance -= np.outer(rest, rest)
-        return cls(n, near + rest, covariance)
+            covariance = _scatter(lambda at: centered(X, at, mean), *X.shape)
+        covariance /= len(X)
+        return cls(len(X), mean, covariance)
+
+
+def mean_of(X: Matrix) -> Doubles:
+    """The mean of the rows (d,)."""
+    n, d = X.shape
+    # Differences from some rows in the middle of all keep the digits that a sum of large numbers would lose.
+    near = X.rows(np.linspace(0, n - 1, min(n, TILE)).astype(np.intp)).mean(axis=0, dtype=np.float64)
+    sums = in_order(lambda at: centered(X, at, near).sum(axis=0), spans(n, TILE))
+    mean: Doubles = near + sum(sums, np.zeros(d)) / n
+    return mean
+
+
+def mean_square(X: Matrix, mean: Doubles) -> float:
+    """The mean of |x_i - mean|^2."""
+    return float(sum(in_order(lambda at: np.square(centered(X, at, mean)).sum(), spans(len(X), TILE))) / len(X))
+
+
+def centered(X: Matrix, at: Any, mean: Doubles) -> Doubles:
+    """Some rows less the mean."""
+    rows: Doubles = X.rows(at).astype(np.float64)
+    rows -= mean
+    return rows
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,7 @@ class Spectrum:
         with one_thread():
             s, V = scipy.linalg.eigh(covariance)
         s, V = s[::-1], V[:, ::-1]
-        real = s > max(0, s[0]) * len(s) * np.finfo(np.float64).eps
+        real = s > max(0, s[0]) * (len(s) + TILE) * np.finfo(np.float64).eps
         V = V[:, real]
         # The largest entry of every column is above zero, so that the signs are nobody's choice.
         V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
@@ -78,7 +90,7 @@ class Spectrum:
     def refuse_none(self, n: int) -> "Spectrum":
         """This spectrum of n rows, which must differ somewhere."""
         if not len(self.s):
-            raise ValueError(f"negatives must differ from one another to have a covariance; got {n} equal rows")
+            raise ValueError(f"negatives must differ from one another to have a covariance; got {n} of one value")
         return self
 
 
