@@ -37,6 +37,7 @@ _HOMES = {
     "append_store": "data.store",
     "ExemplarLDA": "exemplar.discriminant",
     "ExemplarSVM": "exemplar.hinge",
+    "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
     "SquareLossExemplar": "exemplar.square_loss",
     "WhitenedPCA": "exemplar.whitening",
     "GroupNorm": "penalties.group",

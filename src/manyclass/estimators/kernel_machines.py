@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass import _checks
 from manyclass._blas import one_thread
 from manyclass.data.inputs import open_features
+from manyclass.data.kernels import Doubles, check_gram, kernel_products
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.kernels import KERNELS, Doubles, check_gram, fitted_kernel, kernel_matrix, kernel_products
+from manyclass.estimators.kernels import KERNELS, fitted_kernel, kernel_matrix
 from manyclass.estimators.settings import number
 from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm, SmoothPenalty
 from manyclass.solvers.coordinates import Points, of_gram, of_rows
@@ -148,7 +150,8 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _applied(self, matrix: Matrix, weights: Doubles) -> Doubles:
         """Scores (n, k) of weights (m, k) as they are kept."""
         if hasattr(self, "X_fit_"):
-            return kernel_products(self.kernel_, matrix.rows, len(matrix), self.X_fit_, weights)
+            kernel = partial(kernel_matrix, self.kernel_)
+            return kernel_products(kernel, matrix.rows, len(matrix), self.X_fit_, weights)
         return matrix.matmat(weights).astype(np.float64, copy=False)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
