@@ -276,3 +276,18 @@ def test_an_index_of_faiss_follows_what_is_added_removed_and_filtered(kind):
         assert np.isin(found.ids, exact.ids).all()
         assert np.mean(found.ids[:, 0] == right.ids[:, 0]) > 0.5
         assert g.search(V[:5], where=[4, 5]).ids.tolist() == exact.search(V[:5], where=[4, 5]).ids.tolist()
+
+
+def test_a_kernel_machine_may_sort_the_shortlist_of_a_linear_one():
+    rng = np.random.default_rng(3)
+    negatives, images = rng.standard_normal((120, 8)), rng.standard_normal((50, 8))
+    linear = mc.SquareLossExemplar(0.1).fit(negatives)
+    kernel = mc.KernelSquareLossExemplar(kernel="rbf", gamma=0.1, regularization=0.1).fit(negatives)
+    g, alone = mc.Gallery(linear, second=kernel, shortlist=50), mc.Gallery(kernel)
+    g.add(images)
+    alone.add(images)
+    right = twins.best(kernel.similarity(kernel.transform(images[:6]), kernel.transform(images)), 9)
+    for hits in (g.search(images[:6], k=9), alone.search(images[:6], k=9)):
+        np.testing.assert_allclose(hits.scores, right[0], atol=1e-5)
+        assert np.mean(hits.ids == right[1]) > 0.95
+        assert hits.percentiles.shape == (6, 9)
