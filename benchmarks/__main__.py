@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-ALL = ("products", "encoding", "classification", "imagenet_shape", "trace_norm", "path")
+ALL = ("products", "encoding", "classification", "imagenet_shape", "trace_norm", "path", "search", "kernel_exemplar")
 
 
 def main(words: list[str]) -> None:

@@ -61,6 +61,14 @@ struct Kernels {
   // p[c] = weight * exp(s[c] - top) / total, with total = sum_c exp(s[c] - top); returns top = max_c s[c];  k >= 1,
   // p may be s. A row with a NaN, or with infinite scores that leave no distribution, gives NaN throughout.
   float (*softmax)(const float* s, size_t k, float weight, float* p, double* total);
+
+  // How many queries may stand side by side in a panel (d, width): so many, at most 32, or a few.
+  size_t search_panel, search_narrow;
+
+  // scores[i, q] = sum_j rows[i][j] * panel[j, q], and bit q of masks[i] is set where that is above limits[q]; rows of
+  // scores whose mask is 0 are not written. A score depends on its row and its query alone, never on where they stand.
+  void (*search_rows)(const float* const* rows, size_t n, size_t d, const float* panel, size_t width,
+                      const float* limits, float* scores, uint32_t* masks);
 };
 
 }  // namespace manyclass

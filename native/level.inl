@@ -8,9 +8,10 @@ namespace {
 #include "coding.inl"
 #include "learning.inl"
 #include "scores.inl"
+#include "search.inl"
 }  // namespace
 
 extern const Kernels TABLE;
 const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, move_into, fold, decode, assign, mix,
-                       dot, add_multiple, softmax};
+                       dot, add_multiple, softmax, SEARCH_PANEL, SEARCH_NARROW, search_rows};
 }  // namespace manyclass

@@ -6,5 +6,6 @@ NB_MODULE(_native, m) {
   bind_level(m);
   bind_pq(m);
   bind_losses(m);
+  bind_search(m);
   bind_stochastic(m);
 }

@@ -43,6 +43,22 @@ def softmax_loss(
     values: NDArray[np.float64],
     threads: int,
 ) -> None: ...
+def best_rows(
+    X: NDArray[np.float32],
+    index: NDArray[np.int64],
+    Q: NDArray[np.float32],
+    offset: int,
+    scores: NDArray[np.float32],
+    positions: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def best_scores(
+    S: NDArray[np.float32],
+    index: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    positions: NDArray[np.int64],
+    threads: int,
+) -> None: ...
 def one_vs_rest(
     X: NDArray[np.float32],
     y: NDArray[np.int32],

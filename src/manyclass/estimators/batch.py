@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._threads import get_threads, threads
-from manyclass.estimators.all_or_nothing import all_or_nothing
+from manyclass.data.inputs import open_examples
 from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.labels import encode_labels
 from manyclass.estimators.linear import LinearModel
 from manyclass.estimators.probabilities import Probabilities

@@ -13,8 +13,8 @@ from manyclass.losses.margin import MARGIN_LOSSES
 
 def check_settings(settings: Any) -> None:
     """Refuse the first setting that is not one, in a sentence; classes and data are checked elsewhere."""
-    one_of(settings.objective, "objective", OBJECTIVES)
-    one_of(settings.loss, "loss", MARGIN_LOSSES)
+    _checks.one_of(settings.objective, "objective", OBJECTIVES)
+    _checks.one_of(settings.loss, "loss", MARGIN_LOSSES)
     if settings.beta is not None and not _is_auto(settings.beta):
         number(settings.beta, "beta", "'auto', None or a positive number", above=0, most=np.inf)
     if not _is_auto(settings.step):
@@ -36,12 +36,6 @@ def flag(value: Any, name: str) -> None:
     """Refuse a setting that is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}")
-
-
-def one_of(value: Any, name: str, names: Any) -> None:
-    """Refuse a setting that is none of the names."""
-    if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
 
 
 def number(

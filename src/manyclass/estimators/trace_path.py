@@ -14,12 +14,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._threads import get_threads, threads
+from manyclass.data.inputs import open_examples
 from manyclass.data.tiles import Floats
-from manyclass.estimators.all_or_nothing import all_or_nothing
 from manyclass.estimators.batch import check_batch_settings, problem_of, seed_of, told
 from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.labels import known_labels
 from manyclass.estimators.solver_names import named_solver
 from manyclass.estimators.trace_grid import RIDGES, TRACES, grid
