@@ -98,6 +98,7 @@ def test_precision_at_k_looks_no_further_than_the_last_positive(k, expected):
     ("arguments", "sentence"),
     [
         (([1, 2], [2, 3, 4]), "order must rank all 3 positives, not a part of the images; it lacks 2"),
+        (([1, 2], [3, 3]), "order must rank all 1 positives, not a part of the images; it lacks 1"),
         (([1, 2, 1], [2]), "order must hold every image once; got 1 again"),
         (([1, 2], [2], [2]), "positives and junk must be different images; got 2 in both"),
         (([[1, 2]], [2]), "order must be a vector"),

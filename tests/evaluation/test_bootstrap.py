@@ -47,6 +47,13 @@ def test_swapping_the_methods_turns_the_signs():
     assert one.p == other.p
 
 
+@pytest.mark.parametrize("unit", [0.1, 0.3, 1e-9])
+def test_p_does_not_depend_on_the_rounding_of_sums(unit):
+    differences = np.array([1, 1, 1, 0, 0, 0, 0])
+    whole = paired_bootstrap(differences, np.zeros(7), random_state=0)
+    assert paired_bootstrap(unit * differences, np.zeros(7), random_state=0).p == whole.p
+
+
 def test_equal_methods_differ_by_chance():
     b = np.random.default_rng(0).random(30)
     assert paired_bootstrap(b, b, random_state=0) == (0, 0, 0, 1)

@@ -198,3 +198,8 @@ def test_a_short_file_cannot_make_a_long_one(reading):
 def test_deep_nests_do_not_overflow(reading):
     value = reading(b"]" * 100_000 + b"a" * 99_999 + b".")
     assert type(value) is list
+
+
+def test_the_sentence_names_what_would_have_been_called(reading):
+    with pytest.raises(ValueError, match=r"the pickle must hold plain data; it names os\.system"):
+        reading(b"cos\nsystem\n(S'true'\ntR.")
