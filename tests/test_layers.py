@@ -68,11 +68,13 @@ def broken_rules(folder: str, source: str) -> set[str]:
             broken.add(f"manyclass.{parts[1]}")
         if parts[:2] == ["sklearn", "base"] and folder not in {"estimators", "exemplar"}:
             broken.add("sklearn.base")
-        if folder == "evaluation" and parts[0] in {"scipy", "sklearn"}:
+        if folder == "evaluation" and parts[0] == "sklearn":
             broken.add(parts[0])
+    # Arrays are scored with NumPy alone; a reader of a file of MATLAB's may ask scipy for it.
+    late = HEAVY | {"scipy"} if folder == "evaluation" else HEAVY
     for statement in at_module_level(tree):
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            broken |= {name.split(".")[0] for name in imports(statement)} & HEAVY
+            broken |= {name.split(".")[0] for name in imports(statement)} & late
     return broken
 
 
@@ -115,6 +117,8 @@ def test_every_folder_has_its_place_in_the_house():
         ("exemplar", "from sklearn.base import TransformerMixin", set()),
         ("exemplar", "from manyclass.estimators.linear import LinearModel", {"manyclass.estimators"}),
         ("evaluation", "import scipy.stats", {"scipy"}),
+        ("evaluation", "def f():\n    from scipy.io import loadmat", set()),
+        ("evaluation", "def f():\n    import sklearn.metrics", {"sklearn"}),
     ],
 )
 def test_the_rules_notice_what_breaks_them(folder, source, broken):
