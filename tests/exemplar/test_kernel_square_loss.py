@@ -7,7 +7,9 @@ from sklearn.base import clone
 
 import manyclass as mc
 from manyclass import KernelSquareLossExemplar as Machine
-from manyclass.exemplar import kernel_similarity
+from manyclass.exemplar import calibrate, kernel_similarity
+from manyclass.exemplar import kernel_square_loss as module
+from manyclass.exemplar.complete_cholesky import complete_cholesky
 from manyclass.exemplar.kernel_codes import CodeParts
 from manyclass.exemplar.kernel_values import computed_values
 from manyclass.exemplar.kernels import ExemplarKernel
@@ -283,3 +285,43 @@ def test_a_fit_on_other_terms_leaves_nothing_of_the_last():
     encoder = Machine("rbf").fit(NEGATIVES).set_params(kernel="precomputed").fit(NEGATIVES @ NEGATIVES.T)
     assert not hasattr(encoder, "landmarks_")
     assert encoder.transform(IMAGES @ NEGATIVES.T).shape == (9, 2 * encoder.rank_)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "n"), [("rbf", 21), ("poly", 21), ("linear", 7), (laplacian, 7), ("precomputed", 7)]
+)
+def test_the_grid_of_settings_has_gamma_where_the_kernel_has(kernel, n):
+    X = NEGATIVES @ NEGATIVES.T if kernel == "precomputed" else NEGATIVES
+    grid = Machine(kernel).default_grid(mc.as_matrix(X))
+    assert np.prod([len(values) for values in grid.values()]) == n
+    assert set(grid) == ({"gamma", "regularization"} if n == 21 else {"regularization"})
+
+
+@pytest.mark.parametrize("factorization", FACTORIZATIONS)
+def test_a_trial_is_a_fit_with_these_settings(factorization):
+    settings = [{"gamma": gamma, "regularization": r} for gamma in (0.1, 0.3) for r in (1e-4, 1e-2)]
+    settings.append({"gamma": 0.3, "kernel": "poly"})
+    encoder = Machine("rbf", factorization=factorization, random_state=0)
+    for setting, trial in zip(settings, encoder.trials(NEGATIVES, settings), strict=True):
+        fitted = clone(encoder).set_params(**setting).fit(NEGATIVES)
+        np.testing.assert_allclose(compared(trial), compared(fitted), atol=1e-7)
+        assert trial.pool_.shape == (1, trial.n_features_out_)
+
+
+def test_trials_that_differ_in_their_strength_alone_share_a_factorization(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "complete_cholesky", lambda gram: asked.append(1) or complete_cholesky(gram))
+    settings = [{"gamma": gamma, "regularization": r} for gamma in (0.1, 0.3) for r in (1e-4, 1e-2, 1.0)]
+    assert len(list(Machine().trials(NEGATIVES, settings))) == 6
+    assert len(asked) == 2
+
+
+def test_calibration_finds_settings_of_the_grid():
+    y = np.arange(20) % 5
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((5, 6))[y] + 0.3 * rng.standard_normal((20, 6))
+    best = calibrate(Machine("rbf", factorization="kpca", rank=8), NEGATIVES, X, y)
+    assert len(best.calibration_) == 21
+    row = max(best.calibration_, key=lambda row: row["mAP"])
+    assert (best.gamma, best.regularization) == (row["gamma"], row["regularization"])
+    assert best.kernel_["gamma"] == best.gamma

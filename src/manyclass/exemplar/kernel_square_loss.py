@@ -1,16 +1,18 @@
 """KernelSquareLossExemplar: the square-loss exemplar machine in the space of a kernel."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
-from manyclass.data.inputs import open_features
+from manyclass._blas import one_thread
+from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.kernels import Doubles
 from manyclass.data.matrix import Matrix
 from manyclass.exemplar.complete_cholesky import complete_cholesky
@@ -20,9 +22,10 @@ from manyclass.exemplar.gram import GivenGram, Gram, GramOfRows, as_coded
 from manyclass.exemplar.incomplete_cholesky import incomplete_cholesky
 from manyclass.exemplar.kernel_classifier import KernelClassifier, scale_and_bias
 from manyclass.exemplar.kernel_codes import CodeParts
+from manyclass.exemplar.kernel_grid import given_grid, kernel_grid
 from manyclass.exemplar.kernel_pca import kernel_pca
 from manyclass.exemplar.kernel_similarity import kernel_similarity, outside
-from manyclass.exemplar.kernel_solution import solve
+from manyclass.exemplar.kernel_solution import Spread, solve, spread_of
 from manyclass.exemplar.kernel_values import computed_values, given_values, projected_values
 from manyclass.exemplar.kernels import KERNELS, ExemplarKernel
 from manyclass.exemplar.linear import one_or_many
@@ -133,6 +136,28 @@ class KernelSquareLossExemplar(Encoder):
         machine = scale_and_bias(slopes[0], V[0], self.mean_, rest, self.regularization_, self.positive_weight)
         return KernelClassifier(slopes[0], V[0], *machine, partial(self._seen, rows, V[0]))
 
+    def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
+        """Values of gamma and regularization that fit the negatives."""
+        self._check_settings()
+        if self.kernel == "precomputed":
+            return given_grid(float(np.abs(GivenGram(negatives).diagonal()).mean()))
+        return kernel_grid(ExemplarKernel(self.kernel, float(self.gamma)), negatives)
+
+    def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["KernelSquareLossExemplar"]:
+        """Each of the settings; those that differ in lambda alone, one after the other, by one factorization."""
+        matrix = open_examples(clone(self), negatives, reset=True)
+        before: Any = None
+        with one_thread():
+            for setting in settings:
+                trial = clone(self).set_params(**setting, pool=1)
+                trial._check_settings()
+                trial.n_features_in_ = matrix.shape[1]
+                if (terms := (trial.kernel, trial.gamma, trial.rank, trial.factorization)) != before:
+                    before, spread = terms, trial._spread(matrix)
+                trial._learn(matrix, spread)
+                trial._finish(matrix)
+                yield trial
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted encoder to one safetensors file, which `manyclass.load` reads; its kernel must be a name."""
         check_is_fitted(self)
@@ -171,14 +196,21 @@ class KernelSquareLossExemplar(Encoder):
                 )
 
     def _fit(self, matrix: Matrix) -> None:
+        self._learn(matrix, self._spread(matrix))
+
+    def _spread(self, matrix: Matrix) -> Spread:
+        self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
+        return spread_of(self._factor(GivenGram(matrix) if self._is_given() else GramOfRows(matrix, self._kernel())))
+
+    def _learn(self, matrix: Matrix, spread: Spread) -> None:
         self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
         self.regularization_ = float(self.regularization)
-        factor = self._factor(GivenGram(matrix) if self._is_given() else GramOfRows(matrix, self._kernel()))
-        self.positions_, self.residual_, self.rank_ = factor.landmarks, factor.residual, factor.M.shape[1]
+        self.positions_, self.coordinates_, self.residual_, self.mean_, _ = spread
+        self.rank_ = len(self.mean_)
         self.__dict__.pop("landmarks_", None)
         if not self._is_given():
-            self.landmarks_ = as_coded(matrix.rows(factor.landmarks))
-        self.coordinates_, self.slopes_, self.mean_, self.slope_offset_ = solve(factor, self.regularization_)
+            self.landmarks_ = as_coded(matrix.rows(self.positions_))
+        self.slopes_, self.slope_offset_ = solve(spread, self.regularization_)
 
     def _factor(self, gram: Gram) -> Factor:
         if self.factorization == "cholesky":
