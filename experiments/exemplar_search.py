@@ -1,4 +1,4 @@
-"""How well an encoder finds: mean average precision of a search, and the settings that are best on some of its queries."""
+"""How well an encoder finds: average precision, with the settings that are best on half of the queries."""
 
 import time
 from collections.abc import Callable, Iterable
