@@ -291,3 +291,27 @@ def test_a_kernel_machine_may_sort_the_shortlist_of_a_linear_one():
         np.testing.assert_allclose(hits.scores, right[0], atol=1e-5)
         assert np.mean(hits.ids == right[1]) > 0.95
         assert hits.percentiles.shape == (6, 9)
+
+
+def test_hits_do_not_depend_on_the_number_of_threads():
+    from threadpoolctl import threadpool_limits
+
+    rng = np.random.default_rng(4)
+    g = mc.Gallery(pool=rng.standard_normal((1000, 100)))
+    g.add(rng.standard_normal((9000, 100)))
+    Q = rng.standard_normal((70, 100))
+    found = []
+    for n_threads in (1, 2):
+        with mc.threads(n_threads), threadpool_limits(n_threads):
+            hits = g.search(Q, k=20)
+            found.append([hits.ids.tobytes(), hits.scores.tobytes(), hits.false_matches.tobytes()])
+    assert found[0] == found[1]
+
+
+def test_what_an_index_gives_up_early_is_searched_exactly():
+    pytest.importorskip("faiss")
+    V = np.random.default_rng(5).standard_normal((400, 16))
+    g, exact = mc.Gallery(index="IVF4,Flat"), mc.Gallery()
+    g.add(V)
+    exact.add(V)
+    assert g.search(V[:9], k=390).ids.tolist() == exact.search(V[:9], k=390).ids.tolist()

@@ -77,3 +77,9 @@ def test_re_ranking_helps_images_of_one_kind_find_each_other(vectors):
 def test_wrong_settings_of_re_ranking_are_refused(settings):
     with pytest.raises(ValueError, match=f"{next(iter(settings))} must be"):
         KReciprocal(**settings)
+
+
+def test_re_ranked_equals_stand_in_the_order_of_the_gallery():
+    g = mc.Gallery()
+    g.add(np.ones((9, 3)))
+    assert g.search(np.ones(3), k=9, reranking=KReciprocal(99, 1, 0.5)).ids.tolist() == [list(range(9))]

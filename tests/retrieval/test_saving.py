@@ -320,3 +320,27 @@ def test_names_are_given_after_their_files_are_synced_and_the_manifest_last(tmp_
     for i in renames:
         assert log[i][0] in log[:i]
         assert log[i + 1] == str(tmp_path / "g")
+
+
+def test_removals_over_many_saves_add_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    g = mc.Gallery()
+    g.add(np.ones((500, 3)))
+    g.save(tmp_path / "g")
+    for i in range(12):
+        g.remove(range(20 * i, 20 * i + 1 + i % 3))
+        g.save()
+        assert mc.Gallery.open(tmp_path / "g").ids.tolist() == g.ids.tolist()
+    assert len(list((tmp_path / "g").glob("gone-*"))) <= 5
+
+
+def test_images_that_are_added_after_the_last_ones_were_removed_are_saved(tmp_path):
+    g = mc.Gallery()
+    g.add(np.ones((1200, 3)))
+    g.save(tmp_path / "g")
+    g.remove(range(1190, 1200))
+    g.add(np.ones((4000, 3)))
+    g.remove(range(1200, 5200))  # so many that the gallery closes up
+    g.add(np.ones((5, 3)))
+    g.save()
+    assert mc.Gallery.open(tmp_path / "g").ids.tolist() == [*range(1190), *range(5200, 5205)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _checks
-from manyclass._blas import in_order
+from manyclass._blas import in_order, one_thread
 from manyclass.data.opening import as_matrix
 from manyclass.data.tiles import spans
 from manyclass.retrieval.pieces import Codes
@@ -62,7 +62,8 @@ class UnitVectors:
 
     def similarity(self, C: Any, D: Any) -> Codes:
         """Cosines (n, m)."""
-        product: Codes = np.asarray(C, np.float32) @ np.asarray(D, np.float32).T
+        with one_thread():
+            product: Codes = np.asarray(C, np.float32) @ np.asarray(D, np.float32).T
         return product
 
 
