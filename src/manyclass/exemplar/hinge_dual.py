@@ -95,8 +95,10 @@ class DualDescent:
         return stiffness
 
     def _pass(self, these: Exemplars, index: NDArray[np.intp], block: Block) -> None:
-        curvature = block.squares - 2 * block.near + block.gram.diagonal()[:, None]
-        curvature = np.maximum(curvature, np.finfo(np.float64).tiny) / self.regularization
+        lengths = block.squares + block.gram.diagonal()[:, None]
+        # Of an image that is itself a negative there is nothing but rounding; its step ends at a bound in any case.
+        floor = np.finfo(np.float64).eps * lengths + 1e-100
+        curvature = np.maximum(lengths - 2 * block.near, floor) / self.regularization
         stiffness = self._stiffness(these)
         curvature += stiffness
         before = these.alpha[index]

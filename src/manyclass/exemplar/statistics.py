@@ -90,7 +90,8 @@ class Spectrum:
     def refuse_none(self, n: int) -> "Spectrum":
         """This spectrum of n rows, which must differ somewhere."""
         if not len(self.s):
-            raise ValueError(f"negatives must differ from one another to have a covariance; got {n} of one value")
+            rows = "1 sample" if n == 1 else f"{n} equal samples"
+            raise ValueError(f"negatives must differ from one another to have a covariance; got {rows}")
         return self
 
 
