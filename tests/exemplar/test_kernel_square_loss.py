@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from exemplar import kernel_twin
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
 from manyclass import KernelSquareLossExemplar as Machine
@@ -325,3 +326,10 @@ def test_calibration_finds_settings_of_the_grid():
     row = max(best.calibration_, key=lambda row: row["mAP"])
     assert (best.gamma, best.regularization) == (row["gamma"], row["regularization"])
     assert best.kernel_["gamma"] == best.gamma
+
+
+@parametrize_with_checks(
+    [Machine(), Machine("poly", rank=3, factorization="incomplete_cholesky"), Machine("precomputed")]
+)
+def test_scikit_learn_finds_nothing_to_complain_of(estimator, check):
+    check(estimator)
