@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 import manyclass as mc
 from experiments.sources import Rows, unit
@@ -60,16 +61,19 @@ def described(archive: Path, features: tuple[str, ...]) -> tuple[list[str], dict
 
 
 def _pictures(archive: Path) -> Iterator[tuple[str, Pictures]]:
-    from PIL import Image
+    for name, picture in opened(archive, 2 * SIDE):
+        yield name, np.asarray(picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX))
 
+
+def opened(archive: Path, least_side: int) -> Iterator[tuple[str, Image.Image]]:
+    """Names and pictures of a tar file; JPEG files as small as they can be decoded above a side."""
     with tarfile.open(archive) as tar:
         for member in tar:
             is_picture = member.isfile() and member.name.lower().endswith((".jpg", ".jpeg", ".png"))
             if is_picture and (stream := tar.extractfile(member)):
                 picture = Image.open(io.BytesIO(stream.read()))
-                # JPEG files are decoded at about the size that is needed, which takes a fraction of the time.
-                picture.draft("RGB", (2 * SIDE, 2 * SIDE))
-                yield member.name, np.asarray(picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX))
+                picture.draft("RGB", (least_side, least_side))
+                yield member.name, picture
 
 
 def _gray(pictures: Pictures) -> Rows:

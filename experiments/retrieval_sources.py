@@ -11,13 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manyclass as mc
+from experiments.local_features import Centers, centers
 from experiments.picture_features import SIDE, described, gradients, thumbnails
 from experiments.sources import Rows, one, unit
 from manyclass.evaluation import Query, Truth
 from manyclass.evaluation.protocols import Protocol
 
-PHOTOGRAPHS = ("gradients", "colors", "thumbnails")
+SQUARES = ("gradients", "colors", "thumbnails")
+PHOTOGRAPHS = (*SQUARES, "patches")
 DRAWINGS = ("gradients", "thumbnails")
+
+_CALTECH, _TINY, _DVD, _CORRIDOR = "caltech*.tar", "tiny_imagenet*.tar.gz", "smvs_dvd*.tar", "vpr_corridor*.tar"
 
 
 class Search(NamedTuple):
@@ -44,51 +48,65 @@ class Search(NamedTuple):
 
 
 @cache
-def generic_photographs(folder: Path) -> dict[str, Rows]:
-    """Photographs of Caltech-101 and Tiny-ImageNet, shuffled: a world of negatives that shows nothing of the others."""
-    archives = [one(folder, pattern) for pattern in ("caltech*.tar", "tiny_imagenet*.tar.gz") if _has(folder, pattern)]
-    found = [described(archive, PHOTOGRAPHS)[1] for archive in archives]
-    order = np.random.default_rng(0).permutation(sum(len(rows["colors"]) for rows in found))
-    return {feature: np.concatenate([rows[feature] for rows in found])[order] for feature in PHOTOGRAPHS}
+def _squares(folder: Path, pattern: str) -> tuple[list[str], dict[str, Rows]]:
+    return described(one(folder, pattern), SQUARES)
 
 
 @cache
-def _dvd_covers(folder: Path) -> tuple[list[str], dict[str, Rows]]:
-    names, rows = described(one(folder, "smvs_dvd*.tar"), PHOTOGRAPHS)
-    order = sorted(range(len(names)), key=lambda i: (_cover(names[i]), names[i]))
-    return [names[i] for i in order], {feature: rows[feature][order] for feature in rows}
+def _caltech_centers(folder: Path) -> Centers:
+    return centers(one(folder, _CALTECH))
 
 
-def _cover(name: str) -> str:
-    return Path(name).stem
+@cache
+def _patches(folder: Path, pattern: str) -> tuple[list[str], Rows]:
+    return _caltech_centers(folder).described(one(folder, pattern))
+
+
+def _photographs(folder: Path, pattern: str, feature: str) -> tuple[list[str], Rows]:
+    """Names of an archive's pictures, in order, and their features."""
+    if feature == "patches":
+        return _patches(folder, pattern)
+    names, rows = _squares(folder, pattern)
+    return names, rows[feature]
+
+
+@cache
+def generic_photographs(folder: Path, feature: str) -> Rows:
+    """Photographs of Caltech-101, shuffled: a world of negatives that shows nothing of the others.
+
+    Those of Tiny-ImageNet are added where it is there, but for patches, for which they are too small.
+    """
+    patterns = [_CALTECH, _TINY] if feature != "patches" and _has(folder, _TINY) else [_CALTECH]
+    rows = np.concatenate([_photographs(folder, pattern, feature)[1] for pattern in patterns])
+    return rows[np.random.default_rng(0).permutation(len(rows))]
 
 
 def dvd_covers(folder: Path, feature: str) -> Search:
     """100 covers, each in five photographs; each of the 500 asks for the other four of its cover."""
-    names, rows = _dvd_covers(folder)
-    covers = [_cover(name) for name in names]
-    truth = Truth.from_labels(covers, covers, rows=range(len(covers)))
-    return Search(generic_photographs(folder)[feature], rows[feature], rows[feature], truth, "holidays")
-
-
-@cache
-def _corridor(folder: Path) -> tuple[list[str], dict[str, Rows], dict[str, list[int]]]:
-    archive = one(folder, "vpr_corridor*.tar")
-    with tarfile.open(archive) as tar:
-        member = next(name for name in tar.getnames() if name.endswith("ground_truth.json"))
-        stream = tar.extractfile(member)
-        places = json.load(stream) if stream else {}
-    return *described(archive, PHOTOGRAPHS), places
+    names, rows = _photographs(folder, _DVD, feature)
+    covers = np.array([Path(name).stem for name in names])
+    order = np.argsort(covers, kind="stable")
+    X, sorted_covers = rows[order], covers[order]
+    truth = Truth.from_labels(sorted_covers, sorted_covers, rows=range(len(covers)))
+    return Search(generic_photographs(folder, feature), X, X, truth, "holidays")
 
 
 def corridor(folder: Path, feature: str) -> Search:
     """111 frames of a walk along a corridor ask for the frames of an earlier walk that show the same place."""
-    names, rows, places = _corridor(folder)
-    parts = [Path(name).parent.name for name in names]
-    asked, known = (np.flatnonzero(np.array(parts) == part) for part in ("query", "ref"))
+    names, rows = _photographs(folder, _CORRIDOR, feature)
+    walks = np.array([Path(name).parent.name for name in names])
+    asked, known = np.flatnonzero(walks == "query"), np.flatnonzero(walks == "ref")
+    places = _places(one(folder, _CORRIDOR))
     queries = tuple(Query(names[row], np.array(places[str(i)], np.intp)) for i, row in enumerate(asked))
     truth = Truth(tuple(names[row] for row in known), queries)
-    return Search(generic_photographs(folder)[feature], rows[feature][known], rows[feature][asked], truth, "revisited")
+    return Search(generic_photographs(folder, feature), rows[known], rows[asked], truth, "revisited")
+
+
+def _places(archive: Path) -> dict[str, list[int]]:
+    """For the number of a query frame, those of the frames of the same place."""
+    with tarfile.open(archive) as tar:
+        stream = tar.extractfile(next(name for name in tar.getnames() if name.endswith("ground_truth.json")))
+        return dict(json.load(stream)) if stream else {}
 
 
 @cache
@@ -145,10 +163,10 @@ def _by_class(X: Rows, y: NDArray[np.intp], is_negative: NDArray[np.bool_], seed
 def available(folder: Path | None) -> dict[tuple[str, str], Callable[[], Search]]:
     """Searches by (name, feature); those of the folder only where they are there."""
     found: dict[tuple[str, str], Callable[[], Search]] = {}
-    if folder and (_has(folder, "caltech*.tar") or _has(folder, "tiny_imagenet*.tar.gz")):
-        if _has(folder, "smvs_dvd*.tar"):
+    if folder and _has(folder, _CALTECH):
+        if _has(folder, _DVD):
             found |= {("DVD covers", feature): partial(dvd_covers, folder, feature) for feature in PHOTOGRAPHS}
-        if _has(folder, "vpr_corridor*.tar"):
+        if _has(folder, _CORRIDOR):
             found |= {("corridor", feature): partial(corridor, folder, feature) for feature in PHOTOGRAPHS}
     if folder and _has(folder, "omniglot*.tar.gz"):
         found |= {("Omniglot", feature): partial(omniglot, folder, feature) for feature in DRAWINGS}

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from experiments import picture_features, retrieval_sources
+from experiments.local_features import patches
 from manyclass.evaluation import mean_average_precision
 
 PHONES = ("Canon", "Droid", "Reference")
@@ -94,6 +95,15 @@ def test_negatives_of_drawings_are_of_other_alphabets(folder):
     search = retrieval_sources.omniglot(folder, "thumbnails")
     alike = search.queries @ search.negatives.T
     assert alike.max() < 0.99 < (search.queries @ search.database.T).max()
+
+
+@pytest.mark.parametrize("quarters", [1, 2, 3])
+def test_patches_of_a_turned_picture_are_the_same(quarters):
+    picture = np.random.default_rng(0).integers(0, 256, (240, 240), dtype=np.uint8)
+    P, Q = (patches(Image.fromarray(turned)) for turned in (picture, np.rot90(picture, quarters)))
+    assert P.shape == Q.shape
+    # Where two directions are equally strong, rounding chooses between them.
+    assert np.quantile((P[::50] @ Q.T).max(axis=1), 0.02) > 0.999
 
 
 def test_colors_count_pixels():
