@@ -14,7 +14,7 @@ from experiments.retrieval_sources import Search, available
 COUNTS = (125, 250, 500, 1000, 2000, 4000)
 MANY = (1000, 2000, 4000, 8000, 16000)
 RANK = 64
-WHERE = (("DVD covers", "gradients"), ("Omniglot", "gradients"), ("glyphs", "gradients"))
+WHERE = (("DVD covers", "patches"), ("Omniglot", "gradients"), ("glyphs", "gradients"))
 
 
 def run(folder: Path | None) -> Results:

@@ -12,7 +12,7 @@ from experiments.retrieval_sources import available
 
 RANKS = (4, 8, 16, 32, 64, 128, 256)
 WAYS = {"kernel PCA": "kpca", "incomplete Cholesky": "incomplete_cholesky"}
-WHERE = (("DVD covers", "gradients"), ("corridor", "gradients"), ("Omniglot", "gradients"), ("glyphs", "gradients"))
+WHERE = (("DVD covers", "patches"), ("corridor", "gradients"), ("Omniglot", "gradients"), ("glyphs", "gradients"))
 
 
 def run(folder: Path | None) -> Results:

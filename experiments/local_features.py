@@ -37,10 +37,8 @@ class Centers(NamedTuple):
 
     def described(self, archive: Path) -> tuple[list[str], Rows]:
         """Names of the pictures of a tar file, in order, and their rows (n, 2048)."""
-        found = sorted(
-            ((name, self.gathered(picture)) for name, picture in opened(archive, _SIDE)), key=lambda pair: pair[0]
-        )
-        return [name for name, _ in found], unit(np.stack([row for _, row in found]))
+        found = {name: self.gathered(picture) for name, picture in opened(archive, _SIDE)}
+        return sorted(found), unit(np.stack([found[name] for name in sorted(found)]))
 
 
 def centers(archive: Path, n_pictures: int = 1000, n_patches: int = 60) -> Centers:
