@@ -103,6 +103,7 @@ def run(n: int = 1_000_000, d: int = 256, k: int = 100, rounds: int = 5) -> Page
     X = unit_vectors(n, d, 0)
     gallery, index = mc.Gallery(), faiss.IndexFlatIP(d)
     gallery.add(X)
+    X = gallery.codes(gallery.ids)  # the gallery makes rows of unit length, and faiss gets the same bits
     index.add(X)
     against_faiss(page, gallery, index, X, k, rounds)
     filtered(page, gallery, X, k, rounds)
