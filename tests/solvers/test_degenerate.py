@@ -96,6 +96,14 @@ def test_a_loose_tolerance_is_one_of_the_gain_over_zero_too(solver, gauge):
     assert at_zero - found.objective >= (1 - 2 * tolerance) * (at_zero - exact.objective)
 
 
+@pytest.mark.parametrize(("solver", "gauge"), [pair for pair in PAIRS if pair[1]])
+def test_rows_whose_squares_overflow_are_refused(solver, gauge):
+    X, y, weights = rows(4)
+    made = objective(gauge, X=X, y=y, weights=weights).penalty
+    with pytest.raises(ValueError, match="X must be so small that float32 holds the squares of its numbers"):
+        solve(objective(None, X=(1e30 * X).astype(np.float32), y=y, weights=weights).with_penalty(made), solver)
+
+
 def test_all_weights_zero_are_refused():
     X, y, _ = rows(0)
     with pytest.raises(ValueError, match="weights must have a sum above 0"):
