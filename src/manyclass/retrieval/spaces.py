@@ -16,7 +16,8 @@ from manyclass.retrieval.pieces import Codes
 class Encoder(Protocol):
     """What a gallery asks of an encoder: `transform` gives new arrays, and `pool_` may have no rows.
 
-    `inner_product`, if it has one, tells that `similarity` is C @ D.T.
+    `inner_product`, if it has one, tells that `similarity` is C @ D.T. `pool_similarity(C)`, if it has one, is used
+    for that of codes and the pool: what an encoder was fitted on is less alike to an image than strangers are.
     """
 
     n_features_in_: int
