@@ -75,13 +75,13 @@ class DiscriminativeEncoder(LinearEncoder):
         """(W (m, d), biases (m,)) of rows (m, d), of which the directions (x - mu)' projection_ are known."""
 
 
-def one_or_many(encoder: Encoder, x: ArrayLike) -> Doubles:
-    """x (d,) or rows (m, d) as finite float64 rows (m, d) of as many numbers as the encoder was fitted on."""
+def one_or_many(encoder: Encoder, x: Any, name: str = "x") -> Doubles:
+    """x (d,) or rows (m, d), a Matrix too, as finite float64 rows (m, d) of as many numbers as it was fitted on."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(encoder)
-    rows: Doubles = np.atleast_2d(np.asarray(x, np.float64))
+    rows: Doubles = np.atleast_2d(np.asarray(x.toarray() if hasattr(x, "toarray") else x, np.float64))
     if rows.ndim != 2 or rows.shape[1] != encoder.n_features_in_:
-        raise ValueError(f"x must have {encoder.n_features_in_} numbers, or rows of them; got shape {np.shape(x)}")
-    _checks.finite(rows, "x")
+        raise ValueError(f"{name} must have {encoder.n_features_in_} numbers, or rows of them; got shape {np.shape(x)}")
+    _checks.finite(rows, name)
     return rows
