@@ -78,6 +78,15 @@ class Ranking:
         return sort_best(scores, best[1])
 
 
+def without_own(best: Best, similar: Codes, own: Positions, k: int) -> tuple[Best, Codes]:
+    """The k best of each query and their similarities, but for the query itself, whose position is in own (q,)."""
+    itself = best[1] == own[:, None]
+    width = min(k, best[1].shape[1] - bool(itself.any()))
+    order = np.argsort(itself, axis=1, kind="stable")[:, :width]
+    others = np.take_along_axis(best[0], order, 1), np.take_along_axis(best[1], order, 1)
+    return others, np.take_along_axis(similar, order, 1)
+
+
 def judged(stage: Stage, C: Codes, similar: Codes, n: int, false_match: float) -> dict[str, Any]:
     """Percentiles, expected false matches among n images, and whether the best is a match; nothing without a pool."""
     pool = stage.pool(C)

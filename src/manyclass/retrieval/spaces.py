@@ -68,6 +68,14 @@ class UnitVectors:
         return product
 
 
+def check_space(space: Any, name: str) -> None:
+    """Refuse what cannot encode images, or not yet."""
+    needed = ("transform", "similarity", "pool_", "n_features_in_", "n_features_out_")
+    if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
+        lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
+        raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
+
+
 def has_products(space: Any) -> bool:
     """Whether the similarity of codes is their inner product, so that codes may be added up."""
     return bool(getattr(space, "inner_product", False))
