@@ -82,7 +82,7 @@ def test_images_of_the_gallery_find_their_neighbors_and_not_themselves(gallery):
 def test_a_copy_is_found_by_its_id_and_an_image_is_no_match_of_itself():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((100, 32))
-    g = mc.Gallery(mc.SquareLossExemplar(pool=200).fit(rng.standard_normal((500, 32))))
+    g = mc.Gallery(mc.SquareLossExemplar(pool=200, random_state=0).fit(rng.standard_normal((500, 32))))
     g.add(np.vstack([Z, Z[:1]]))
     hits = g.search_ids([0, 100, 7], k=1)
     assert hits.ids[:2].tolist() == [[100], [0]]
