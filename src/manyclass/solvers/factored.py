@@ -5,6 +5,8 @@ has no local minima but the global one (Burer and Monteiro, 2003; Haeffele and V
 few products of X with r columns. A gradient by W then proves that the columns were enough, or tells which to add.
 """
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, scale, solved
 from manyclass.solvers.factored_loss import FactoredLoss
+from manyclass.solvers.intercept import settled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
@@ -22,6 +25,7 @@ from manyclass.solvers.subspace import Triple, top_pairs
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
+_BACK = 3
 _LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 512  # that are enough to choose the length of a first step
 _SAMPLE = 512  # rows that are enough to know the size of X
@@ -35,11 +39,11 @@ def factored(
     strength = objective.gauge.strength if objective.gauge else 0.0
     point = balanced(start) if start is not None else zero(objective, base.b)
     point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, _first_rank(objective))
-    descent, target = _Descent(objective, point), max(tolerance, _LOOSE)
+    descent, target = _Descent(objective, point), tolerance if start is not None else max(tolerance, _LOOSE)
     while True:
         stuck = descent.run(run, base, target, max_iter)
-        point = descent.point()
-        certificate = certify(objective, point, base, _penalty(objective, point))
+        point, scores = settled(objective, descent.point(), _settling(run.value, base, target))
+        certificate = certify(objective, point, base, _penalty(objective, point), scores)
         run.certified(point, certificate)
         if solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
             return "optimal"
@@ -49,9 +53,14 @@ def factored(
             return "as near as rounding allows"
         point = balanced(point)
         grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
-        target = max(tolerance, target / 3) if target > tolerance else target / 3
+        target = tolerance if target > tolerance else target / 3
         if stuck or grown.A.shape[1] != descent.rank:
             descent = _Descent(objective, grown)
+
+
+def _settling(value: float, base: Baseline, target: float) -> float:
+    # What the gradient by b is, against the shares of classes, costs a dual point about that part of the loss at zero.
+    return 0.1 * target * scale(value, base) / max(abs(base.loss), 1e-300)
 
 
 def _first_rank(objective: Objective) -> int:
@@ -79,12 +88,16 @@ class _Descent:
         return self.function.point(self.x)
 
     def run(self, run: Run, base: Baseline, target: float, max_iter: int) -> bool:
-        """Steps until |gradient| |x|, about the gap, is `target` of what there is; whether rounding ended it before."""
+        """Steps until what is left to gain is about `target` of what there is; whether rounding ended it before."""
+        values: deque[float] = deque(maxlen=_BACK + 1)
         for step in self.steps:
             self.x = step.x
+            values.append(step.value)
             run.record(self.point, step.value, rank=self.rank)
-            size = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x))
-            if size <= target * scale(step.value, base) or len(run.history) >= max_iter:
+            if len(run.history) >= max_iter:
+                return False
+            # Experience: as much is left to gain as the last few steps have gained.
+            if len(values) > _BACK and 2 * (values[0] - step.value) <= target * scale(step.value, base):
                 return False
         return True
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -15,6 +14,8 @@ from manyclass.solvers.solution import Solution
 
 Solve = Callable[..., Solution]
 Strengths = tuple[float, float]  # of the gauge, and of the ridge
+
+_SHORT = 1e-3  # of the largest singular value
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ def follow(
 ) -> Iterator[PathPoint]:
     """Solve all pairs, the strongest gauge first, and for each of them the strongest ridge first.
 
-    `penalty(gauge, ridge)` makes a penalty, `solve(objective, start=, max_seconds=)` minimizes. A pair is solved from
-    the better of its two neighbors, which have the next stronger gauge or the next stronger ridge.
+    `penalty(gauge, ridge)` makes a penalty, `solve(objective, start=, max_seconds=, base=)` minimizes. A pair is solved
+    from what its neighbors with the next stronger gauge, the next stronger ridge, and both of them let expect.
     """
-    started = time.perf_counter()
+    started, base = time.perf_counter(), baseline(objective)
     last: dict[float, Point] = {}
     for gauge in sorted(gauges, reverse=True):
         beside: Point | None = None
@@ -48,37 +49,30 @@ def follow(
             here = objective.with_penalty(penalty(gauge, ridge))
             left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))
             above = last.get(ridge)
-            starts = [point for point in (above, beside, _corner(above, beside, corner)) if point is not None]
-            found = solve(here, start=_better(here, starts), max_seconds=left)
+            found = solve(here, start=_expected(above, beside, corner), max_seconds=left, base=base)
             last[ridge], beside, corner = found.point, found.point, above
             yield PathPoint(gauge, ridge, found)
 
 
-def _corner(above: Point | None, beside: Point | None, corner: Point | None) -> Point | None:
-    """above + beside - corner: what each of the strengths changed, changed together, in no more columns than before."""
+def _expected(above: Point | None, beside: Point | None, corner: Point | None) -> Point | None:
+    """above + beside - corner: what each of the strengths changed, changed together; or the neighbor that there is.
+
+    In no more columns than a neighbor has, and without those that hardly count: they come back where they are needed.
+    """
     if above is None or beside is None or corner is None:
-        return None
+        return beside or above
     parts = [balanced(point) for point in (above, beside, corner)]
-    A, B = np.hstack([part.A for part in parts]), np.hstack([*(part.B for part in parts[:2]), -parts[2].B])
-    if not A.shape[1]:
-        return None
-    U, s, V = Product(A, B, above.b + beside.b - corner.b).factors()
-    r = max(part.A.shape[1] for part in parts[:2])
+    U, s, V = _sum(parts).factors()
+    r = min(max(part.A.shape[1] for part in parts[:2]), int(np.count_nonzero(s > _SHORT * s[:1].sum())))
     roots = np.sqrt(s[:r]).astype(U.dtype)
     return Product(U[:, :r] * roots, V[:, :r] * roots, above.b + beside.b - corner.b)
 
 
-def _better(objective: Objective, points: list[Point]) -> Point | None:
-    """The point of lowest objective; None where there is none."""
-    if len(points) < 2:
-        return points[0] if points else None
-    return min(points, key=partial(_value, objective))
-
-
-def _value(objective: Objective, point: Point) -> float:
-    s = point.factors()[1]
-    gauge = objective.gauge.strength * float(s.sum()) if objective.gauge else 0.0
-    return objective.loss_of(point.scores(objective)) + gauge + objective.ridge.strength * float(s @ s)
+def _sum(parts: list[Product]) -> Point:
+    """The first and the second without the third, in factors where they are the smaller."""
+    A, B = np.hstack([part.A for part in parts]), np.hstack([parts[0].B, parts[1].B, -parts[2].B])
+    together = Product(A, B, parts[0].b)
+    return together if A.shape[1] < min(len(A), len(B)) else Whole(together.whole(), parts[0].b)
 
 
 def largest_ridge(objective: Objective) -> float:
