@@ -28,7 +28,8 @@ FIRST_RANK = 64  # columns to start with, at most; and no more than half of the 
 _BACK = 3
 _LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 512  # that are enough to choose the length of a first step
-_SAMPLE = 512  # rows that are enough to know the size of X
+_SAMPLE = 512  # rows that are enough to know the size of X, and how the loss is bent
+_NEAR = 0.01  # of a step that is tried: near enough to see how the loss is bent where it begins
 _FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
 
@@ -42,7 +43,7 @@ def factored(
     descent, target = _Descent(objective, point), tolerance if start is not None else max(tolerance, _LOOSE)
     while True:
         stuck = descent.run(run, base, target, max_iter)
-        point, scores = settled(objective, descent.point(), _settling(run.value, base, target))
+        point, scores = settled(objective, descent.point(), descent.latent(), _settling(run.value, base, target))
         certificate = certify(objective, point, base, _penalty(objective, point), scores)
         run.certified(point, certificate)
         if solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
@@ -53,9 +54,14 @@ def factored(
             return "as near as rounding allows"
         point = balanced(point)
         grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
-        target = tolerance if target > tolerance else target / 3
+        target = tolerance if target > tolerance else target * _nearer(run.gap, certificate.objective, base, tolerance)
         if stuck or grown.A.shape[1] != descent.rank:
             descent = _Descent(objective, grown)
+
+
+def _nearer(gap: float, value: float, base: Baseline, tolerance: float) -> float:
+    """What to multiply the target by: the gap falls about as fast as what is left to gain."""
+    return float(np.clip(0.7 * tolerance * scale(value, base) / max(gap, 1e-300), 0.05, 0.7))
 
 
 def _settling(value: float, base: Baseline, target: float) -> float:
@@ -72,11 +78,13 @@ class _Descent:
     """L-BFGS at one rank, which can be taken up again where it was left."""
 
     def __init__(self, objective: Objective, point: Product):
-        self.function = FactoredLoss(objective, *_units(objective, point))
-        x = self.function.pack(point.A, point.B, point.b)
+        sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
+        units = _units(sample, point)
+        self.function = FactoredLoss(objective, *units)
+        self.x = self.function.pack(point.A, point.B, point.b)
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
-        self.steps = quasi_newton.descend(self.function, x, length=0.1 * float(np.linalg.norm(x)), slack=slack)
-        self.x = x
+        length = _first_length(FactoredLoss(sample, *units), self.x, self.function(self.x)[1])
+        self.steps = quasi_newton.descend(self.function, self.x, length, slack=slack)
 
     @property
     def rank(self) -> int:
@@ -87,6 +95,10 @@ class _Descent:
         """Where it stands."""
         return self.function.point(self.x)
 
+    def latent(self) -> Floats:
+        """X A there (n, r)."""
+        return self.function.latent(self.x)
+
     def run(self, run: Run, base: Baseline, target: float, max_iter: int) -> bool:
         """Steps until what is left to gain is about `target` of what there is; whether rounding ended it before."""
         values: deque[float] = deque(maxlen=_BACK + 1)
@@ -94,25 +106,34 @@ class _Descent:
             self.x = step.x
             values.append(step.value)
             run.record(self.point, step.value, rank=self.rank)
-            if len(run.history) >= max_iter:
-                return False
-            # Experience: as much is left to gain as the last few steps have gained.
-            if len(values) > _BACK and 2 * (values[0] - step.value) <= target * scale(step.value, base):
+            # Experience: about as much is left to gain as the last few steps have gained.
+            steps = len(values) - 1
+            near = steps > 0 and _BACK * (values[0] - step.value) <= steps * target * scale(step.value, base)
+            if near or len(run.history) >= max_iter:
                 return False
         return True
 
 
-def _units(objective: Objective, point: Product) -> tuple[Doubles, float]:
+def _units(sample: Objective, point: Product) -> tuple[Doubles, float]:
     """Units of the columns of A and B, and of b, in which the same step changes the loss about as much.
 
     A step of column j of A moves W by as much as column j of B is long: so the shorter that is, the longer its unit.
     """
     with one_thread():
         s = np.linalg.norm(point.A.astype(np.float64), axis=0) * np.linalg.norm(point.B.astype(np.float64), axis=0)
-        rows = np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp))
-        eigenvalue = _largest_eigenvalue(objective.X.rows(rows)) / len(rows)
+        eigenvalue = _largest_eigenvalue(sample.X.rows(slice(0, sample.n))) / sample.n
     largest = float(s.max(initial=0.0)) or 1.0
     return 1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0
+
+
+def _first_length(function: FactoredLoss, x: Doubles, gradient: Doubles) -> float:
+    """To where a function, bent as this one is, would be lowest along a gradient; a tenth of x where it is not bent."""
+    most, size = 0.1 * float(np.linalg.norm(x)), float(np.linalg.norm(gradient))
+    if not size > 0:
+        return most
+    t = _NEAR * most / size
+    bend = gradient @ (function(x)[1] - function(x - t * gradient)[1]) / t
+    return min(most, size**3 / bend) if bend > 0 else most
 
 
 def _grown(objective: Objective, point: Product, slope: Floats, strength: float, most: int) -> Product:

@@ -17,24 +17,24 @@ _MOST = 12  # evaluations
 _LENGTH = 0.01  # of a first step
 
 
-def settled(objective: Objective, point: Product, tolerance: float) -> tuple[Product, Source]:
+def settled(objective: Objective, point: Product, Z: Floats, tolerance: float) -> tuple[Product, Source]:
     """The same W with b so near its best that no class has a gradient above `tolerance` of its share; and its scores.
 
-    One product with X; every step after it costs the scores of all rows, but no more of X.
+    Z is X A (n, r), and so no product with X is needed.
     """
-    function = _Loss(objective, point)
+    loss = _Loss(objective, point, Z)
     if objective.fit_intercept:
-        point = Product(point.A, point.B, function.best(point.b, tolerance))
-    return point, partial(function.scores, point.b.astype(objective.dtype))
+        point = Product(point.A, point.B, loss.best(point.b, tolerance))
+    return point, partial(loss.scores, point.b.astype(objective.dtype))
 
 
 class _Loss:
-    """The mean loss by b, in units that are the longer the fewer rows a class has; X A is at hand."""
+    """The mean loss by b, in units that are the longer the fewer rows a class has."""
 
-    def __init__(self, objective: Objective, point: Product):
+    def __init__(self, objective: Objective, point: Product, Z: Floats):
         self.rows, self.n = objective.rows, objective.n
-        self.Z = objective.matmat(point.A)
-        self.right = np.ascontiguousarray(point.B.T, objective.dtype)
+        self.Z, self.right = Z, np.ascontiguousarray(point.B.T, objective.dtype)
+        self.S = times(Z, self.right) if objective.keeps_scores() else None
         self.units = 1 / np.sqrt(np.maximum(objective.rows.shares(), 1e-12))
 
     def best(self, b: Doubles, tolerance: float) -> Doubles:
@@ -57,9 +57,7 @@ class _Loss:
 
     def scores(self, b: Floats, rows: slice) -> Floats:
         """X A B' + b of some rows."""
-        S = times(self.Z[rows], self.right)
-        S += b
-        return S
+        return (times(self.Z[rows], self.right) if self.S is None else self.S[rows]) + b
 
     def gradient(self, x: Doubles) -> Doubles:
         """By x = b / units (k,)."""
@@ -68,7 +66,6 @@ class _Loss:
         return np.asarray(sum(parts) * self.units)
 
     def _part(self, b: Floats, rows: slice) -> Doubles:
-        S = self.Z[rows] @ self.right
-        S += b
+        S = (self.Z[rows] @ self.right if self.S is None else self.S[rows]) + b
         self.rows.in_place(S, rows)
         return np.asarray(S.sum(axis=0, dtype=np.float64))
