@@ -20,7 +20,7 @@ from manyclass.solvers.points import Point
 
 Doubles = NDArray[np.float64]
 
-_FACTORS = 17
+_SHARES = np.array([0, *0.5 ** np.arange(6, -1, -1.0)])  # of the way from Q to its multiple inside the ball
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline, i
     inside = _inside(objective, G)
     # Without a ridge the penalty's conjugate is zero inside the ball of the gauge.
     penalty = objective.penalty.conjugate_along(-G) if objective.ridge.strength else lambda t: 0.0
-    factor = _best_factor(inside, inner, penalty) if objective.ridge.strength else inside
+    factor = _best_factor(inside, inner, slope.loss, penalty) if objective.ridge.strength else inside
     conjugates = 0.0
     for part in objective.parts():
         work = partial(_conjugates, mixture, factor, scores(part), part.start)
@@ -94,13 +94,13 @@ def _inside(objective: Objective, G: Doubles) -> float:
     return min(1.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
 
 
-def _best_factor(inside: float, inner: float, penalty: Callable[[float], float]) -> float:
-    """A ridge lets Q be outside the ball: the factor from `inside` to 1 with the best dual, to first order in 1 - t.
+def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[float], float]) -> float:
+    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1.
 
-    There the sum of L*(t Q_i / p_i) p_i changes by (t - 1) <S, Q>.
+    The sum of p_i L*(t Q_i / p_i) is about inner - loss + inner (t - 1) + loss (t - 1)^2, exact at 0 and next to 1.
     """
-    factors = 1 - (1 - inside) * np.linspace(0, 1, _FACTORS)
-    return float(min(factors, key=lambda t: t * inner + penalty(t)))
+    factors = 1 - (1 - inside) * _SHARES
+    return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
 
 
 def _conjugates(mixture: "_Mixture", t: float, S: Floats, start: int, chunk: slice) -> float:
@@ -131,7 +131,8 @@ class _Mixture:
         """X' of the mixture, from G = X' Q."""
         if not self.sums.any():
             return G
-        return np.asarray((1 - self.share) * (G - np.outer(self.base.mean, self.sums)) + self.share * self.base.gradient)
+        centered = G - np.outer(self.base.mean, self.sums)
+        return np.asarray((1 - self.share) * centered + self.share * self.base.gradient)
 
     def rows(self, R: Floats, y: NDArray[np.intp]) -> Floats:
         """Q_i / p_i of the mixture, from R_i = Q_i / p_i, for rows of these classes."""

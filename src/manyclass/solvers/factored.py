@@ -5,17 +5,13 @@ has no local minima but the global one (Burer and Monteiro, 2003; Haeffele and V
 few products of X with r columns. A gradient by W then proves that the columns were enough, or tells which to add.
 """
 
-from collections import deque
-
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._blas import one_thread
 from manyclass.data.tiles import Floats
-from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, scale, solved
-from manyclass.solvers.factored_loss import FactoredLoss
+from manyclass.solvers.factored_descent import Descent, sizes
 from manyclass.solvers.intercept import settled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
@@ -25,12 +21,8 @@ from manyclass.solvers.subspace import Triple, top_pairs
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
-_BACK = 3
-_LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
+_LOOSE = 0.01  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 512  # that are enough to choose the length of a first step
-_SAMPLE = 512  # rows that are enough to know the size of X, and how the loss is bent
-_NEAR = 0.01  # of a step that is tried: near enough to see how the loss is bent where it begins
-_FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
 
 def factored(
@@ -40,7 +32,9 @@ def factored(
     strength = objective.gauge.strength if objective.gauge else 0.0
     point = balanced(start) if start is not None else zero(objective, base.b)
     point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, _first_rank(objective))
-    descent, target = _Descent(objective, point), tolerance if start is not None else max(tolerance, _LOOSE)
+    descent = Descent(objective, point)
+    target = max(tolerance, _LOOSE) if descent.far(base, _LOOSE) else tolerance * _eagerness(objective, point)
+    before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
         point, scores = settled(objective, descent.point(), descent.latent(), _settling(run.value, base, target))
@@ -50,13 +44,27 @@ def factored(
             return "optimal"
         if len(run.history) >= max_iter:
             return f"not solved in {max_iter} steps"
-        if target <= tolerance and stuck:
+        if stuck and run.gap > before / 2:
             return "as near as rounding allows"
+        before = run.gap if stuck else before
         point = balanced(point)
         grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
-        target = tolerance if target > tolerance else target * _nearer(run.gap, certificate.objective, base, tolerance)
-        if stuck or grown.A.shape[1] != descent.rank:
-            descent = _Descent(objective, grown)
+        nearer = _nearer(run.gap, certificate.objective, base, tolerance)
+        target = tolerance * _eagerness(objective, point) if target > tolerance else target * nearer
+        if stuck or grown.A.shape[1] > point.A.shape[1]:
+            descent = Descent(objective, grown)
+        else:
+            descent.press(nearer)
+
+
+def _eagerness(objective: Objective, point: Product) -> float:
+    """Which part of the tolerance should be left to gain when a certificate is tried.
+
+    A ridge forgives a gradient outside the ball of the gauge; without one the gap is several times what is left.
+    """
+    strength = objective.gauge.strength if objective.gauge else 0.0
+    largest = float(sizes(point).max(initial=0.0))
+    return float(np.clip(4 * objective.ridge.strength * largest / max(strength, 1e-300), 0.2, 1.0))
 
 
 def _nearer(gap: float, value: float, base: Baseline, tolerance: float) -> float:
@@ -74,68 +82,6 @@ def _first_rank(objective: Objective) -> int:
     return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
 
 
-class _Descent:
-    """L-BFGS at one rank, which can be taken up again where it was left."""
-
-    def __init__(self, objective: Objective, point: Product):
-        sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
-        units = _units(sample, point)
-        self.function = FactoredLoss(objective, *units)
-        self.x = self.function.pack(point.A, point.B, point.b)
-        slack = 1e-8 if objective.dtype == np.float32 else 1e-15
-        length = _first_length(FactoredLoss(sample, *units), self.x, self.function(self.x)[1])
-        self.steps = quasi_newton.descend(self.function, self.x, length, slack=slack)
-
-    @property
-    def rank(self) -> int:
-        """Columns of A and of B."""
-        return self.function.r
-
-    def point(self) -> Product:
-        """Where it stands."""
-        return self.function.point(self.x)
-
-    def latent(self) -> Floats:
-        """X A there (n, r)."""
-        return self.function.latent(self.x)
-
-    def run(self, run: Run, base: Baseline, target: float, max_iter: int) -> bool:
-        """Steps until what is left to gain is about `target` of what there is; whether rounding ended it before."""
-        values: deque[float] = deque(maxlen=_BACK + 1)
-        for step in self.steps:
-            self.x = step.x
-            values.append(step.value)
-            run.record(self.point, step.value, rank=self.rank)
-            # Experience: about as much is left to gain as the last few steps have gained.
-            steps = len(values) - 1
-            near = steps > 0 and _BACK * (values[0] - step.value) <= steps * target * scale(step.value, base)
-            if near or len(run.history) >= max_iter:
-                return False
-        return True
-
-
-def _units(sample: Objective, point: Product) -> tuple[Doubles, float]:
-    """Units of the columns of A and B, and of b, in which the same step changes the loss about as much.
-
-    A step of column j of A moves W by as much as column j of B is long: so the shorter that is, the longer its unit.
-    """
-    with one_thread():
-        s = np.linalg.norm(point.A.astype(np.float64), axis=0) * np.linalg.norm(point.B.astype(np.float64), axis=0)
-        eigenvalue = _largest_eigenvalue(sample.X.rows(slice(0, sample.n))) / sample.n
-    largest = float(s.max(initial=0.0)) or 1.0
-    return 1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0
-
-
-def _first_length(function: FactoredLoss, x: Doubles, gradient: Doubles) -> float:
-    """To where a function, bent as this one is, would be lowest along a gradient; a tenth of x where it is not bent."""
-    most, size = 0.1 * float(np.linalg.norm(x)), float(np.linalg.norm(gradient))
-    if not size > 0:
-        return most
-    t = _NEAR * most / size
-    bend = gradient @ (function(x)[1] - function(x - t * gradient)[1]) / t
-    return min(most, size**3 / bend) if bend > 0 else most
-
-
 def _grown(objective: Objective, point: Product, slope: Floats, strength: float, most: int) -> Product:
     """With up to `most` new columns, in directions in which F falls; the point itself where there are none."""
     U, s, V = top_pairs(_outside(slope, point), most)
@@ -149,15 +95,6 @@ def _grown(objective: Objective, point: Product, slope: Floats, strength: float,
     return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
 
 
-def _largest_eigenvalue(X: Floats) -> float:
-    """Of X'X, to about a tenth, by power iteration."""
-    v, found = np.ones(X.shape[1], X.dtype), 0.0
-    for _ in range(10):
-        v = X.T @ (X @ (v / max(float(np.linalg.norm(v)), 1e-30)))
-        found = float(np.linalg.norm(v))
-    return found
-
-
 def _penalty(objective: Objective, point: Product) -> float:
     """That of the trace norm and the ridge, by the few singular values."""
     s, strength = point.factors()[1], objective.gauge.strength if objective.gauge else 0.0
@@ -165,10 +102,10 @@ def _penalty(objective: Objective, point: Product) -> float:
 
 
 def _outside(G: Floats, point: Product) -> Floats:
-    """G without what the columns and the rows of W span."""
+    """G without what the columns and the rows of W span, where its factors are balanced."""
     if not point.A.shape[1]:
         return G
-    P, Q = (np.linalg.qr(F.astype(np.float64))[0] for F in (point.A, point.B))
+    P, Q = (F / np.linalg.norm(F, axis=0) for F in (point.A, point.B))
     G = G - P @ (P.T @ G)
     out: Floats = G - (G @ Q) @ Q.T
     return out
