@@ -17,11 +17,12 @@ _STEPS = 200
 
 @dataclass(frozen=True)
 class Baseline:
-    """b (k,) that is best for W = 0, the mean loss with it, and its gradient by W there (d, k)."""
+    """b (k,) that is best for W = 0, the mean loss with it, its gradient by W there (d, k), and X's mean row (d,)."""
 
     b: Doubles
     loss: float
     gradient: Floats
+    mean: Doubles
 
 
 def baseline(objective: Objective) -> Baseline:
@@ -32,7 +33,7 @@ def baseline(objective: Objective) -> Baseline:
         b, loss = _best_intercept(classes, objective.fit_intercept)
         R = _gradients(classes, b)
         gradient = (sums @ R).astype(objective.dtype)
-    return Baseline(b, loss, gradient)
+    return Baseline(b, loss, gradient, sums.sum(axis=1))
 
 
 def largest_useful(objective: Objective) -> float:
