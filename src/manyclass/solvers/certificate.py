@@ -63,7 +63,7 @@ def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: An
     gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
     """
     rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
-    return gap <= max(tolerance * scale(value - gap, base), rounding)
+    return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
 
 
 def scale(value: float, base: Baseline) -> float:
@@ -113,10 +113,10 @@ def _conjugates(mixture: "_Mixture", t: float, S: Floats, start: int, chunk: sli
 
 
 class _Mixture:
-    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 that of W = 0.
+    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 = p (shares - e_y)'.
 
     Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
-    about the share of c among the rows.
+    the share of c among the rows. The gradient at W = 0 is not, for the smoothed hinge.
     """
 
     def __init__(self, objective: Objective, sums: Doubles, base: Baseline):
@@ -132,12 +132,12 @@ class _Mixture:
         if not self.sums.any():
             return G
         centered = G - np.outer(self.base.mean, self.sums)
-        return np.asarray((1 - self.share) * centered + self.share * self.base.gradient)
+        return np.asarray((1 - self.share) * centered + self.share * self.base.allowed)
 
     def rows(self, R: Floats, y: NDArray[np.intp]) -> Floats:
         """Q_i / p_i of the mixture, from R_i = Q_i / p_i, for rows of these classes."""
         if not self.sums.any():
             return R
-        S = np.tile(self.base.b.astype(R.dtype), (len(R), 1))
-        R0 = self.objective.rows.loss.value_and_gradient(S, y)[1]
+        R0 = np.tile(self.objective.rows.shares().astype(R.dtype), (len(R), 1))
+        R0[np.arange(len(R)), y] -= 1
         return ((1 - self.share) * (R - self.sums) + self.share * R0).astype(R.dtype)
