@@ -9,11 +9,11 @@ from manyclass._checks import count
 
 
 class Line(NamedTuple):
-    """Patches along one axis: `count` of them, `step` pixels apart, the first one at pixel `first`."""
+    """Patches along one axis: `number` of them, `step` pixels apart, the first one at pixel `first`."""
 
     first: int
     step: int
-    count: int
+    number: int
 
 
 class Grid:
@@ -49,7 +49,7 @@ class Grid:
         """Patches of `extent` pixels along `length`; what is left over is divided between both ends.
 
         >>> Grid(6, 1, 24).line(45, 19)
-        Line(first=1, step=6, count=5)
+        Line(first=1, step=6, number=5)
         """
         room = length - extent
         return Line(room % self.step // 2, self.step, room // self.step + 1)
@@ -57,7 +57,7 @@ class Grid:
 
 def positions(rows: Line, columns: Line, height: int, width: int, extent: int) -> NDArray[np.float32]:
     """Centers (x, y) of patches as shares of the image, row by row; pixel i covers [i, i + 1)."""
-    x = (columns.first + columns.step * np.arange(columns.count) + extent / 2) / width
-    y = (rows.first + rows.step * np.arange(rows.count) + extent / 2) / height
+    x = (columns.first + columns.step * np.arange(columns.number) + extent / 2) / width
+    y = (rows.first + rows.step * np.arange(rows.number) + extent / 2) / height
     grid: NDArray[Any] = np.stack(np.meshgrid(x, y), axis=-1)
     return grid.reshape(-1, 2).astype(np.float32)

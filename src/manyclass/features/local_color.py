@@ -20,7 +20,7 @@ class LocalColor:
         image = checked_image(image)
         extent = self.grid.patch
         places = [np.empty((0, 2), np.float32)]
-        for h, w in self.grid.sizes(*image.shape[:2], extent):
+        for h, w in self.grid.sizes(image.shape[0], image.shape[1], extent):
             places.append(positions(self.grid.line(h, extent), self.grid.line(w, extent), h, w, extent))
         where = np.concatenate(places)
         # Numbers that depend on the image and nothing else, so that others can build on the shapes.
