@@ -1,6 +1,6 @@
 """Rows in cells: which rows are added up together."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ class Cells(NamedTuple):
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, numbers: NDArray[np.integer], count: int) -> "Cells":  # type: ignore[type-arg]
+    def of(cls, numbers: NDArray[np.integer[Any]], count: int) -> "Cells":
         """The partition by the cell, in [0, count), of every row; rows of a cell keep their order.
 
         >>> Cells.of(np.array([1, 0, 1]), 3)

@@ -57,12 +57,12 @@ def fit_projection(X: Vectors, p: int, whiten: bool) -> Projection:
     mean, covariance = moments(X)
     with one_thread():
         variances, vectors = np.linalg.eigh(covariance)
-    V = vectors[:, ::-1][:, :p]
+    V: NDArray[np.float64] = vectors[:, ::-1][:, :p].copy()
     # An eigenvector has two signs: that with which its largest entry is positive is taken.
-    V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(p)] < 0, -1, 1)
+    V *= np.where(V[np.abs(V).argmax(axis=0), np.arange(p)] < 0, -1, 1)
     if whiten:
-        least = max(_LEAST_SHARE * float(variances[-1]), np.finfo(np.float32).tiny)
-        V = V / np.sqrt(np.maximum(variances[::-1][:p], least))
+        least = _LEAST_SHARE * float(variances[-1]) or 1.0
+        V /= np.sqrt(np.maximum(variances[::-1][:p], least))
     return Projection(mean.astype(np.float32), np.ascontiguousarray(V, np.float32), whiten)
 
 
@@ -70,11 +70,11 @@ def moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean (D,) and covariance (D, D) of the rows, in float64 and a tile at a time."""
     _checks.finite(X, "descriptors")
     tiles = spans(len(X), _TILE)
-    mean = sum(X[at].sum(axis=0, dtype=np.float64) for at in tiles) / len(X)
+    mean = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in tiles], axis=0) / len(X)
 
     def product(at: slice) -> Any:
         rows = X[at] - mean
         return rows.T @ rows
 
-    covariance = sum(in_order(product, tiles)) / len(X)
-    return np.asarray(mean), np.asarray(covariance)
+    covariance = sum(in_order(product, tiles), np.zeros((X.shape[1], X.shape[1]))) / len(X)
+    return mean, covariance
