@@ -90,6 +90,23 @@ struct Kernels {
   // u[t, j] = (rows[index[t], j] - mean[j]) * rate[j];  each sum is made in float32 and then added
   void (*add_moments)(const float* rows, const int32_t* index, const float* weights, size_t count, size_t width,
                       const float* mean, const float* rate, double* first, double* second);
+
+  // votes (w, 8): the length of the gradient (dx, dy), shared linearly between the two nearest of 8 directions, which
+  // are 45 degrees apart from +x towards +y
+  void (*vote)(const float* dx, const float* dy, size_t w, float* votes);
+
+  // out (count, 8): out[c, :] = sum_k profile[k] * pixels[c * stride + k, :]
+  void (*pool)(const float* pixels, const float* profile, size_t taps, size_t stride, size_t count, float* out);
+
+  // out[i] = sum_t weights[t, i] * row[starts[i] + t * apart]
+  void (*blend)(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t apart, size_t count,
+                float* out);
+
+  // out (count, 128): SIFT of a line of patches, `stride` floats apart, with 4 x 4 cells of 8 numbers, `down` and
+  // `right` floats apart: times window (16), of unit length, cut at 0.2, of unit length; with root, square roots of
+  // shares. Zeros where the sum is less than `least`.
+  void (*sift)(const float* cells, size_t down, size_t right, size_t stride, size_t count, const float* window,
+               float least, int root, float* out);
 };
 
 }  // namespace manyclass

@@ -155,3 +155,34 @@ def move_two(
     W: NDArray[np.float32],
     threads: int,
 ) -> None: ...
+def resample(
+    image: NDArray[np.float32],
+    row_starts: NDArray[np.int32],
+    row_weights: NDArray[np.float32],
+    column_starts: NDArray[np.int32],
+    column_weights: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None: ...
+def orientation_cells(
+    image: NDArray[np.float32],
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    profile: NDArray[np.float32],
+    cells: NDArray[np.float32],
+) -> None: ...
+def color_cells(
+    image: NDArray[np.uint8],
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    profile: NDArray[np.float32],
+    cells: NDArray[np.float32],
+) -> None: ...
+def sift_of_cells(
+    cells: NDArray[np.float32],
+    apart: int,
+    step: int,
+    window: NDArray[np.float32],
+    least: float,
+    root: bool,
+    out: NDArray[np.float32],
+) -> None: ...
