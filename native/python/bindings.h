@@ -18,5 +18,6 @@ void bind_gather(nb::module_& m);
 void bind_level(nb::module_& m);
 void bind_pq(nb::module_& m);
 void bind_losses(nb::module_& m);
+void bind_mixtures(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_stochastic(nb::module_& m);

@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
   bind_level(m);
   bind_pq(m);
   bind_losses(m);
+  bind_mixtures(m);
   bind_search(m);
   bind_stochastic(m);
 }

@@ -59,6 +59,28 @@ def best_scores(
     positions: NDArray[np.int64],
     threads: int,
 ) -> None: ...
+def mixture_sums(
+    X: NDArray[np.float32],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    means: NDArray[np.float32],
+    rates: NDArray[np.float32],
+    logs: NDArray[np.float32],
+    counts: NDArray[np.float64],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    total: NDArray[np.float64],
+) -> int: ...
+def nearest_words(X: NDArray[np.float32], words: NDArray[np.float32], labels: NDArray[np.int32]) -> int: ...
+def residual_sums(
+    X: NDArray[np.float32],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    words: NDArray[np.float32],
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None: ...
 def one_vs_rest(
     X: NDArray[np.float32],
     y: NDArray[np.int32],
