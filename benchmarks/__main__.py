@@ -7,7 +7,17 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-ALL = ("products", "encoding", "classification", "imagenet_shape", "trace_norm", "path", "search", "kernel_exemplar")
+ALL = (
+    "products",
+    "encoding",
+    "classification",
+    "imagenet_shape",
+    "trace_norm",
+    "path",
+    "search",
+    "kernel_exemplar",
+    "features",
+)
 
 
 def main(words: list[str]) -> None:
