@@ -65,7 +65,7 @@ def test_one_step_of_learning_is_that_of_scikit_learn():
 
 def test_learning_finds_the_gaussians_that_rows_were_drawn_from():
     truth = twins.mixture_of(5, 4, spread=8)
-    found = fit_mixture(twins.rows_of(truth, 20_000), 5, seed=1)
+    found = fit_mixture(twins.rows_of(truth, 8000), 5, seed=1)
     order = twins.nearest(truth.means, found.means)
     assert sorted(order) == list(range(5))
     np.testing.assert_allclose(found.means[order], truth.means, atol=0.1)

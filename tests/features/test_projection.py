@@ -23,10 +23,8 @@ def test_components_are_those_of_scikit_learn(p):
 def test_whitened_rows_are_those_of_scikit_learn_at_unit_length():
     X = rows(d=5)
     model = PCA(5, whiten=True, svd_solver="full").fit(X.astype(float))
-    large = model.explained_variance_ > 0.01 * model.explained_variance_[0]
-    expected = model.transform(X) * np.where(
-        large, 1, np.sqrt(model.explained_variance_ / model.explained_variance_[0] * 100)
-    )
+    shares = model.explained_variance_ / model.explained_variance_[0]
+    expected = model.transform(X) * np.sqrt(np.minimum(1, 100 * shares))
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(np.abs(fit_projection(X, 5, True)(X)), np.abs(expected), atol=1e-3)
 
