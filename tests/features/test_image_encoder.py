@@ -11,6 +11,7 @@ from sklearn.base import clone
 import manyclass as mc
 from manyclass.features.images import ImageError
 from manyclass.features.local import LocalDescriptors
+from manyclass.features.part import prepared
 from manyclass.features.sample import sample_descriptors
 
 IMAGES = images_of(5)
@@ -184,3 +185,17 @@ def test_gradients_of_descriptors_side_by_side_are_those_of_each_alone():
     alone = [mc.FisherVectors(2, (name,), n_components=4, **SMALL).fit(IMAGES) for name in ("sift", "color")]
     expected = np.concatenate([encoder.transform(IMAGES) for encoder in alone], axis=1) / np.sqrt(2)
     np.testing.assert_allclose(both.transform(IMAGES), expected, atol=1e-6)
+
+
+def test_another_fit_forgets_the_one_before():
+    encoder = mc.BagOfWords(5, **SMALL).fit(IMAGES)
+    encoder.encode(IMAGES[0])
+    others = images_of(3, seed=9)
+    fresh = mc.BagOfWords(5, **SMALL).fit(others)
+    np.testing.assert_array_equal(encoder.fit(others).transform(others), fresh.transform(others))
+
+
+@pytest.mark.parametrize(("coordinates", "expected"), [(False, [[7.0]]), (True, [[7.0, -0.25, 0.5]])])
+def test_coordinates_stand_beside_the_numbers_and_count_from_the_middle(coordinates, expected):
+    local = LocalDescriptors(np.array([[7.0]], "f4"), np.array([[0.25, 1.0]], "f4"))
+    assert prepared(local, None, coordinates).tolist() == expected
