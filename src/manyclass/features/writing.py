@@ -14,7 +14,7 @@ from manyclass.data.store.sealed import digest
 from manyclass.features.encoding import Encoding, Outcome
 from manyclass.features.quantizer_sample import learned
 from manyclass.features.run_identity import run_identity
-from manyclass.features.skipped import Skipped, SkipLog
+from manyclass.features.skipped import SkipLog, Skipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,9 @@ def write_features(
 ) -> FeatureRun:
     """Encode pictures, which `read_image` reads, and write their rows to a store as they come.
 
-    `encoder` has encode(image) and n_features_out_, as FisherVectors has. y, names (by default the paths) and split have
-    an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted learns
-    from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
+    `encoder` has encode(image) and n_features_out_, as FisherVectors has. y, names (by default the paths) and split
+    have an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted
+    learns from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
     `FeatureRun.skipped` and in `<path>.skipped.jsonl`. Pictures are shared out among threads, and neither their number
     nor interruptions, after which the same call goes on, change a bit. `progress` gets (pictures done, in all).
     """
