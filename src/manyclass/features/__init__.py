@@ -1,1 +1,1 @@
-"""Pixels to vectors: images, local descriptors, aggregation, networks; and streams of them into a store."""
+"""Pixels to vectors: local descriptors, what is learned of them, and how an image's are brought together."""
