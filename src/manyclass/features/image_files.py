@@ -14,6 +14,8 @@ from manyclass.features.silence import silence
 
 # Decoders that are in wide use and fuzzed; others run interpreters, or nobody has looked at them for years.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+MOST_LIMIT = 150_000_000  # beyond that Pillow refuses by itself
+_COPIES = {"WEBP": 2}  # a decoder that holds more copies of a picture than others may have fewer pixels
 _BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -67,6 +69,7 @@ def _check_file(found: os.stat_result) -> None:
 
 def _prepare(picture: Image.Image, most: int, limit: int) -> None:
     width, height = picture.size
+    limit //= _COPIES.get(picture.format or "", 1)
     if width * height > limit:
         raise ImageError(f"has {width} x {height} pixels, more than {limit:,}")
     if min(width, height) < 1:
