@@ -115,6 +115,7 @@ def test_every_folder_has_its_place_in_the_house():
         ("data", "from sklearn.base import BaseEstimator", {"sklearn.base"}),
         ("estimators", "from sklearn.base import BaseEstimator", set()),
         ("exemplar", "from sklearn.base import TransformerMixin", set()),
+        ("features", "from sklearn.base import TransformerMixin", set()),
         ("exemplar", "from manyclass.estimators.linear import LinearModel", {"manyclass.estimators"}),
         ("evaluation", "import scipy.stats", {"scipy"}),
         ("evaluation", "def f():\n    from scipy.io import loadmat", set()),

@@ -40,6 +40,9 @@ _HOMES = {
     "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
     "SquareLossExemplar": "exemplar.square_loss",
     "WhitenedPCA": "exemplar.whitening",
+    "BagOfWords": "features.bag_of_words",
+    "FisherVectors": "features.fisher",
+    "Vlad": "features.vlad",
     "GroupNorm": "penalties.group",
     "L1Norm": "penalties.l1",
     "Ridge": "penalties.ridge",
@@ -48,7 +51,7 @@ _HOMES = {
     "set_threads": "_threads",
     "threads": "_threads",
 }
-_FOLDERS = ("data", "datasets", "evaluation", "exemplar", "retrieval")
+_FOLDERS = ("data", "datasets", "evaluation", "exemplar", "features", "retrieval")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -1,11 +1,14 @@
 """Where patches lie: a pyramid of sizes a factor sqrt(2) apart, and on each a regular grid."""
 
+from collections.abc import Callable
+from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._checks import count
+from manyclass.features.local import LocalDescriptors
 
 
 class Line(NamedTuple):
@@ -14,6 +17,10 @@ class Line(NamedTuple):
     first: int
     step: int
     number: int
+
+
+# values_of(height, width, rows, columns): the patches (m, D) of the image at that size, row by row.
+ValuesOf = Callable[[int, int, Line, Line], NDArray[np.float32]]
 
 
 class Grid:
@@ -53,6 +60,25 @@ class Grid:
         """
         room = length - extent
         return Line(room % self.step // 2, self.step, room // self.step + 1)
+
+    @property
+    def pitch(self) -> int:
+        """Pixels between neighboring cells on the lattice that holds the cells of all patches."""
+        return gcd(self.step, self.cell)
+
+    def cells(self, rows: Line, columns: Line) -> NDArray[np.float32]:
+        """Room for all cells of a grid of patches, 8 numbers each."""
+        number = [((line.number - 1) * self.step + 3 * self.cell) // self.pitch + 1 for line in (rows, columns)]
+        return np.empty((*number, 8), np.float32)
+
+    def describe(self, height: int, width: int, extent: int, values_of: ValuesOf, dimension: int) -> LocalDescriptors:
+        """Patches of `extent` pixels at every scale, large to small, as `values_of` describes those of one scale."""
+        values, places = [np.empty((0, dimension), np.float32)], [np.empty((0, 2), np.float32)]
+        for h, w in self.sizes(height, width, extent):
+            rows, columns = self.line(h, extent), self.line(w, extent)
+            values.append(values_of(h, w, rows, columns))
+            places.append(positions(rows, columns, h, w, extent))
+        return LocalDescriptors(np.concatenate(values), np.concatenate(places))
 
 
 def positions(rows: Line, columns: Line, height: int, width: int, extent: int) -> NDArray[np.float32]:
