@@ -39,7 +39,8 @@ class InputSettings:
 
     def prepared(self, image: Pixels) -> NDArray[np.float32]:
         """The picture as (h, w, 3) numbers."""
-        pixels: NDArray[np.float32] = self._framed(image) / np.float32(255)
+        pixels = self._framed(image).astype(np.float32)
+        pixels /= 255
         pixels -= np.array(self.mean, np.float32)
         pixels /= np.array(self.std, np.float32)
         return pixels
