@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
 @dataclass
@@ -34,7 +34,7 @@ def _look(folder: Path, below: str, seen: set[tuple[int, int]], found: Found) ->
         except OSError as error:
             found.notices.append(f"{os.path.join(folder, place)} cannot be listed: {error.strerror}; it is left out")
             continue
-        if not entries and place.lower().endswith(_PICTURES):
+        if not entries and place.lower().endswith(PICTURES):
             found.files.append(place)
         for entry in entries:
             name = os.path.join(place, entry.name) if place else entry.name

@@ -1,14 +1,13 @@
 """read_images: the pictures that users have on disk, with the labels that their folders or tables give them."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.datasets.image_files import Found, found_files
+from manyclass.datasets.image_files import PICTURES, Found, found_files
 from manyclass.datasets.image_tables import annotated, listed_parts, read_table
 
 _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
@@ -42,7 +41,8 @@ def read_images(source: str | os.PathLike[str]) -> ImageSet:
     - a folder with train.txt and test.txt, which list its pictures one per line: the split too;
     - a CSV or TSV of path,label, or of columns that its first line names, with paths below its own folder.
 
-    A folder that holds nothing but one folder is passed through. Files whose names start with a dot are left out.
+    A folder that holds nothing but one folder is passed through. Files whose names start with a dot are left out, and
+    so are files beside the folders of classes that are not called like pictures.
     """
     source = Path(source).expanduser()
     if source.is_file():
@@ -58,39 +58,47 @@ def read_images(source: str | os.PathLike[str]) -> ImageSet:
 
 def _sorted_out(source: Path, found: Found) -> ImageSet:
     """Labels and parts as the names tell them, and what lies beside the pictures."""
-    parts, lists = listed_parts(source, found.files)
+    listed, lists = listed_parts(source, found.files)
     annotations, tables = annotated(source, found.files)
-    names = [name for name in found.files if name not in lists | tables]
-    tails = _below_common(names)
-    split = [parts.get(tail) or parts.get(name) for name, tail in zip(names, tails, strict=True)]
-    if names and {_head(tail) for tail in tails} <= set(_PARTS):
-        split = [_PARTS[_head(tail)] for tail in tails]
-        tails = [tail.split(os.sep, 1)[1] for tail in tails]
-    labels = [annotations.get(name) or _head(tail) for name, tail in zip(names, tails, strict=True)]
-    y, no_label = _column(labels, names, "labels")
-    column, no_part = _column(split, names, "parts")
-    paths = [os.path.join(source, name) for name in names]
-    return ImageSet(paths, names, y, column, (*found.notices, *no_label, *no_part))
+    tails = _below_common({name: name for name in found.files if name not in lists | tables})
+    parts = {name: listed.get(tail) or listed.get(name) for name, tail in tails.items()}
+    if {_head(tail) for tail in tails.values()} <= set(_PARTS):
+        parts = {name: _PARTS[_head(tail)] for name, tail in tails.items()}
+        tails = _without_strays({name: _rest(tail) for name, tail in tails.items()})
+    y, no_label = _column({name: annotations.get(name) or _head(tail) for name, tail in tails.items()}, "labels")
+    split, no_part = _column({name: parts[name] for name in tails}, "parts")
+    paths = [os.path.join(source, name) for name in tails]
+    return ImageSet(paths, list(tails), y, split, (*found.notices, *no_label, *no_part))
 
 
-def _column(words: Sequence[str | None], names: list[str], what: str) -> tuple[NDArray[np.str_] | None, list[str]]:
-    """The words of all pictures, or None and a notice if only some have one."""
-    if all(words):
-        return np.array(words, np.str_), []
-    if not any(words):
+def _column(words: dict[str, str | None], what: str) -> tuple[NDArray[np.str_] | None, list[str]]:
+    """The words of all pictures, by their names; or None, and a notice if only some have one."""
+    if all(words.values()):
+        return np.array(list(words.values()), np.str_), []
+    if not any(words.values()):
         return None, []
-    bare = next(name for name, word in zip(names, words, strict=True) if not word)
+    bare = next(name for name, word in words.items() if not word)
     return None, [f"only some images have {what}, and {bare} has none; {what} are left out"]
 
 
-def _below_common(names: list[str]) -> list[str]:
+def _below_common(tails: dict[str, str]) -> dict[str, str]:
     """The names below the folders that all of them share, so long as folders are left that tell them apart."""
-    while names and len({_head(name) for name in names}) == 1 and _head(names[0]):
-        tails = [name.split(os.sep, 1)[1] for name in names]
-        if not any(_head(tail) for tail in tails):
-            break
-        names = tails
-    return names
+    tails = _without_strays(tails)
+    rests = {name: _rest(tail) for name, tail in tails.items()}
+    if len({_head(tail) for tail in tails.values()}) == 1 and any(_head(rest) for rest in rests.values()):
+        return _below_common(rests)
+    return tails
+
+
+def _without_strays(tails: dict[str, str]) -> dict[str, str]:
+    """Without files beside folders that are not called like pictures, such as a README: they belong to no class."""
+    if not any(_head(tail) for tail in tails.values()):
+        return tails
+    return {name: tail for name, tail in tails.items() if _head(tail) or tail.lower().endswith(PICTURES)}
+
+
+def _rest(name: str) -> str:
+    return name.split(os.sep, 1)[-1]
 
 
 def _head(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from manyclass import _checks
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store import Store, StoreWriter
 from manyclass.data.store.sealed import digest
@@ -58,8 +59,8 @@ def write_features(
     names = _names(images) if names is None else names
     columns = {"y": y, "names": names, "split": split}
     _check_lengths(images, columns)
-    most: int = max_pixels or getattr(encoder, "max_pixels", 100_000)
-    encoding = Encoding(images, encoder, most, limit)
+    most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
+    encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), limit)
     identity = run_identity(encoding, names, quantizer, sample, seed)
     kept = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
     fitted, known = learned(quantizer, kept.quantizer, encoding, sample, seed)
@@ -72,7 +73,8 @@ def write_features(
         _check_some(writer, log, len(images))
         rows = _left(len(images), log.entries)
         entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
-        store = writer.commit(**entries, classes=classes, provenance=provenance)
+        counts = {"images": len(images), "skipped": len(log.entries)}
+        store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **counts})
         log.close()
     return FeatureRun(store, log.entries, done)
 
