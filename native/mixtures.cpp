@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t COLUMNS = 16;   // of a panel, as the loops have it
 constexpr std::size_t BLOCK = 960;    // rows whose moments are added up in float32
 constexpr std::size_t SCORED = 96;    // of these, rows that are scored at once
-constexpr float MARGIN = 16.0f;       // log of the share that is too small to count, less what rounding may hide
+constexpr float MARGIN = 14.5f;       // log of the share that is too small to count, and what rounding may hide
 
 std::size_t padded(std::size_t n) { return (n + COLUMNS - 1) / COLUMNS * COLUMNS; }
 

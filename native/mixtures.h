@@ -17,7 +17,7 @@ struct Cells {
 // With q(i, c) the share of exp(logs[c] - |(x_i - means_c) rates_c|^2 / 2) in its sum over c, and u = (x - mean) rate:
 //   counts[g, c] += sum q,  first[g, c, :] += sum q u,  second[g, c, :] += sum q (u^2 - 1)   over the rows i of cell g
 //   total += sum_i log sum_c exp(...)
-// Shares below about 1e-7 of the largest are left out. Returns the first row that has no finite density, or -1.
+// Shares below 5e-7 of the largest are left out. Returns the first row that has no finite density, or -1.
 std::int64_t mixture_sums(const float* X, std::size_t d, const Cells& cells, const float* means, const float* rates,
                           const float* logs, std::size_t k, double* counts, double* first, double* second,
                           double* total);

@@ -51,22 +51,41 @@ static void word_scores(const float* rows, size_t n, size_t stride, size_t d, co
   score_centers<false>(rows, n, stride, d, panels, offsets, padded, scores);
 }
 
+typedef int8_t Bytes __attribute__((vector_size(LANES)));
+
 static size_t near_top(const float* s, size_t padded, float margin, int32_t* index) {
   const float least = largest(s, padded) - margin;
   size_t count = 0;
   for (size_t c = 0; c < padded; c += LANES) {
     const Ints high = *(const Loose*)(s + c) >= Floats{} + least;
-    uint64_t parts[LANES / 2], any = 0;
-    __builtin_memcpy(parts, &high, sizeof parts);
-    for (int l = 0; l < LANES / 2; ++l) any |= parts[l];
-    if (!any) continue;
-    for (size_t l = c; l < c + LANES; ++l) {
-      index[count] = (int32_t)l;
-      count += s[l] >= least;
-    }
+    // A byte per lane, of which few are set.
+    const Bytes bytes = __builtin_convertvector(high, Bytes);
+    uint64_t parts[(LANES + 7) / 8] = {};
+    __builtin_memcpy(parts, &bytes, sizeof bytes);
+    for (int a = 0; a < (LANES + 7) / 8; ++a)
+      for (uint64_t left = parts[a] & 0x0101010101010101u; left; left &= left - 1)
+        index[count++] = (int32_t)(c + 8 * a + __builtin_ctzll(left) / 8);
   }
   return count;
 }
+
+// The sum of all lanes, half by half.
+template <int L>
+struct Lanes {
+  typedef float Vector __attribute__((vector_size(L * 4)));
+  static inline float total(Vector v) {
+    typename Lanes<L / 2>::Vector low, high;
+    __builtin_memcpy(&low, &v, sizeof low);
+    __builtin_memcpy(&high, (const char*)&v + sizeof low, sizeof high);
+    return Lanes<L / 2>::total(low + high);
+  }
+};
+
+template <>
+struct Lanes<2> {
+  typedef float Vector __attribute__((vector_size(8)));
+  static inline float total(Vector v) { return v[0] + v[1]; }
+};
 
 static void half_squares(const float* x, size_t width, const float* means, const float* rates, const int32_t* index,
                          size_t count, float* out) {
@@ -77,25 +96,36 @@ static void half_squares(const float* x, size_t width, const float* means, const
       const Floats u = (*(const Loose*)(x + j) - *(const Loose*)(mean + j)) * *(const Loose*)(rate + j);
       sum += u * u;
     }
-    // In halves, which is quicker than one after the other.
-    float lanes[LANES];
-    __builtin_memcpy(lanes, &sum, sizeof lanes);
-    for (int half = LANES / 2; half; half /= 2)
-      for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    out[t] = 0.5f * lanes[0];
+    out[t] = 0.5f * Lanes<LANES>::total(sum);
   }
+}
+
+// V registers of columns side by side, so that one sum need not wait for another.
+template <int V>
+static inline void add_columns(const float* rows, const int32_t* index, const float* weights, size_t count,
+                               size_t width, const float* mean, const float* rate, double* first, double* second) {
+  Floats m[V], r[V], one[V], two[V];
+  for (int a = 0; a < V; ++a) {
+    m[a] = *(const Loose*)(mean + a * LANES), r[a] = *(const Loose*)(rate + a * LANES);
+    one[a] = two[a] = Floats{};
+  }
+  for (size_t t = 0; t < count; ++t)
+    for (int a = 0; a < V; ++a) {
+      const Floats u = (*(const Loose*)(rows + index[t] * width + a * LANES) - m[a]) * r[a];
+      const Floats share = weights[t] * u;
+      one[a] += share;
+      two[a] += share * u - weights[t];
+    }
+  for (int a = 0; a < V; ++a)
+    for (int l = 0; l < LANES; ++l) first[a * LANES + l] += one[a][l], second[a * LANES + l] += two[a][l];
 }
 
 static void add_moments(const float* rows, const int32_t* index, const float* weights, size_t count, size_t width,
                         const float* mean, const float* rate, double* first, double* second) {
-  for (size_t j = 0; j < width; j += LANES) {
-    const Floats m = *(const Loose*)(mean + j), r = *(const Loose*)(rate + j);
-    Floats one = {}, two = {};
-    for (size_t t = 0; t < count; ++t) {
-      const Floats u = (*(const Loose*)(rows + index[t] * width + j) - m) * r;
-      one += weights[t] * u;
-      two += weights[t] * (u * u - 1.0f);
-    }
-    for (int l = 0; l < LANES; ++l) first[j + l] += one[l], second[j + l] += two[l];
-  }
+  constexpr size_t V = LANES == 8 ? 2 : 4;
+  size_t j = 0;
+  for (; j + V * LANES <= width; j += V * LANES)
+    add_columns<V>(rows + j, index, weights, count, width, mean + j, rate + j, first + j, second + j);
+  for (; j < width; j += LANES)
+    add_columns<1>(rows + j, index, weights, count, width, mean + j, rate + j, first + j, second + j);
 }

@@ -27,8 +27,8 @@ class DenseSift:
     is less than `contrast` (white less black, per pixel) it is all zeros; the default keeps everything but rounding.
     `smoothing` is the standard deviation, in pixels, of a Gaussian applied to every size before gradients are taken.
 
-    >>> DenseSift(step=6, scales=1).describe(np.zeros((25, 19, 3), np.uint8)).positions.round(2).tolist()
-    [[0.5, 0.38], [0.5, 0.62]]
+    >>> DenseSift(step=6, scales=2).describe(np.zeros((38, 38, 3), np.uint8)).values.shape
+    (20, 128)
     """
 
     dimension = 128
@@ -57,7 +57,7 @@ class DenseSift:
 
     def _patches(self, gray: NDArray[np.float32], rows: Line, columns: Line) -> NDArray[np.float32]:
         cell, step, pitch = self.grid.cell, self.grid.step, self.grid.pitch
-        profile = np.float32(1) - np.abs(np.arange(1 - cell, cell, dtype=np.float32)) / np.float32(cell)
+        profile = (1 - np.abs(np.arange(1 - cell, cell)) / cell).astype(np.float32)
         cells = self.grid.cells(rows, columns)
         top, left = rows.first - cell + 1, columns.first - cell + 1
         _native.orientation_cells(gray, (top, pitch), (left, pitch), profile, cells)

@@ -66,7 +66,7 @@ class Mixture:
         return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32)
 
     def sums(self, X: Vectors, cells: Cells) -> Sums:
-        """Posteriors of the rows of X (m, D) and what they add up to in each cell; shares below 1e-7 are left out."""
+        """Posteriors of the rows of X (m, D) and what they add up to in each cell; shares below 1e-6 are left out."""
         k, D = self.means.shape
         counts, total = np.zeros((len(cells), k)), np.zeros(1)
         first, second = np.zeros((len(cells), k, D)), np.zeros((len(cells), k, D))

@@ -35,7 +35,7 @@ class Projection:
         """z for every row of X (m, D), as (m, p) float32; every row depends on itself and its place alone."""
         with one_thread():
             Z = X @ self.components
-        Z -= self.mean.astype(np.float64) @ self.components
+        Z -= (self.mean.astype(np.float64) @ self.components).astype(np.float32)
         if self.unit:
             lengths = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
             Z /= np.where(lengths > 0, lengths, 1)
