@@ -32,6 +32,7 @@ _HOMES = {
     "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
     "LinearClassifier": "estimators.linear_classifier",
     "MultiTaskTraceNorm": "estimators.multi_task",
+    "OnnxFeatures": "features.onnx_features",
     "SharedStructureClassifier": "estimators.shared_structure",
     "SquareLossExemplar": "exemplar.square_loss",
     "StochasticClassifier": "estimators.stochastic",

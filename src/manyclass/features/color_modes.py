@@ -11,9 +11,7 @@ _WITH_ALPHA = ("RGBA", "LA", "PA", "La", "RGBa")
 
 def as_rgb(picture: Image.Image) -> Image.Image:
     """The picture in RGB: transparent parts over white, 16 bits and fractions scaled."""
-    if picture.mode.startswith("I;16"):
-        return Image.fromarray(eight_bits(np.asarray(picture))).convert("RGB")
-    if picture.mode == "F":
+    if picture.mode.startswith("I;16") or picture.mode == "F":
         return Image.fromarray(eight_bits(np.asarray(picture))).convert("RGB")
     if picture.mode == "I":
         raise ImageError("has 32-bit integers, of which nobody knows what is white")
@@ -42,7 +40,8 @@ def eight_bits(values: NDArray[np.generic]) -> NDArray[np.uint8]:
 def _of_fractions(values: NDArray[np.float32]) -> NDArray[np.uint8]:
     if not (values.size and values.min() >= 0 and values.max() <= 1):  # which NaN is not either
         raise ImageError("has floating-point pixels outside [0, 1]; scale them first")
-    return np.floor(values * 255 + 0.5).astype(np.uint8)
+    scaled: NDArray[np.uint8] = np.floor(values * 255 + 0.5).astype(np.uint8)
+    return scaled
 
 
 def _over_white(picture: Image.Image) -> Image.Image:

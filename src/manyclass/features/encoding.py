@@ -1,5 +1,6 @@
 """Many pictures through one encoder, in parallel and in order; each gives a row, or the reason why not."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -102,3 +103,17 @@ def coded(outcome: Outcome, quantizer: Quantizer | None) -> Outcome:
         return Outcome(outcome.position, quantizer.encode_rows(outcome.row[None])[0])
     except ValueError as error:
         return Outcome(outcome.position, None, f"cannot be quantized: {reason(error)}")
+
+
+def encoded(images: Sequence[Any], encoder: Encoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
+    """The rows (n, d) of pictures, of which none may be bad."""
+    X = np.empty((len(images), encoder.n_features_out_), np.float32)
+    encoding = Encoding(images, encoder, max_pixels)
+    for outcomes in encoding.outcomes(encoding.chunks()):
+        for outcome in outcomes:
+            if outcome.row is None:
+                image = images[outcome.position]
+                name = os.fsdecode(image) if isinstance(image, str | bytes | os.PathLike) else outcome.position
+                raise ImageError(f"image {name} {outcome.reason}")
+            X[outcome.position] = outcome.row
+    return X

@@ -14,6 +14,8 @@ from manyclass.features.silence import silence
 
 # Decoders that are in wide use and fuzzed; others run interpreters, or nobody has looked at them for years.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+MOST_LIMIT = 150_000_000  # beyond that Pillow refuses by itself
+_COPIES = {"WEBP": 2}  # a decoder that holds more copies of a picture than others may have fewer pixels
 _BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -48,22 +50,26 @@ def decoded(path: str | bytes | os.PathLike[Any], most: int, limit: int) -> NDAr
 
 def _opened(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:
     try:
-        mode = os.stat(path).st_mode  # before it is opened: to open a device or a pipe can do things
-        if not stat.S_ISREG(mode):
-            raise ImageError("is a folder" if stat.S_ISDIR(mode) else "is not a file")
-        file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+        _check_file(os.stat(path))  # before it is opened: to open a device or a pipe can do things
+        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    except ImageError:
+        raise
     except (OSError, ValueError) as error:
-        if isinstance(error, ImageError):
-            raise
         raise ImageError(f"cannot be read: {reason(error)}") from error
-    if os.fstat(file.fileno()).st_size == 0:
-        file.close()
+
+
+def _check_file(found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise ImageError("is a folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise ImageError("is not a file")
+    if found.st_size == 0:
         raise ImageError("is empty")
-    return file
 
 
 def _prepare(picture: Image.Image, most: int, limit: int) -> None:
     width, height = picture.size
+    limit //= _COPIES.get(picture.format or "", 1)
     if width * height > limit:
         raise ImageError(f"has {width} x {height} pixels, more than {limit:,}")
     if min(width, height) < 1:
@@ -72,10 +78,10 @@ def _prepare(picture: Image.Image, most: int, limit: int) -> None:
     picture.draft(picture.mode, final_size(width, height, most))
 
 
-def _orientation(picture: Image.Image) -> int | None:
+def _orientation(picture: Image.Image) -> int:
     """The number of the EXIF of a loaded picture; a picture whose EXIF is broken stays as it is."""
     try:
         value = picture.getexif().get(ExifTags.Base.Orientation)
     except Exception:
-        return None
-    return value if isinstance(value, int) else None
+        return 1
+    return value if isinstance(value, int) else 1

@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from manyclass import _checks
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store import Store, StoreWriter
 from manyclass.data.store.sealed import digest
 from manyclass.features.encoding import Encoding, Outcome
 from manyclass.features.quantizer_sample import learned
 from manyclass.features.run_identity import run_identity
-from manyclass.features.skipped import Skipped, SkipLog
+from manyclass.features.skipped import SkipLog, Skipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ def write_features(
     quantizer: Quantizer | None = None,
     sample: int | None = None,
     seed: int = 0,
-    max_pixels: int = 100_000,
+    max_pixels: int | None = None,
     limit: int = 50_000_000,
     overwrite: bool = False,
     resume: bool = True,
@@ -47,21 +48,23 @@ def write_features(
 ) -> FeatureRun:
     """Encode pictures, which `read_image` reads, and write their rows to a store as they come.
 
-    `encoder` has encode(image) and n_features_out_, as FisherVectors has. y, names (by default the paths) and split have
-    an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted learns
-    from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
-    `FeatureRun.skipped` and in `<path>.skipped.jsonl`. Pictures are shared out among threads, and neither their number
+    `encoder` has encode(image) and n_features_out_, as FisherVectors has. y, names (by default the paths) and split
+    have an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted
+    learns from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
+    `FeatureRun.skipped` and in `<path>.skipped.jsonl`. Larger ones are shrunk to max_pixels, by default the encoder's;
+    files of more than `limit` pixels are not opened. Pictures are shared out among threads, and neither their number
     nor interruptions, after which the same call goes on, change a bit. `progress` gets (pictures done, in all).
     """
     path = Path(path).expanduser()
     names = _names(images) if names is None else names
     columns = {"y": y, "names": names, "split": split}
     _check_lengths(images, columns)
-    encoding = Encoding(images, encoder, max_pixels, limit)
+    most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
+    encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), limit)
     identity = run_identity(encoding, names, quantizer, sample, seed)
     kept = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
     fitted, known = learned(quantizer, kept.quantizer, encoding, sample, seed)
-    encoding = Encoding(images, encoder, max_pixels, limit, fitted)
+    encoding = replace(encoding, quantizer=fitted)
     width = None if fitted else encoder.n_features_out_
     with StoreWriter(path, width, quantizer=fitted, identity=identity, overwrite=overwrite, resume=resume) as writer:
         log = SkipLog.beside(path, digest(identity), writer.rows_done)
@@ -70,7 +73,8 @@ def write_features(
         _check_some(writer, log, len(images))
         rows = _left(len(images), log.entries)
         entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
-        store = writer.commit(**entries, classes=classes, provenance=provenance)
+        counts = {"images": len(images), "skipped": len(log.entries)}
+        store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **counts})
         log.close()
     return FeatureRun(store, log.entries, done)
 
