@@ -17,6 +17,7 @@ ALL = (
     "exemplar",
     "kernel_exemplar",
     "search",
+    "features",
 )
 
 

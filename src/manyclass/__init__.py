@@ -40,6 +40,13 @@ _HOMES = {
     "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
     "SquareLossExemplar": "exemplar.square_loss",
     "WhitenedPCA": "exemplar.whitening",
+    "BagOfWords": "features.bag_of_words",
+    "FisherVectors": "features.fisher",
+    "ImageError": "features.images",
+    "OnnxFeatures": "features.onnx_features",
+    "Vlad": "features.vlad",
+    "read_image": "features.images",
+    "write_features": "features.writing",
     "GroupNorm": "penalties.group",
     "L1Norm": "penalties.l1",
     "Ridge": "penalties.ridge",
@@ -48,7 +55,7 @@ _HOMES = {
     "set_threads": "_threads",
     "threads": "_threads",
 }
-_FOLDERS = ("data", "datasets", "evaluation", "exemplar", "retrieval")
+_FOLDERS = ("data", "datasets", "evaluation", "exemplar", "features", "retrieval")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

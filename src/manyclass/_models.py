@@ -25,15 +25,19 @@ from manyclass._tensors import Arrays, Format
 FORMAT = Format("manyclass model", 1, "restore the file from a copy or save the model again")
 # The models that may be saved and loaded, and where they live. A file names one of them, and never a module.
 _HOMES = {
+    "BagOfWords": "features.bag_of_words",
     "ExemplarLDA": "exemplar.discriminant",
     "ExemplarSVM": "exemplar.hinge",
+    "FisherVectors": "features.fisher",
     "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
     "LinearClassifier": "estimators.linear_classifier",
     "MultiTaskTraceNorm": "estimators.multi_task",
+    "OnnxFeatures": "features.onnx_features",
     "SharedStructureClassifier": "estimators.shared_structure",
     "SquareLossExemplar": "exemplar.square_loss",
     "StochasticClassifier": "estimators.stochastic",
     "TraceNormClassifier": "estimators.trace_norm",
+    "Vlad": "features.vlad",
     "WhitenedPCA": "exemplar.whitening",
 }
 _OF_A_RUN = ("callbacks", "checkpoint")
