@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t COLUMNS = 16;   // of a panel, as the loops have it
 constexpr std::size_t BLOCK = 960;    // rows whose moments are added up in float32
 constexpr std::size_t SCORED = 96;    // of these, rows that are scored at once
-constexpr float MARGIN = 14.5f;       // log of the share that is too small to count, and what rounding may hide
 
 std::size_t padded(std::size_t n) { return (n + COLUMNS - 1) / COLUMNS * COLUMNS; }
 
@@ -128,8 +127,8 @@ class Block {
 // The posteriors of rows: all Gaussians are scored in the quick form, and those that matter in the exact one.
 class Posteriors {
  public:
-  Posteriors(const Kernels& loops, const Centers& centers, const float* logs)
-      : loops_(loops), centers_(centers), logs_(logs), scores_(allocate<float>(SCORED * centers.columns)),
+  Posteriors(const Kernels& loops, const Centers& centers, const float* logs, float margin)
+      : loops_(loops), centers_(centers), logs_(logs), margin_(margin), scores_(allocate<float>(SCORED * centers.columns)),
         index_(centers.columns), exact_(centers.columns) {}
 
   // Shares of n rows; returns the first that has no finite density, or n.
@@ -146,7 +145,7 @@ class Posteriors {
 
  private:
   bool add_row(Block& block, std::size_t row, const float* scores, double& total) {
-    std::size_t count = loops_.near_top(scores, centers_.columns, MARGIN, index_.data());
+    std::size_t count = loops_.near_top(scores, centers_.columns, margin_, index_.data());
     while (count && std::size_t(index_[count - 1]) >= centers_.k) --count;
     if (!count) return false;
     loops_.half_squares(block.rows.get() + row * centers_.width, centers_.width, centers_.means.get(),
@@ -163,6 +162,7 @@ class Posteriors {
   const Kernels& loops_;
   const Centers& centers_;
   const float* logs_;
+  const float margin_;
   Buffer<float> scores_;
   std::vector<std::int32_t> index_;
   std::vector<float> exact_;
@@ -179,13 +179,13 @@ void for_blocks(const Cells& cells, const Work& work) {
 }  // namespace
 
 std::int64_t mixture_sums(const float* X, std::size_t d, const Cells& cells, const float* means, const float* rates,
-                          const float* logs, std::size_t k, double* counts, double* first, double* second,
-                          double* total) {
+                          const float* logs, std::size_t k, float margin, double* counts, double* first,
+                          double* second, double* total) {
   const Kernels& loops = kernels();
   Centers centers(means, rates, k, d);
   for (std::size_t c = 0; c < k; ++c) centers.offsets[c] = float(logs[c] - centers.lay_out(c, true));
   Block block(centers);
-  Posteriors posteriors(loops, centers, logs);
+  Posteriors posteriors(loops, centers, logs, margin);
   std::int64_t bad = -1;
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
     if (bad >= 0) return;

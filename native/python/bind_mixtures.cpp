@@ -29,8 +29,8 @@ void require_sums(const Out<double, 2>& counts, const Out<double, 3>& sums, std:
 }
 
 std::int64_t mixture_sums(const In<float, 2>& X, const Index& order, const Index& starts, const In<float, 2>& means,
-                          const In<float, 2>& rates, const In<float, 1>& logs, const Out<double, 2>& counts,
-                          const Out<double, 3>& first, const Out<double, 3>& second, const Out<double, 1>& total) {
+                          const In<float, 2>& rates, const In<float, 1>& logs, float margin,
+                          const Out<double, 2>& counts, const Out<double, 3>& first, const Out<double, 3>& second, const Out<double, 1>& total) {
   const std::size_t k = means.shape(0), d = X.shape(1);
   const manyclass::Cells cells = checked_cells(order, starts, X.shape(0));
   require(k >= 1 && d >= 1 && means.shape(1) == d, "means must have as many columns as X");
@@ -39,7 +39,7 @@ std::int64_t mixture_sums(const In<float, 2>& X, const Index& order, const Index
   require_sums(counts, second, cells.count, k, d);
   require(total.shape(0) == 1, "total must be one number");
   nb::gil_scoped_release release;
-  return manyclass::mixture_sums(X.data(), d, cells, means.data(), rates.data(), logs.data(), k, counts.data(),
+  return manyclass::mixture_sums(X.data(), d, cells, means.data(), rates.data(), logs.data(), k, margin, counts.data(),
                                  first.data(), second.data(), total.data());
 }
 
@@ -69,7 +69,7 @@ void residual_sums(const In<float, 2>& X, const Index& order, const Index& start
 void bind_mixtures(nb::module_& m) {
   m.def("mixture_sums", &mixture_sums, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
         nb::arg("starts").noconvert(), nb::arg("means").noconvert(), nb::arg("rates").noconvert(),
-        nb::arg("logs").noconvert(), nb::arg("counts").noconvert(), nb::arg("first").noconvert(),
+        nb::arg("logs").noconvert(), nb::arg("margin"), nb::arg("counts").noconvert(), nb::arg("first").noconvert(),
         nb::arg("second").noconvert(), nb::arg("total").noconvert(),
         "Add to the moments of the rows of each cell under a mixture; the first row without a density, or -1.");
   m.def("nearest_words", &nearest_words, nb::arg("X").noconvert(), nb::arg("words").noconvert(),

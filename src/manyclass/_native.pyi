@@ -66,6 +66,7 @@ def mixture_sums(
     means: NDArray[np.float32],
     rates: NDArray[np.float32],
     logs: NDArray[np.float32],
+    margin: float,
     counts: NDArray[np.float64],
     first: NDArray[np.float64],
     second: NDArray[np.float64],

@@ -25,6 +25,7 @@ Doubles = NDArray[np.float64]
 
 VARIANCE_FLOOR = 1e-4  # of the largest variance of a column
 WEIGHT_FLOOR = 1e-6
+_LOG_SHARE = 13.8  # minus the log of the posterior, 1e-6, that is too small to count
 _TILE = 8192  # rows that one thread takes at a time
 _STILL = 1e-4  # nats per row: the likelihood has stopped when it rises by less
 
@@ -59,11 +60,13 @@ class Mixture:
             raise ValueError("a mixture must have finite means, and weights and variances above 0")
 
     @cached_property
-    def _tables(self) -> tuple[Vectors, Vectors, Vectors]:
+    def _tables(self) -> tuple[Vectors, Vectors, Vectors, float]:
         rates = 1 / np.sqrt(self.variances)
         logs = np.log(self.weights) + np.log(rates).sum(axis=1)
         means = np.ascontiguousarray(self.means, np.float32)
-        return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32)
+        # What a posterior adds to a Fisher vector is divided by the root of its weight.
+        margin = _LOG_SHARE + np.log(self.weights.max() / self.weights.min()) / 2
+        return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32), min(margin, 2 * _LOG_SHARE)
 
     def sums(self, X: Vectors, cells: Cells) -> Sums:
         """Posteriors of the rows of X (m, D) and what they add up to in each cell; shares below 1e-6 are left out."""
