@@ -203,3 +203,20 @@ def test_folders_that_are_no_truth_are_refused(tmp_path, queries, names, sentenc
 def test_a_path_that_is_not_there_is_told(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"path must be a file or folder of ground truth; .*nothing\.mat"):
         read_truth(tmp_path / "nothing.mat")
+
+
+def test_a_short_pickle_cannot_ask_for_much_memory(tmp_path):
+    name = " " + "a" * 100_000
+    record = {"imlist": [name] * 50_000, "qimlist": [], "gnd": []}
+    (tmp_path / "bomb.pkl").write_bytes(pickle.dumps(record))
+    assert (tmp_path / "bomb.pkl").stat().st_size < 300_000
+    with pytest.raises(ValueError, match="imlist must list names of at most 4096 letters; got one of 100001"):
+        read_truth(tmp_path / "bomb.pkl")
+
+
+@pytest.mark.parametrize("number", [np.inf, 1e300])
+def test_numbers_beyond_all_rows_are_refused(tmp_path, number):
+    entry = {"easy": np.array([number]), "hard": [], "junk": []}
+    (tmp_path / "x.pkl").write_bytes(pickle.dumps({"imlist": ["a"], "qimlist": ["q"], "gnd": [entry]}))
+    with pytest.raises(ValueError, match="must hold whole numbers from 0 on"):
+        read_truth(tmp_path / "x.pkl")

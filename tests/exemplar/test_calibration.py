@@ -6,7 +6,7 @@ from exemplar.problems import ENCODERS, pool
 
 import manyclass as mc
 from manyclass.exemplar import calibrate
-from manyclass.exemplar.calibration import combinations, trapezoid_precision
+from manyclass.exemplar.calibration import combinations
 
 
 def labeled(seed=0):
@@ -104,22 +104,11 @@ def test_the_encoder_that_was_given_stays_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("hits", "area"),
-    [
-        ([1], 1),
-        ([0, 1], 0.25),
-        ([1, 1, 0], 1),
-        ([0, 0, 1, 1], ((0 + 1 / 3) / 2 + (1 / 3 + 1 / 2) / 2) / 2),
-    ],
-)
-def test_average_precision_of_rankings_worked_by_hand(hits, area):
-    assert trapezoid_precision(np.array(hits, bool)) == pytest.approx(area, abs=1e-12)
-
-
-@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"y": np.zeros(59)}, r"y must have one entry per row of X \(60\); got 59"),
+        ({"y": np.zeros((60, 1))}, r"y must be a vector with at least one label; got shape \(60, 1\)"),
+        ({"y": np.full(60, np.nan)}, "y must hold finite numbers; row 0 has NaN or infinity"),
         ({"y": np.arange(60)}, "y must have a label of two rows at least; got no two equal labels"),
         ({"grid": {"regularization": []}}, "grid must have a value for every parameter; got none for regularization"),
         ({"grid": {}}, "grid must name a parameter to choose"),

@@ -66,12 +66,26 @@ def test_positives_draw_their_kind_and_negatives_push_theirs_away():
     ("positives", "negatives", "sentence"),
     [
         (np.zeros((0, 4)), None, "positives must have at least one row; got none"),
-        (np.zeros((2, 3)), None, "x must have 4 numbers, or rows of them"),
-        (np.zeros((2, 4)), np.zeros((1, 5)), "x must have 4 numbers, or rows of them"),
-        (np.full((1, 4), np.nan), None, "x must hold finite numbers"),
+        (np.zeros((2, 3)), None, "must have 4 numbers, or rows of them"),
+        (np.zeros((2, 4)), np.zeros((1, 5)), "must have 4 numbers, or rows of them"),
+        (np.full((1, 4), np.nan), None, "positives must hold finite numbers"),
     ],
 )
 def test_examples_that_do_not_fit_are_refused(positives, negatives, sentence):
     encoder = mc.SquareLossExemplar().fit(np.random.default_rng(0).standard_normal((30, 4)))
     with pytest.raises(ValueError, match=sentence):
         encoder.examples_classifier(positives, negatives)
+
+
+def test_examples_may_be_any_matrix_and_mistakes_name_them():
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    enc, rows = mc.SquareLossExemplar().fit(rng.normal(size=(50, 4))), rng.normal(size=(3, 4))
+    w, bias = enc.examples_classifier(rows[:2], rows[2:])
+    for kind in (csr_array, mc.as_matrix):
+        found, offset = enc.examples_classifier(kind(rows[:2]), kind(rows[2:]))
+        np.testing.assert_array_equal(found, w)
+        assert offset == bias
+    with pytest.raises(ValueError, match="negatives must have 4 numbers, or rows of them; got shape \\(1, 3\\)"):
+        enc.examples_classifier(rows, rows[:1, :3])

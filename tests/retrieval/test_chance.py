@@ -39,8 +39,14 @@ def test_chances_fall_with_the_score_and_are_those_counted_within_the_pool():
     assert p[-1] < 1e-6
 
 
-def test_a_pool_of_equal_scores_calls_whatever_is_higher_impossible():
-    assert chances(np.array([[1.0, 2.0]]), np.ones((1, 100))).tolist() == [[1.0, 0.0]]
+def test_a_pool_of_equal_scores_can_only_be_counted():
+    assert chances(np.array([[1.0, 2.0]]), np.ones((1, 99))).tolist() == [[1.0, 0.01]]
+
+
+def test_what_some_of_the_pool_exceed_is_not_impossible_where_most_scores_are_equal():
+    pool = np.append(np.zeros(980), np.linspace(0.1, 0.5, 20))[None]
+    found = chances(np.array([[0.01, 0.3, 3.0]]), pool)[0]
+    np.testing.assert_allclose(found, [0.02 * 2 ** (-0.01 / 0.3), 0.01, 0.02 * 2**-10])
 
 
 def test_one_related_image_in_the_pool_changes_little():

@@ -101,3 +101,13 @@ def test_the_loop_refuses_shapes_that_do_not_fit(X, index, Q, scores):
             np.zeros(X, np.float32), np.array(index, np.int64), np.zeros(Q, np.float32), 0,
             np.zeros(scores, np.float32), places, 1,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_whose_products_differ_by_less_than_float32_can_tell_rank_right(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(300, dtype=np.float32) + rng.standard_normal((80, 300), dtype=np.float32) * np.float32(3e-7)
+    Q = rng.standard_normal((4, 300), dtype=np.float32)
+    exact = Q.astype(np.float64) @ X.astype(np.float64).T
+    _, found = best_by_product(Q, pieces(X), None, len(X))
+    np.testing.assert_array_equal(found, np.argsort(-exact, axis=1, kind="stable"))

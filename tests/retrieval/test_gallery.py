@@ -1,5 +1,7 @@
 """What a user of a gallery meets: ids, filters, stages, edges and mistakes."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,40 @@ def test_an_empty_gallery_has_no_hits_and_takes_any_query():
     assert not mc.Gallery(pool=X).search(X[:3]).matched.any()
 
 
+@pytest.mark.parametrize("before", [lambda g: g.search([[1.0, 2.0]]), lambda g: g.add([[1.0, np.nan]])])
+def test_only_what_is_added_fixes_the_width_of_vectors(before):
+    g = mc.Gallery()
+    with contextlib.suppress(ValueError):
+        before(g)
+    g.add(X)
+    assert g.search(X[:1], k=1).ids.tolist() == [[0]]
+
+
+def test_an_id_may_be_an_array_of_no_dimension(gallery):
+    gallery.remove(np.array("im3"))
+    assert "im3" not in gallery
+
+
+def test_images_of_the_gallery_find_their_neighbors_and_not_themselves(gallery):
+    gallery.remove("im2")
+    hits, plain = gallery.search_ids(["im5", "im1"], k=4), gallery.search(X[[5, 1]], k=5)
+    assert hits.ids.tolist() == plain.ids[:, 1:].tolist()
+    assert hits.scores.tobytes() == plain.scores[:, 1:].tobytes()
+    assert gallery.search_ids("im5", k=99).ids.shape == (1, 28)
+    assert gallery.search_ids("im5", k=99, where=["im5"]).ids.shape == (1, 0)
+    assert gallery.search_ids(["im5", "im1"], k=99, where=["im5", "im7"]).ids[:, 0].tolist()[0] == "im7"
+
+
+def test_a_copy_is_found_by_its_id_and_an_image_is_no_match_of_itself():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((100, 32))
+    g = mc.Gallery(mc.SquareLossExemplar(pool=200, random_state=0).fit(rng.standard_normal((500, 32))))
+    g.add(np.vstack([Z, Z[:1]]))
+    hits = g.search_ids([0, 100, 7], k=1)
+    assert hits.ids[:2].tolist() == [[100], [0]]
+    assert hits.matched.tolist() == [True, True, False]
+
+
 def test_no_queries_give_no_hits(gallery):
     assert gallery.search(X[:0], k=4).ids.shape == (0, 4)
 
@@ -71,13 +107,20 @@ def test_an_image_is_in_the_gallery_by_its_id(gallery):
         {"year": 2001},
         {"year": [2001]},
         {"year": {2001}},
+        {"year": range(2001, 2002)},
+        {"year": np.array([2001, 1900])},
+        {"year": (y for y in [2001])},
         lambda image: image["year"] == 2001,
         np.arange(30) % 3 == 1,
         (np.arange(30) % 3 == 1).tolist(),
+        tuple(np.arange(30) % 3 == 1),
         {f"im{i}" for i in range(1, 30, 3)},
         [*(f"im{i}" for i in range(1, 30, 3)), "im77"],
     ],
-    ids=["value", "values", "set", "function", "mask", "list of bools", "ids", "ids that are not all there"],
+    ids=[
+        *("value", "values", "set", "range", "array", "generator", "function", "mask", "list of bools"),
+        *("tuple of bools", "ids", "ids that are not all there"),
+    ],
 )
 def test_a_filter_leaves_exactly_the_images_that_it_names(gallery, where):
     hits = gallery.search(X[:4], k=50, where=where)
@@ -149,6 +192,10 @@ MISTAKES = {
     "an id again": (lambda g: g.add(X[:1], ids=["im3"]), "ids must be new; 'im3' is in the gallery already"),
     "another kind of id": (lambda g: g.add(X[:1], ids=[3]), "ids must all be strings in this gallery; got 3"),
     "an id that is no id": (lambda g: g.add(X[:1], ids=[3.5]), "integers of 64 bits or strings; got 3.5 at row 0"),
+    "bytes as ids": (lambda g: g.add(X[:2], ids=b"ab"), "ids must be integers or strings, one per image; got b'ab'"),
+    "an id that NumPy would cut": (lambda g: g.add(X[:1], ids=["a\0"]), "ids must be text that does not end in NUL"),
+    "an id that no file can hold": (lambda g: g.add(X[:1], ids=["\ud800"]), "has no lone surrogates; got .* at row 0"),
+    "neighbors of what is not there": (lambda g: g.search_ids("no"), "ids must be in the gallery; 'no' is not"),
     "too few ids": (lambda g: g.add(X[:2], ids=["a"]), r"ids must have one entry per row of X \(2\); got 1"),
     "no ids": (lambda g: g.add(X[:2]), "ids must be given, as those in this gallery are strings"),
     "removal of what is not there": (lambda g: g.remove(["im1", "no"]), "ids must be in the gallery; 'no' is not"),
@@ -190,6 +237,9 @@ def test_a_mistake_is_one_sentence_and_changes_nothing(gallery, mistake):
     ("settings", "sentence"),
     [
         ({"false_match": 1.0}, "false_match must lie between 0 and 1"),
+        ({"encoder": mc.SquareLossExemplar()}, "encoder must be a fitted encoder .*; got a SquareLossExemplar without"),
+        ({"encoder": mc.SquareLossExemplar}, "encoder must be a fitted encoder .*; got a class"),
+        ({"second": "kernel"}, "second must be a fitted encoder .*; got a str without transform"),
         ({"shortlist": 0}, "shortlist must be a whole number, at least 1"),
         ({"index": "nonsense"}, "index must be a string that faiss.index_factory takes; got 'nonsense'"),
         ({"encoder": twins.Distances(2), "index": "Flat"}, "index must be None for an encoder whose similarity"),
@@ -315,3 +365,13 @@ def test_what_an_index_gives_up_early_is_searched_exactly():
     g.add(V)
     exact.add(V)
     assert g.search(V[:9], k=390).ids.tolist() == exact.search(V[:9], k=390).ids.tolist()
+
+
+def test_an_index_with_too_few_images_to_be_trained_says_so_and_works_with_more():
+    pytest.importorskip("faiss")
+    g = mc.Gallery(index="IVF16,Flat")
+    g.add(X[:5])
+    with pytest.raises(ValueError, match="index 'IVF16,Flat' must have more images to be trained on than the 5"):
+        g.search(X[:1])
+    g.add(np.random.default_rng(9).standard_normal((700, 5)))
+    assert g.search(X[:1], k=1).ids.tolist() == [[0]]

@@ -30,6 +30,18 @@ def test_expansion_adds_what_was_found(vectors, alpha):
     np.testing.assert_allclose(hits.scores[0], np.sort(expected)[::-1], atol=1e-6)
 
 
+def test_what_an_expanded_query_finds_is_judged_by_the_query_itself():
+    rng = np.random.default_rng(0)
+    g = mc.Gallery(pool=rng.standard_normal((500, 64)))
+    g.add(rng.standard_normal((500, 64)))
+    Q = rng.standard_normal((50, 64))
+    plain, wide = (g.search(Q, k=500, expansion=e) for e in (None, QueryExpansion(5)))
+    for q in range(50):
+        place = dict(zip(plain.ids[q], plain.false_matches[q], strict=True))
+        np.testing.assert_allclose(wide.false_matches[q], [place[i] for i in wide.ids[q]], rtol=1e-3)
+    assert plain.matched.tolist() == wide.matched.tolist()
+
+
 def test_expansion_of_a_query_that_finds_only_opposites_is_the_query():
     g = mc.Gallery()
     g.add([[-1.0, 0.0]])

@@ -344,3 +344,13 @@ def test_images_that_are_added_after_the_last_ones_were_removed_are_saved(tmp_pa
     g.add(np.ones((5, 3)))
     g.save()
     assert mc.Gallery.open(tmp_path / "g").ids.tolist() == [*range(1190), *range(5200, 5205)]
+
+
+def test_settings_that_were_changed_are_saved_though_no_image_was(tmp_path):
+    g = mc.Gallery()
+    g.add(np.eye(3))
+    g.save(tmp_path / "g")
+    g.false_match, g.shortlist = 0.2, 7
+    g.save()
+    again = mc.Gallery.open(tmp_path / "g")
+    assert (again.false_match, again.shortlist) == (0.2, 7)

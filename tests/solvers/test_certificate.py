@@ -6,9 +6,14 @@ from contracts.solver import objective, value
 from hypothesis import given
 from hypothesis import strategies as st
 
+import manyclass as mc
+from manyclass.losses.scores import as_score_loss
+from manyclass.penalties.trace import TraceNorm
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.certificate import certify, solved
+from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Product, Whole
+from manyclass.solvers.problem import Problem
 from manyclass.solvers.solve import solve
 
 GAUGES = ["trace", "l1", "group", None]
@@ -62,3 +67,20 @@ def test_zero_is_not_solved_though_its_gap_is_small_against_the_objective():
     certificate = certify(made, Whole(np.zeros((made.d, made.k)), base.b), base)
     assert 0 < certificate.gap < 0.05 * certificate.objective
     assert not solved(certificate.gap, certificate.objective, base, 0.05, np.float64)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])
+def test_classes_of_one_row_beside_a_large_one_have_a_finite_gap(loss):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(60) < 57, 0, np.arange(60) - 56)
+    problem = Problem.whole(mc.as_matrix(rng.standard_normal((60, 8))), y, 4)
+    made = Objective(problem, as_score_loss(loss), TraceNorm(1e-2))
+    base = baseline(made)
+    W = rng.standard_normal((8, 4))
+    certificate = certify(made, Whole(W, base.b), base)
+    assert np.isfinite(certificate.gap)
+
+
+def test_an_endless_gap_is_no_proof():
+    made = objective("trace", "softmax")
+    assert not solved(np.inf, 1.0, baseline(made), 1e-4, np.float64)

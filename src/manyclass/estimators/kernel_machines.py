@@ -103,7 +103,10 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             check_gram(X)
             return of_gram(X)
         self.X_fit_ = X
-        return of_gram(kernel_matrix(self.kernel_, X, X))
+        with np.errstate(invalid="ignore", over="ignore"):
+            K = kernel_matrix(self.kernel_, X, X)
+        _checks.finite(K, f"values of the kernel {self.kernel!r}")
+        return of_gram(K)
 
     def _penalty(self) -> SmoothPenalty:
         return HalfSquare() if self.penalty == "frobenius" else SmoothedTraceNorm(self.smoothing)

@@ -8,6 +8,8 @@ import numpy as np
 from manyclass.evaluation.names import places, stem
 from manyclass.evaluation.truth import Box, Query, Rows, Truth
 
+_LONGEST = 4096  # letters of a name, as of a path
+
 
 def truth_of(record: Any, first: int) -> Truth:
     """Truth by a mapping with
@@ -65,6 +67,9 @@ def _names(values: Any, key: str) -> list[str]:
     names = _listed(values)
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise ValueError(f"{key} must list names of images; got {type(wrong[0]).__name__}")
+    # A short file can name one long string very often, and every name is copied.
+    if (longest := max(map(len, names), default=0)) > _LONGEST:
+        raise ValueError(f"{key} must list names of at most {_LONGEST} letters; got one of {longest}")
     return [name.strip() for name in names]
 
 
@@ -82,7 +87,8 @@ def _rows(values: Any, first: int, where: str) -> Rows:
     numbers = np.ravel(np.asarray(values))
     if not numbers.size:
         return np.zeros(0, np.intp)
-    if numbers.dtype.kind not in "iuf" or (numbers != np.trunc(numbers)).any() or numbers.min() < first:
+    whole = numbers.dtype.kind in "iuf" and bool((numbers == np.trunc(numbers)).all())
+    if not whole or numbers.min() < first or numbers.max() >= 2**62:
         raise ValueError(f"{where} must hold whole numbers from {first} on; got {numbers[:5].tolist()}")
     return numbers.astype(np.intp) - first
 

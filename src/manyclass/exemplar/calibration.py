@@ -12,6 +12,8 @@ from manyclass import _checks
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.data.tiles import spans
+from manyclass.evaluation.average_precision import area_of
+from manyclass.evaluation.labels import as_labels
 from manyclass.exemplar.encoder import Codes, Encoder
 
 TILE = 256  # queries that are ranked at once
@@ -28,10 +30,15 @@ def calibrate(
 ) -> Encoder:
     """The encoder with the best settings of a grid, fitted on the negatives; `encoder` itself stays as it is.
 
-    With labels y, every row of X looks for the others of its label among all rows but itself. Without them, every row
-    is looked for by a copy of which nine columns in ten, drawn at random, are replaced by their means among the
-    negatives; that keeps from the worst settings, but labels tell more. The measure is the mean average precision (the
-    trapezoid one); of equals the first wins. X should be none of the negatives.
+    With labels y, every row of X looks for the others of its label among all rows but itself: settings are chosen for
+    what makes images alike to you. The measure is the mean average precision (the trapezoid one); of equals the first
+    wins. X should be none of the negatives.
+
+    Without labels, every row is looked for by a copy of which nine columns in ten, drawn at random, are replaced by
+    their means among the negatives. That tells which settings survive the loss of columns, and so keeps from those that
+    magnify noise or let a few columns decide. It cannot tell which differences between images matter: a change of
+    light, view or background is in no copy, and the best setting for copies may be far from the best for photographs.
+    Where nothing is known, take it for a start; a few dozen pairs with labels are worth more.
 
     `grid` has a list of values for each name of a parameter, and all combinations are tried; by default it is the
     encoder's own, for linear ones regularization from 1e-6 to 10 times the mean square of the negatives about their
@@ -96,20 +103,8 @@ class Search:
                 order = order[order != i]
             hits = self.labels[order] == self.asked[i]
             if hits.any():
-                found.append(trapezoid_precision(hits))
+                found.append(area_of(np.flatnonzero(hits), "trapezoid"))
         return found
-
-
-def trapezoid_precision(hits: NDArray[np.bool_]) -> float:
-    """Average precision of a ranking, the area under precision and recall by trapezoids.
-
-    >>> trapezoid_precision(np.array([True, False, True])).hex() == ((1 + (1 / 2 + 2 / 3) / 2) / 2).hex()
-    True
-    """
-    ranks = np.flatnonzero(hits)
-    before = np.arange(len(ranks))
-    left = np.where(ranks > 0, before / np.maximum(ranks, 1), 1.0)
-    return float(np.mean((left + (before + 1) / (ranks + 1)) / 2))
 
 
 def _held_out(encoder: Encoder, X: Any, d: int) -> Matrix:
@@ -120,7 +115,7 @@ def _held_out(encoder: Encoder, X: Any, d: int) -> Matrix:
 
 
 def _among_labels(rows: Matrix, y: ArrayLike) -> Search:
-    labels = np.asarray(y)
+    labels = as_labels(y, "y")
     _checks.same_length(labels, rows, "y", "X")
     if len(np.unique(labels)) == len(labels):
         raise ValueError("y must have a label of two rows at least; got no two equal labels")

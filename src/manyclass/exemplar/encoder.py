@@ -74,6 +74,14 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         found = in_order(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
         return np.concatenate([np.zeros((0, len(D)), np.float32), *found])
 
+    def pool_similarity(self, C: ArrayLike) -> Codes:
+        """How alike codes C (n, p) and those of the pool are, (n, m), as far as known with each of the pool left out.
+
+        An image is less alike to what its machine was fitted against than to strangers. Where there is a closed form
+        for that it is made up for; otherwise this is `similarity(C, pool_)`.
+        """
+        return self.similarity(C, self.pool_)
+
     def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
         """Values for the parameters that `calibrate` chooses, if it is given none."""
         if not hasattr(self, "regularization"):
@@ -103,7 +111,12 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
     def _finish(self, matrix: Matrix) -> None:
         self.n_features_out_ = self._n_codes()
-        self.pool_ = self._codes(Sample(matrix, self.pool, self.random_state))
+        sample = Sample(matrix, self.pool, self.random_state)
+        self.pool_ = self._codes(sample)
+        self._leave_out(sample.rows(slice(None)).astype(np.float64), len(matrix))
+
+    def _leave_out(self, rows: Doubles, n: int) -> None:
+        """Keep what `pool_similarity` needs of the rows (m, d) of the pool, which are among n negatives."""
 
     def _check_settings(self) -> None:
         return

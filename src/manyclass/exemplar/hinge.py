@@ -46,7 +46,9 @@ class ExemplarSVM(Encoder):
     n_steps : of "sgd"; each sees the image and one negative.
     tolerance, max_epochs : of "exact"; how far the objective may be above the optimum, as a part of itself, and after
         how many sweeps a ConvergenceWarning says that it is not there.
-    pool, random_state : how many negatives are kept as codes, and the seed by which they and the steps are drawn.
+    pool, random_state : how many negatives are kept as codes, and the seed by which they and the steps are drawn. There
+        is no closed form for what leaving one of them out would change: where negatives are no more than a few times
+        the dimensions, a gallery calls too many queries matched.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """KernelSquareLossExemplar: the square-loss exemplar machine in the space of a kernel."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
-from manyclass._blas import one_thread
+from manyclass._blas import in_order, one_thread
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.kernels import Doubles
 from manyclass.data.matrix import Matrix
@@ -28,6 +28,7 @@ from manyclass.exemplar.kernel_similarity import kernel_similarity, outside
 from manyclass.exemplar.kernel_solution import Spread, solve, spread_of
 from manyclass.exemplar.kernel_values import computed_values, given_values, projected_values
 from manyclass.exemplar.kernels import KERNELS, ExemplarKernel
+from manyclass.exemplar.left_out import left_out_cosines, weight_of_left_out
 from manyclass.exemplar.linear import one_or_many
 
 FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
@@ -87,6 +88,7 @@ class KernelSquareLossExemplar(Encoder):
     slopes_: Doubles
     mean_: Doubles
     slope_offset_: Doubles
+    pool_pull_: Doubles
 
     def __init__(
         self,
@@ -125,6 +127,16 @@ class KernelSquareLossExemplar(Encoder):
         if values is None:
             return kernel_similarity(*parts, projected_values(*parts))
         return kernel_similarity(*parts, given_values(values, *parts))
+
+    def pool_similarity(self, C: ArrayLike) -> Codes:
+        """How alike codes C (n, p) and those of the pool are, (n, m), with each of the pool left out.
+
+        Of an incomplete factor this is an approximation, as the factor stays as it is.
+        """
+        C = self._check_codes(C, "C")
+        parts = CodeParts(C, self.rank_)
+        pulls = np.concatenate([np.zeros((0, len(self.pool_))), *in_order(self._pulls(parts), parts.tiles())])
+        return left_out_cosines(self.similarity(C, self.pool_), pulls)
 
     def classifier(self, x: ArrayLike) -> KernelClassifier:
         """The machine of an image x (d,) itself, with its bias and `decision_function`."""
@@ -172,7 +184,7 @@ class KernelSquareLossExemplar(Encoder):
         rows = {} if fitted["kernel_"]["name"] == "precomputed" else {"landmarks_": (m, d)}
         shapes: dict[str, tuple[int, ...]] = {
             "positions_": (m,), "coordinates_": (m, r), "slopes_": (m, r), "mean_": (r,), "slope_offset_": (r,),
-            "pool_": (len(fitted["pool_"]), p), **rows,
+            "pool_": (len(fitted["pool_"]), p), "pool_pull_": (len(fitted["pool_"]), r + 1), **rows,
         }  # fmt: skip
         return shapes
 
@@ -251,6 +263,30 @@ class KernelSquareLossExemplar(Encoder):
             rows = self._coded(block.astype(np.float64))
             V, _ = self._located(rows)
             yield V, V @ v if self._is_given() else self._kernel()(rows, x)[:, 0]
+
+    def _leave_out(self, rows: Doubles, n: int) -> None:
+        rows = self._coded(rows)
+        V, slopes = self._located(rows)
+        around = (V - self.mean_) / self.regularization_
+        weights = weight_of_left_out(np.einsum("ij,ij->i", around, slopes), n) * self._lengths(rows, V, slopes)
+        self.pool_pull_ = weights[:, None] * np.column_stack([around, np.ones(len(V))])
+
+    def _pulls(self, C: CodeParts) -> Callable[[slice], Doubles]:
+        """d'h + 1 over the length of h: the mean of the negatives moves as well when one is left out."""
+
+        def pulls(at: slice) -> Doubles:
+            slopes = C.slopes(at)
+            lengths = self._lengths(C.images(at), C.coordinates(at), slopes)[:, None]
+            H = np.column_stack([slopes, np.ones(len(slopes))])
+            return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0) @ self.pool_pull_.T
+
+        return pulls
+
+    def _lengths(self, rows: Doubles, V: Doubles, slopes: Doubles) -> Doubles:
+        """|h| (m,) of the machines of rows, times lambda."""
+        beyond = 0.0 if self._is_given() else outside(self._kernel().diagonal(rows), V)
+        lengths: Doubles = np.sqrt(np.square(slopes).sum(axis=1) + beyond)
+        return lengths
 
     def _is_given(self) -> bool:
         return bool(self.kernel_["name"] == "precomputed")

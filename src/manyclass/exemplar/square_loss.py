@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from manyclass import _checks
@@ -58,7 +57,7 @@ class SquareLossExemplar(DiscriminativeEncoder):
         self.random_state = random_state
 
     def examples_classifier(
-        self, positives: ArrayLike, negatives: ArrayLike | None = None, negative_weight: float = 1.0
+        self, positives: Any, negatives: Any = None, negative_weight: float = 1.0
     ) -> tuple[Doubles, float]:
         """(w, bias) of one classifier of several positives (p, d), and of further negatives (m, d) beside its own.
 
@@ -67,8 +66,9 @@ class SquareLossExemplar(DiscriminativeEncoder):
         """
         from manyclass.exemplar.examples import examples_classifier
 
-        wanted = one_or_many(self, positives)
-        unwanted = wanted[:0] if negatives is None or not np.size(negatives) else one_or_many(self, negatives)
+        wanted = one_or_many(self, positives, "positives")
+        none = negatives is None or (isinstance(negatives, list | tuple) and not len(negatives))
+        unwanted = wanted[:0] if none else one_or_many(self, negatives, "negatives")
         weights = self.positive_weight, _checks.positive(negative_weight, "negative_weight")
         return examples_classifier(self.mean_, self.projection_, wanted, unwanted, *weights)
 

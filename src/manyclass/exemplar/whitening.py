@@ -2,11 +2,16 @@
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from manyclass import _checks
 from manyclass.data.matrix import Matrix
-from manyclass.exemplar.encoder import Doubles
+from manyclass.exemplar.encoder import Codes, Doubles
 from manyclass.exemplar.linear import LinearEncoder
 from manyclass.exemplar.statistics import Moments, Spectrum
+
+MOST = 1 - 1e-9  # a leverage of 1 leaves nothing of a negative to the others
 
 
 class WhitenedPCA(LinearEncoder):
@@ -32,6 +37,7 @@ class WhitenedPCA(LinearEncoder):
     """
 
     variances_: Doubles
+    pool_leverage_: Doubles
 
     def __init__(self, n_components: int | None = None, power: float = 0.5, pool: int = 1024, random_state: Any = None):
         self.n_components = n_components
@@ -55,6 +61,21 @@ class WhitenedPCA(LinearEncoder):
         self.mean_, self.variances_ = moments.mean, spectrum.s[:p]
         self.projection_ = spectrum.V[:, :p] * self.variances_**-self.power
 
+    def pool_similarity(self, C: ArrayLike) -> Codes:
+        """How alike codes C (n, p) and those of the pool are, (n, m), with each of the pool left out.
+
+        Without a negative of leverage g a cosine c is c / sqrt(1 - g + g c^2), if components have equal variance.
+        """
+        c = self.similarity(C, self.pool_).astype(np.float64)
+        cosines: Codes = (c / np.sqrt(1 - self.pool_leverage_ * (1 - c * c))).astype(np.float32)
+        return cosines
+
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         """The shapes that arrays of a saved encoder must have."""
-        return {**super().fitted_shapes(fitted), "variances_": (fitted["n_features_out_"],)}
+        own = {"variances_": (fitted["n_features_out_"],), "pool_leverage_": (len(fitted["pool_"]),)}
+        return {**super().fitted_shapes(fitted), **own}
+
+    def _leave_out(self, rows: Doubles, n: int) -> None:
+        squares = np.square((rows - self.mean_) @ self.projection_).sum(axis=1)
+        leverages = np.minimum(squares / max(1, n - 1), MOST)
+        self.pool_leverage_ = leverages if self.power == 0.5 else np.zeros(len(rows))

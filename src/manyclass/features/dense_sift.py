@@ -48,7 +48,7 @@ class DenseSift:
 
     def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
         """The patches of an image (h, w, 3); none if it has fewer than 3 patch / 4 + 1 pixels along a side."""
-        gray = _gray(checked_image(image))
+        gray = gray_of(checked_image(image))
 
         def values_of(h: int, w: int, rows: Line, columns: Line) -> NDArray[np.float32]:
             return self._patches(smooth(resize(gray, h, w), self.smoothing), rows, columns)
@@ -67,7 +67,7 @@ class DenseSift:
         return out.reshape(-1, 128)
 
 
-def _gray(image: NDArray[np.uint8]) -> NDArray[np.float32]:
+def gray_of(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Lightness in [0, 1]."""
     gray: NDArray[np.float32] = image[..., 0] * _GRAY[0]
     gray += image[..., 1] * _GRAY[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass import _checks
-from manyclass.penalties.arguments import Floats, as_weights
+from manyclass.penalties.arguments import Floats, as_weights, squares
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
 
@@ -48,6 +49,11 @@ class Gauge(Penalty):
     @abstractmethod
     def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
         """U (d, m), V (k, m) and weights (m,) above 0 with W = U diag(weights) V', whose sum is norm(W)."""
+
+    def beyond(self, G: ArrayLike) -> Callable[[float], float]:
+        """t -> |prox(t G, 1)|_F^2: how far t G is from the ball in which the conjugate is zero, squared."""
+        G = as_weights(G)
+        return lambda t: float(squares(self.prox(G * G.dtype.type(t), 1.0)).sum())
 
     def value(self, W: ArrayLike) -> float:
         return self.strength * self.norm(W)

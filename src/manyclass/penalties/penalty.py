@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
-from manyclass.penalties.arguments import Floats
+from manyclass.penalties.arguments import Floats, as_weights
 
 if TYPE_CHECKING:
     from manyclass.penalties.gauge import Gauge
@@ -34,6 +35,11 @@ class Penalty(ABC):
     def conjugate(self, G: ArrayLike) -> float:
         """sup over W of <G, W> - value(W); inf outside the domain, with room for the rounding of G's dtype."""
 
+    def conjugate_along(self, G: ArrayLike) -> Callable[[float], float]:
+        """t -> conjugate(t G), for little more than the price of one where they share work."""
+        G = as_weights(G)
+        return lambda t: self.conjugate(G * G.dtype.type(t))
+
     @abstractmethod
     def parts(self) -> tuple[Gauge | None, Ridge]:
         """The gauge (None without one) and the ridge (of strength 0 without one) that add up to this penalty."""
@@ -42,3 +48,7 @@ class Penalty(ABC):
         from manyclass.penalties.sums import add
 
         return add(self, other) if isinstance(other, Penalty) else NotImplemented
+
+    def __radd__(self, other: object) -> Penalty:
+        """For `sum`, which begins with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented

@@ -22,6 +22,17 @@ def singular_values(W: Floats) -> Doubles:
         return np.asarray(np.linalg.svd(W.astype(np.float64), compute_uv=False))
 
 
+def singular_values_above(W: Floats, threshold: float) -> Doubles:
+    """The singular values; those far below the threshold may be as wrong as 1e-8 of the largest."""
+    A = (W if len(W) >= W.shape[1] else W.T).astype(np.float64)
+    scale = float(np.abs(A).max(initial=0.0))
+    if scale == 0 or threshold < CLEAR * float(np.linalg.norm(A)):
+        return singular_values(W)
+    A /= scale
+    with one_thread():
+        return np.asarray(scale * np.sqrt(np.maximum(np.linalg.eigvalsh(A.T @ A), 0)))
+
+
 def triples(W: Floats) -> tuple[Doubles, Doubles, Doubles]:
     """U (d, r), s (r,), V (k, r): the singular values that are more than rounding, and their vectors."""
     with one_thread():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from manyclass.penalties.arguments import Floats, as_weights, squares
+from manyclass.penalties.arguments import Floats
 from manyclass.penalties.gauge import Gauge
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
@@ -51,11 +52,14 @@ class Sum(Penalty):
         return self.ridge.prox(W, step), float(step) * self.ridge.shrinkage(step)
 
     def conjugate(self, G: ArrayLike) -> float:
+        return self.gauge.conjugate(G) if self.ridge.strength == 0 else self.conjugate_along(G)(1.0)
+
+    def conjugate_along(self, G: ArrayLike) -> Callable[[float], float]:
         if self.ridge.strength == 0:
-            return self.gauge.conjugate(G)
-        # The maximum is at the W of a proximal step, and there <G, W> = gauge(W) + 2 ridge(W).
-        step = 1 / self.ridge.curvature
-        return self.ridge.strength * float(squares(self.gauge.prox(as_weights(G) * step, step)).sum())
+            return self.gauge.conjugate_along(G)
+        # The maximum is at W = prox(G, 1) / (2 ridge), and there <G, W> = gauge(W) + 2 ridge(W).
+        beyond = self.gauge.beyond(G)
+        return lambda t: beyond(t) / (4 * self.ridge.strength)
 
     def parts(self) -> tuple[Gauge | None, Ridge]:
         return self.gauge, self.ridge

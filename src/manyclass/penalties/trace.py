@@ -1,5 +1,7 @@
 """TraceNorm: W has low rank, so that classes share few latent features."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -43,3 +45,7 @@ class TraceNorm(Gauge):
         W = as_weights(W)
         V, s = spectrum.shrink(W, self.strength * float(step))
         return V.astype(W.dtype), self.strength * float(s.sum())
+
+    def beyond(self, G: ArrayLike) -> Callable[[float], float]:
+        s = spectrum.singular_values_above(as_weights(G), self.strength)
+        return lambda t: float(np.sum(np.maximum(t * s - self.strength, 0) ** 2))

@@ -7,7 +7,9 @@ u that a twentieth of the pool exceeds, with the median excess of those:
     p(s) = 1/20 * 2^(-(s - u) / median excess)      for s > u
 
 Tails of similarities fall faster as a rule (those of a Gaussian do), so that p is rather too high: the error is on the
-side of *no match*. The median lets some of the pool be related to the query after all.
+side of *no match*; those of skewed ones (of sparse features, or of a narrow kernel) fall more slowly, and p is too low.
+The median lets some of the pool be related to the query after all. Where more of the pool equal u, as scores of sparse
+vectors may, the tail are those above it, in place of a twentieth; if there are none, p is only counted.
 
 Among N unrelated images N p are expected to have such a score, and the best one has it with probability
 1 - exp(-N p). So the same score means less in a larger gallery.
@@ -44,13 +46,20 @@ def chances(scores: NDArray[Any], pool: NDArray[Any]) -> Doubles:
     counted: Doubles = (1.0 + np.array(found, np.float64).reshape(scores.shape)) / (m + 1)
     if m < _LEAST:
         return counted
-    tail = m // _TAIL
-    u = ordered[:, m - tail - 1]
-    excess = np.median(ordered[:, m - tail :], axis=1) - u
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fall = np.where(scores > u[:, None], (scores - u[:, None]) / excess[:, None], 0.0)
-    chance: Doubles = np.where(scores > u[:, None], tail / m * np.exp2(-fall), counted)
+    u = ordered[:, m - m // _TAIL - 1]
+    above, excess = _tail(ordered, u)
+    beyond = (scores > u[:, None]) & (above > 0)[:, None]
+    fall = np.where(beyond, scores - u[:, None], 0.0) / np.where(above > 0, excess, 1.0)[:, None]
+    chance: Doubles = np.where(beyond, above[:, None] / m * np.exp2(-fall), counted)
     return chance
+
+
+def _tail(ordered: Doubles, u: Doubles) -> tuple[NDArray[np.intp], Doubles]:
+    """How many of each row lie above u (q,), and by how much the middle one of them does."""
+    m = ordered.shape[1]
+    above = np.count_nonzero(ordered > u[:, None], axis=1)
+    middle = np.stack([m - above + (above - 1) // 2, m - above + above // 2], axis=1)
+    return above, np.take_along_axis(ordered, np.minimum(middle, m - 1), axis=1).mean(axis=1) - u
 
 
 def most_expected(false_match: float) -> float:

@@ -13,21 +13,28 @@ Similarity = Callable[[Codes, Codes], Codes]
 Best = tuple[Codes, Positions]  # scores and positions (queries, k), best first, the first in the gallery among equals
 
 _ENTRIES = 1 << 20  # queries times k that are searched for at once
+_SPARE = 16
 _BLOCK = 4096  # rows whose similarities are computed at once
 
 
 def best_by_product(Q: Codes, rows: Pieces, positions: Positions | None, k: int) -> Best:
     """The k rows with the highest inner product with each query (q, d), among ascending positions or all.
 
-    A product has the same bits for any batch of queries, any other rows and any number of threads. There must be at
-    least k rows.
+    Products are those of float32 numbers, added in float64; so ranks are right, and have the same bits for any batch of
+    queries, any other rows and any number of threads. There must be at least k rows.
     """
+    # Sums in float32 find some more than are asked for, among which float64 has the last word.
+    found = _nothing(len(Q), min(k + _SPARE, len(rows) if positions is None else len(positions)))
     out = _nothing(len(Q), k)
     for at in _batches(len(Q), k):
-        scores, places = out[0][at], out[1][at]
+        scores, places = found[0][at], found[1][at]
         for start, array, index in rows.selected(positions):
             n = len(index) or len(array)
             _native.best_rows(array, index, Q[at], start, scores, places, threads_here(4 * n * rows.d))
+    for i, places in enumerate(found[1]):
+        exact = np.einsum("ij,j->i", rows.rows(places), Q[i], dtype=np.float64)
+        best = np.lexsort((places, -exact))[:k]
+        out[0][i], out[1][i] = exact[best], places[best]
     return out
 
 

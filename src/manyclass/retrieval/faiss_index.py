@@ -36,10 +36,20 @@ class FaissIndex:
         if self._index is None or not np.array_equal(live[:known], self._known):
             self._index, known = _made(self.kind, rows.d), 0
         if not self._index.is_trained:
-            self._index.train(rows.rows(_sample(live)))
+            self._train(rows.rows(_sample(live)))
         for at in spans(len(live) - known, _BLOCK):
             self._index.add(rows.rows(live[known:][at]))
         self._known = live
+
+    def _train(self, sample: Codes) -> None:
+        try:
+            self._index.train(sample)
+        except RuntimeError as error:
+            self._index = None
+            raise ValueError(
+                f"index {self.kind!r} must have more images to be trained on than the {len(sample)} in the gallery; "
+                "add them before the first search, or take index=None"
+            ) from error
 
 
 def check_factory(kind: str) -> None:

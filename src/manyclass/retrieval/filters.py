@@ -1,6 +1,6 @@
 """Which images a search may find: a mask, some ids, or a condition on what is known of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ def selected(catalog: Catalog, where: Any) -> Positions | None:
     """Ascending positions of the images that may be found; None for all, if there are no gaps.
 
     `where` is None; a boolean array over the images in the gallery's order; ids (those that are not there are passed
-    over); a dict of values, or sets or lists of values, that an image must have; or a function of its metadata.
+    over); a dict of values, or of sets, lists, ranges or arrays of them, that an image must have; or a function of its
+    metadata.
     """
     if where is None:
         return None if len(catalog) == catalog.n_places else catalog.live()
@@ -22,7 +23,7 @@ def selected(catalog: Catalog, where: Any) -> Positions | None:
         return _kept(catalog, [bool(where(catalog.columns.record(i))) for i in catalog.live().tolist()])
     if isinstance(where, Mapping):
         return _kept(catalog, _matches(catalog, where))
-    if isinstance(where, np.ndarray | list) and len(where) and np.asarray(where).dtype == bool:
+    if isinstance(where, np.ndarray | list | tuple) and len(where) and np.asarray(where).dtype == bool:
         return _kept(catalog, where)
     return catalog.some_positions(as_ids(where))
 
@@ -47,6 +48,8 @@ def _matches(catalog: Catalog, where: Mapping[str, Any]) -> Any:
 
 
 def _options(wanted: Any) -> Any:
-    if isinstance(wanted, set | frozenset | list | tuple):
+    if isinstance(wanted, np.ndarray):
+        return np.atleast_1d(wanted).tolist()
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping):
         return list(wanted)
     return [wanted]

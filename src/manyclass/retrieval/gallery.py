@@ -15,10 +15,10 @@ from manyclass.retrieval.filters import selected
 from manyclass.retrieval.hits import Hits
 from manyclass.retrieval.identifiers import as_ids, check_kind
 from manyclass.retrieval.metadata import Record, as_columns
-from manyclass.retrieval.pieces import Codes
-from manyclass.retrieval.ranking import Ranking, judged
+from manyclass.retrieval.pieces import Codes, Positions
+from manyclass.retrieval.ranking import Ranking, judged, without_own
 from manyclass.retrieval.reciprocal import KReciprocal
-from manyclass.retrieval.spaces import UnitVectors, has_products
+from manyclass.retrieval.spaces import UnitVectors, check_space, has_products
 from manyclass.retrieval.stage import Stage
 
 
@@ -32,7 +32,8 @@ class Gallery:
     Parameters
     ----------
     encoder : a fitted encoder of `manyclass.exemplar`, or anything with `transform`, `similarity`, `pool_`,
-        `n_features_in_`, `n_features_out_` and `save`. None compares vectors as they are, by their cosines.
+        `n_features_in_`, `n_features_out_` and `save`. None compares vectors as they are, by their cosines. It is not
+        copied: fitted anew, it would not go with the codes that the gallery has.
     second : another encoder, which sorts the `shortlist` best images of the first anew; for kernel machines, whose
         similarity is dear. It keeps codes of its own. Scores are then those of the second.
     pool : vectors of unrelated images, against which scores are judged where there is no encoder to bring its own.
@@ -65,6 +66,9 @@ class Gallery:
     ):
         if not 0 < _checks.positive(false_match, "false_match") < 1:
             raise ValueError(f"false_match must lie between 0 and 1; got {false_match!r}")
+        for space, name in ((encoder, "encoder"), (second, "second")):
+            if space is not None:
+                check_space(space, name)
         if index is not None:
             check_factory(index)
             if encoder is not None and not has_products(encoder):
@@ -153,6 +157,15 @@ class Gallery:
         Q = _rows(Q)
         return self._search(self._encoded(Q), k, where, expansion, reranking)
 
+    def search_ids(self, ids: Any, k: int = 10, where: Any = None) -> Hits:
+        """The k images most similar to each of these, which are in the gallery; none finds itself.
+
+        There are fewer than k, for all of them alike, if `where` leaves no more to the one that has the least.
+        """
+        own = self._catalog.positions(as_ids(ids))
+        codes = [stage.rows.rows(own) for stage in self._ready(None)]
+        return self._search(codes, k, where, None, None, own)
+
     def search_examples(self, positives: Any, negatives: Any = None, k: int = 10, where: Any = None) -> Hits:
         """The k images most like all `positives` (m, d) and unlike `negatives`, as one query.
 
@@ -184,7 +197,9 @@ class Gallery:
 
         return open_gallery(cls, path)
 
-    def _search(self, codes: list[Codes], k: int, where: Any, expansion: Any, reranking: Any) -> Hits:
+    def _search(
+        self, codes: list[Codes], k: int, where: Any, expansion: Any, reranking: Any, own: Positions | None = None
+    ) -> Hits:
         k, stages = _checks.count(k, "k"), self._ready(codes[0].shape[1])
         positions = selected(self._catalog, where)
         n = len(self) if positions is None else len(positions)
@@ -193,17 +208,19 @@ class Gallery:
             best, similar = (none.astype(np.float32), none), none.astype(np.float32)
         else:
             ranking = Ranking(stages, self.shortlist, self._faiss, expansion, reranking)
-            best, similar = ranking.best(codes, positions, self._catalog.live(), k)
+            best, similar = ranking.best(codes, positions, self._catalog.live(), k + (own is not None))
+            if own is not None:
+                best, similar = without_own(best, similar, own, k)
         chance = judged(stages[-1], codes[-1], similar, n, self.false_match)
         return Hits(self._catalog.ids_at(best[1]), best[0], **chance)
 
     def _ready(self, d: int | None) -> list[Stage]:
-        """The stages; vectors as they are have their width from the first that come."""
-        if self.encoder is None and len(self._stages) < 1 + (self.second is not None):
-            if d is None:
-                raise ValueError("ids must be in the gallery, and it is empty")
-            self._stages.insert(0, Stage(UnitVectors(d)))
-        return self._stages
+        """The stages; vectors as they are have their width from the first that are added."""
+        if self.encoder is not None or len(self._stages) == 1 + (self.second is not None):
+            return self._stages
+        if d is None:
+            raise ValueError("ids must be in the gallery, and it is empty")
+        return [Stage(UnitVectors(d)), *self._stages]
 
     def _encoded(self, X: Any) -> list[Codes]:
         return [stage.codes(X) for stage in self._ready(X.shape[1])]
@@ -212,6 +229,9 @@ class Gallery:
         self._append(self._encoded(X), keys, columns)
 
     def _append(self, codes: list[Codes], keys: list[Any], columns: dict[str, list[Any]]) -> None:
+        if not keys:
+            return
+        self._stages = self._ready(codes[0].shape[1])
         for stage, rows in zip(self._stages, codes, strict=True):
             stage.rows.append(rows)
         self._catalog.add(keys, columns)

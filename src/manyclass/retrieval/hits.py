@@ -18,6 +18,9 @@ class Hits:
     - `percentiles`: how many of the pool, in percent, are less similar to the query than the image is;
     - `false_matches`: how many of the images that were searched through would be so similar if all were unrelated;
     - `matched` (q,): whether the best image is more similar than chance explains.
+
+    They go by the similarity of image and query itself, also where `scores` are those of an expanded query or of a
+    re-ranking.
     """
 
     ids: NDArray[Any]

@@ -14,7 +14,9 @@ def as_ids(ids: Any) -> list[Id]:
     if isinstance(ids, str | int | np.integer):
         ids = [ids]
     try:
-        values = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        values = np.atleast_1d(ids).tolist() if isinstance(ids, np.ndarray) else list(ids)
+        if isinstance(ids, bytes | bytearray):
+            raise TypeError
     except TypeError:
         raise ValueError(f"ids must be integers or strings, one per image; got {ids!r}") from None
     return [_as_id(value, row) for row, value in enumerate(values)]
@@ -37,7 +39,16 @@ def check_kind(ids: list[Id], strings: bool | None) -> bool:
 
 def _as_id(value: Any, row: int) -> Id:
     if isinstance(value, str):
-        return str(value)
+        return _as_text(str(value), row)
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return int(value)
     raise ValueError(f"ids must be integers of 64 bits or strings; got {value!r} at row {row}")
+
+
+def _as_text(value: str, row: int) -> str:
+    # NumPy drops NUL at the end of a string, and no file can hold half a character.
+    if value.endswith("\0") or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
+        raise ValueError(
+            f"ids must be text that does not end in NUL and has no lone surrogates; got {value!r} at row {row}"
+        )
+    return value

@@ -12,7 +12,7 @@ from manyclass.retrieval.faiss_index import FaissIndex
 from manyclass.retrieval.pieces import Codes, Positions
 from manyclass.retrieval.reciprocal import KReciprocal
 from manyclass.retrieval.spaces import has_products
-from manyclass.retrieval.stage import Stage
+from manyclass.retrieval.stage import Stage, sort_best
 
 
 @dataclass
@@ -26,8 +26,8 @@ class Ranking:
     reranking: KReciprocal | None = None
 
     def best(self, codes: list[Codes], positions: Positions | None, live: Positions, k: int) -> tuple[Best, Codes]:
-        """The best of each query as (scores, positions) (q, k), and their similarities, which are the scores unless
-        the images are re-ranked.
+        """The best of each query as (scores, positions) (q, k), and how similar they are to the query itself: that is
+        the score, unless images are re-ranked or were found by an expanded query, which is alike to them by its making.
 
         `codes` are those of the queries, one array per stage; `live` are the positions of all images.
         """
@@ -35,10 +35,13 @@ class Ranking:
         best = self._first(C, positions, live, self._depth(k))
         if len(self.stages) > 1:
             C = codes[1]
-            best = self.stages[1].resorted(C, best[1], best[1].shape[1])
+            best = sort_best(self.stages[1].scores(C, best[1]), best[1])
         if self.reranking is not None:
-            return self._reranked(self.reranking, C, best, k)
-        return (best[0][:, :k], best[1][:, :k]), best[0][:, :k]
+            best = self._reranked(self.reranking, C, best)
+        best = best[0][:, :k], best[1][:, :k]
+        if C is codes[-1] and self.reranking is None:
+            return best, best[0]
+        return best, self.stages[-1].scores(codes[-1], best[1])
 
     def _depth(self, k: int) -> int:
         wanted = [k]
@@ -67,14 +70,21 @@ class Ranking:
         rows = self.stages[0].rows.rows(found.ravel())
         return expansion.expanded(C, scores, rows.reshape(*found.shape, -1))
 
-    def _reranked(self, reranking: KReciprocal, C: Codes, best: Best, k: int) -> tuple[Best, Codes]:
+    def _reranked(self, reranking: KReciprocal, C: Codes, best: Best) -> Best:
         stage, scores = self.stages[-1], np.empty_like(best[0])
         for q, places in enumerate(best[1]):
             group = np.concatenate([C[q : q + 1], stage.rows.rows(places)])
             scores[q] = reranking.scores(np.asarray(stage.space.similarity(group, group)))
-        order = np.lexsort((best[1], -scores), axis=1)[:, :k]
-        ordered = np.take_along_axis(scores, order, 1), np.take_along_axis(best[1], order, 1)
-        return ordered, np.take_along_axis(best[0], order, 1)
+        return sort_best(scores, best[1])
+
+
+def without_own(best: Best, similar: Codes, own: Positions, k: int) -> tuple[Best, Codes]:
+    """The k best of each query and their similarities, but for the query itself, whose position is in own (q,)."""
+    itself = best[1] == own[:, None]
+    width = min(k, best[1].shape[1] - bool(itself.any()))
+    order = np.argsort(itself, axis=1, kind="stable")[:, :width]
+    others = np.take_along_axis(best[0], order, 1), np.take_along_axis(best[1], order, 1)
+    return others, np.take_along_axis(similar, order, 1)
 
 
 def judged(stage: Stage, C: Codes, similar: Codes, n: int, false_match: float) -> dict[str, Any]:

@@ -103,13 +103,14 @@ def _commit(gallery: "Gallery", folder: Path, known: Saved | None) -> Saved:
     catalog, stages = gallery._catalog, gallery._stages
     serial = _next_serial(folder, known)
     plan = _Plan.of(catalog, gallery._forgotten, known)
-    if known is not None and not len(plan.new) and not len(plan.forgotten) and len(plan.gone) == len(known.gone):
+    settings = {"shortlist": gallery.shortlist, "false_match": gallery.false_match, "index": gallery.index}
+    if known is not None and plan.is_empty(known) and settings == known.content["settings"]:
         return known
     content: Content = {
         "serial": serial,
         "next": catalog.next_number,
         "images": len(catalog),
-        "settings": {"shortlist": gallery.shortlist, "false_match": gallery.false_match, "index": gallery.index},
+        "settings": settings,
         "widths": [stage.rows.d for stage in stages],
         "models": known.content["models"] if known else _models(gallery, folder, serial),
         "segments": [*plan.segments, *_segments(folder, serial, catalog, stages, plan.new)],
@@ -132,6 +133,10 @@ class _Plan:
     gone_records: list[Content]
     gone: list[NDArray[np.int64]]
     forgotten: NDArray[np.int64]
+
+    def is_empty(self, known: Saved) -> bool:
+        """Whether there is nothing to write."""
+        return not len(self.new) and not len(self.forgotten) and len(self.gone) == len(known.gone)
 
     @classmethod
     def of(cls, catalog: Catalog, forgotten: list[int], known: Saved | None) -> "_Plan":

@@ -16,7 +16,8 @@ from manyclass.retrieval.pieces import Codes
 class Encoder(Protocol):
     """What a gallery asks of an encoder: `transform` gives new arrays, and `pool_` may have no rows.
 
-    `inner_product`, if it has one, tells that `similarity` is C @ D.T.
+    `inner_product`, if it has one, tells that `similarity` is C @ D.T. `pool_similarity(C)`, if it has one, is used
+    for that of codes and the pool: what an encoder was fitted on is less alike to an image than strangers are.
     """
 
     n_features_in_: int
@@ -65,6 +66,14 @@ class UnitVectors:
         with one_thread():
             product: Codes = np.asarray(C, np.float32) @ np.asarray(D, np.float32).T
         return product
+
+
+def check_space(space: Any, name: str) -> None:
+    """Refuse what cannot encode images, or not yet."""
+    needed = ("transform", "similarity", "pool_", "n_features_in_", "n_features_out_")
+    if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
+        lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
+        raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
 
 
 def has_products(space: Any) -> bool:

@@ -30,20 +30,23 @@ class Stage:
             raise ValueError(f"similarities must be finite numbers; those of {type(self.space).__name__} are not")
         return best
 
-    def resorted(self, C: Codes, found: Positions, k: int) -> Best:
-        """The k best of each row of images that were found, by this stage."""
+    def scores(self, C: Codes, found: Positions) -> Codes:
+        """Similarities (q, k) of queries and images that were found for them."""
         scores = np.empty(found.shape, np.float32)
         for q, places in enumerate(found):
             scores[q] = self.space.similarity(C[q : q + 1], self.rows.rows(places))[0]
-        return sort_best(scores, found, k)
+        return scores
 
     def pool(self, C: Codes) -> Codes | None:
         """Similarities (q, m) of the queries to the pool of unrelated images, if there is one."""
-        pool = self.space.pool_
-        return np.asarray(self.space.similarity(C, pool), np.float32) if len(pool) else None
+        if not len(self.space.pool_):
+            return None
+        if hasattr(self.space, "pool_similarity"):
+            return np.asarray(self.space.pool_similarity(C), np.float32)
+        return np.asarray(self.space.similarity(C, self.space.pool_), np.float32)
 
 
-def sort_best(scores: Codes, found: Positions, k: int) -> Best:
-    """The k best of each row, best first, the first in the gallery among equals."""
-    order = np.lexsort((found, -scores), axis=1)[:, :k]
+def sort_best(scores: Codes, found: Positions) -> Best:
+    """What was found, best first, the first in the gallery among equals."""
+    order = np.lexsort((found, -scores), axis=1)
     return np.take_along_axis(scores, order, 1), np.take_along_axis(found, order, 1)

@@ -4,6 +4,7 @@ With Q = the gradient of the mean loss by the scores, the dual is -sum_i p_i L*(
 free b demands that the columns of Q add up to zero.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ from manyclass.solvers.objective import Objective, Slope, Source
 from manyclass.solvers.points import Point
 
 Doubles = NDArray[np.float64]
+
+_SHARES = np.array([0, *0.5 ** np.arange(6, -1, -1.0)])  # of the way from Q to its multiple inside the ball
 
 
 @dataclass(frozen=True)
@@ -39,15 +42,18 @@ class Certificate:
         return max(0.0, self.objective - self.bound)
 
 
-def certify(objective: Objective, point: Point, base: Baseline, penalty: float | None = None) -> Certificate:
-    """The certificate of a point, for two products with X; `penalty` is its penalty where that is known already."""
-    scores = point.scores(objective)
+def certify(
+    objective: Objective, point: Point, base: Baseline, penalty: float | None = None, scores: Source | None = None
+) -> Certificate:
+    """The certificate of a point, for two products with X; `penalty` and `scores` are its own where they are known."""
+    scores = point.scores(objective) if scores is None else scores
     slope = objective.slope(scores)
     W = point.whole()
     value = slope.loss + (objective.penalty.value(W) if penalty is None else penalty)
     smooth = slope.W + objective.ridge.gradient(W).astype(slope.W.dtype) if objective.ridge.strength else slope.W
     excess = objective.gauge.polar(smooth) - objective.gauge.strength if objective.gauge else 0.0
-    return Certificate(value, _bound(objective, scores, slope, base), excess, smooth, slope.b)
+    inner = float(np.vdot(W, slope.W)) + float(point.b @ slope.b)
+    return Certificate(value, _bound(objective, scores, slope, base, inner), excess, smooth, slope.b)
 
 
 def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: Any) -> bool:
@@ -57,7 +63,7 @@ def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: An
     gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
     """
     rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
-    return gap <= max(tolerance * scale(value - gap, base), rounding)
+    return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
 
 
 def scale(value: float, base: Baseline) -> float:
@@ -65,50 +71,52 @@ def scale(value: float, base: Baseline) -> float:
     return min(abs(value), max(0.0, base.loss - value))
 
 
-def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline) -> float:
-    """The dual at the best of a few multiples of Q, made feasible."""
+def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline, inner: float) -> float:
+    """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
     mixture = _Mixture(objective, slope.b, base)
     G = mixture.gradient(slope.W.astype(np.float64))
-    factors = _factors(objective, G)
-    conjugates = np.zeros(len(factors))
+    inside = _inside(objective, G)
+    # Without a ridge the penalty's conjugate is zero inside the ball of the gauge.
+    penalty = objective.penalty.conjugate_along(-G) if objective.ridge.strength else lambda t: 0.0
+    factor = _best_factor(inside, inner, slope.loss, penalty) if objective.ridge.strength else inside
+    conjugates = 0.0
     for part in objective.parts():
-        work = partial(_conjugates, mixture, factors, scores(part), part.start)
-        for sums in in_order(work, objective.rows.chunks(part)):
-            conjugates += sums
-    return max(-float(c) - _penalty(objective, -t * G) for c, t in zip(conjugates, factors, strict=True))
+        work = partial(_conjugates, mixture, factor, scores(part), part.start)
+        conjugates += sum(in_order(work, objective.rows.chunks(part)))
+    return -conjugates - penalty(factor)
 
 
-def _factors(objective: Objective, G: Doubles) -> list[float]:
-    """What to multiply Q by: what brings it into the ball of the gauge, and where a ridge lets Q be outside, more."""
-    inside = 1.0
-    if objective.gauge:
-        polar = objective.gauge.polar(G)
-        inside = min(1.0, objective.gauge.strength / polar) if polar > 0 else 1.0
-    return sorted({inside, (1 + inside) / 2, 1.0}) if objective.ridge.strength else [inside]
+def _inside(objective: Objective, G: Doubles) -> float:
+    """The largest factor up to 1 that brings G into the ball of the gauge; 1 without a gauge."""
+    polar = objective.gauge.polar(G) if objective.gauge else 0.0
+    return min(1.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
 
 
-def _penalty(objective: Objective, G: Doubles) -> float:
-    # Without a ridge it is zero inside the ball of the gauge, into which G has just been scaled.
-    return objective.penalty.conjugate(G) if objective.ridge.strength else 0.0
+def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[float], float]) -> float:
+    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1.
+
+    The sum of p_i L*(t Q_i / p_i) is about inner - loss + inner (t - 1) + loss (t - 1)^2, exact at 0 and next to 1.
+    """
+    factors = 1 - (1 - inside) * _SHARES
+    return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
 
 
-def _conjugates(mixture: "_Mixture", factors: list[float], S: Floats, start: int, chunk: slice) -> Doubles:
-    """sum_i p_i L*(t Q_i / p_i) over a chunk of rows, for each factor t."""
+def _conjugates(mixture: "_Mixture", t: float, S: Floats, start: int, chunk: slice) -> float:
+    """sum_i p_i L*(t Q_i / p_i) over a chunk of rows."""
     rows = mixture.objective.rows
     p, y = rows.p[chunk], rows.y[chunk]
     counts = p > 0
     R = mixture.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
-    values = [rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]) for t in factors]
-    return np.array([float(p[counts] @ v) for v in values])
+    return float(p[counts] @ rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]))
 
 
 class _Mixture:
-    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 that of W = 0.
+    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 = p (shares - e_y)'.
 
     Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
-    about the share of c among the rows.
+    the share of c among the rows. The gradient at W = 0 is not, for the smoothed hinge.
     """
 
     def __init__(self, objective: Objective, sums: Doubles, base: Baseline):
@@ -123,13 +131,13 @@ class _Mixture:
         """X' of the mixture, from G = X' Q."""
         if not self.sums.any():
             return G
-        mean = self.objective.rmatmat(self.objective.rows.p[:, None]).astype(np.float64)
-        return np.asarray((1 - self.share) * (G - mean * self.sums) + self.share * self.base.gradient)
+        centered = G - np.outer(self.base.mean, self.sums)
+        return np.asarray((1 - self.share) * centered + self.share * self.base.allowed)
 
     def rows(self, R: Floats, y: NDArray[np.intp]) -> Floats:
         """Q_i / p_i of the mixture, from R_i = Q_i / p_i, for rows of these classes."""
         if not self.sums.any():
             return R
-        S = np.tile(self.base.b.astype(R.dtype), (len(R), 1))
-        R0 = self.objective.rows.loss.value_and_gradient(S, y)[1]
+        R0 = np.tile(self.objective.rows.shares().astype(R.dtype), (len(R), 1))
+        R0[np.arange(len(R)), y] -= 1
         return ((1 - self.share) * (R - self.sums) + self.share * R0).astype(R.dtype)

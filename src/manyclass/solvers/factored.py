@@ -8,12 +8,11 @@ few products of X with r columns. A gradient by W then proves that the columns w
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._blas import one_thread
 from manyclass.data.tiles import Floats
-from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, scale, solved
-from manyclass.solvers.factored_loss import FactoredLoss
+from manyclass.solvers.factored_descent import Descent, sizes
+from manyclass.solvers.intercept import settled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
@@ -22,10 +21,8 @@ from manyclass.solvers.subspace import Triple, top_pairs
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
-_LOOSE = 0.03  # of the objective: a gap small enough to see which columns are missing
+_LOOSE = 0.01  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 512  # that are enough to choose the length of a first step
-_SAMPLE = 512  # rows that are enough to know the size of X
-_FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
 
 def factored(
@@ -35,71 +32,54 @@ def factored(
     strength = objective.gauge.strength if objective.gauge else 0.0
     point = balanced(start) if start is not None else zero(objective, base.b)
     point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, _first_rank(objective))
-    descent, target = _Descent(objective, point), max(tolerance, _LOOSE)
+    descent = Descent(objective, point)
+    target = max(tolerance, _LOOSE) if descent.far(base, _LOOSE) else tolerance * _eagerness(objective, point)
+    before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
-        point = descent.point()
-        certificate = certify(objective, point, base, _penalty(objective, point))
+        point, scores = settled(objective, descent.point(), descent.latent(), _settling(run.value, base, target))
+        certificate = certify(objective, point, base, _penalty(objective, point), scores)
         run.certified(point, certificate)
         if solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
             return "optimal"
         if len(run.history) >= max_iter:
             return f"not solved in {max_iter} steps"
-        if target <= tolerance and stuck:
+        if stuck and run.gap > before / 2:
             return "as near as rounding allows"
+        before = run.gap if stuck else before
         point = balanced(point)
         grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
-        target = max(tolerance, target / 3) if target > tolerance else target / 3
-        if stuck or grown.A.shape[1] != descent.rank:
-            descent = _Descent(objective, grown)
+        nearer = _nearer(run.gap, certificate.objective, base, tolerance)
+        target = tolerance * _eagerness(objective, point) if target > tolerance else target * nearer
+        if stuck or grown.A.shape[1] > point.A.shape[1]:
+            descent = Descent(objective, grown)
+        else:
+            descent.press(nearer)
+
+
+def _eagerness(objective: Objective, point: Product) -> float:
+    """Which part of the tolerance should be left to gain when a certificate is tried.
+
+    A ridge forgives a gradient outside the ball of the gauge; without one the gap is several times what is left.
+    """
+    strength = objective.gauge.strength if objective.gauge else 0.0
+    largest = float(sizes(point).max(initial=0.0))
+    return float(np.clip(4 * objective.ridge.strength * largest / max(strength, 1e-300), 0.2, 1.0))
+
+
+def _nearer(gap: float, value: float, base: Baseline, tolerance: float) -> float:
+    """What to multiply the target by: the gap falls about as fast as what is left to gain."""
+    return float(np.clip(0.7 * tolerance * scale(value, base) / max(gap, 1e-300), 0.05, 0.7))
+
+
+def _settling(value: float, base: Baseline, target: float) -> float:
+    # What the gradient by b is, against the shares of classes, costs a dual point about that part of the loss at zero.
+    return 0.1 * target * scale(value, base) / max(abs(base.loss), 1e-300)
 
 
 def _first_rank(objective: Objective) -> int:
     # Columns that turn out to be too many fade away; too few cost a second descent.
     return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
-
-
-class _Descent:
-    """L-BFGS at one rank, which can be taken up again where it was left."""
-
-    def __init__(self, objective: Objective, point: Product):
-        self.function = FactoredLoss(objective, *_units(objective, point))
-        x = self.function.pack(point.A, point.B, point.b)
-        slack = 1e-8 if objective.dtype == np.float32 else 1e-15
-        self.steps = quasi_newton.descend(self.function, x, length=0.1 * float(np.linalg.norm(x)), slack=slack)
-        self.x = x
-
-    @property
-    def rank(self) -> int:
-        """Columns of A and of B."""
-        return self.function.r
-
-    def point(self) -> Product:
-        """Where it stands."""
-        return self.function.point(self.x)
-
-    def run(self, run: Run, base: Baseline, target: float, max_iter: int) -> bool:
-        """Steps until |gradient| |x|, about the gap, is `target` of what there is; whether rounding ended it before."""
-        for step in self.steps:
-            self.x = step.x
-            run.record(self.point, step.value, rank=self.rank)
-            size = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x))
-            if size <= target * scale(step.value, base) or len(run.history) >= max_iter:
-                return False
-        return True
-
-
-def _units(objective: Objective, point: Product) -> tuple[Doubles, float]:
-    """Units of the columns of A and B, and of b, in which the same step changes the loss about as much.
-
-    A step of column j of A moves W by as much as column j of B is long: so the shorter that is, the longer its unit.
-    """
-    with one_thread():
-        s = np.linalg.norm(point.A.astype(np.float64), axis=0) * np.linalg.norm(point.B.astype(np.float64), axis=0)
-        rows = np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp))
-        eigenvalue = _largest_eigenvalue(objective.X.rows(rows)) / len(rows)
-    largest = float(s.max(initial=0.0)) or 1.0
-    return 1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0
 
 
 def _grown(objective: Objective, point: Product, slope: Floats, strength: float, most: int) -> Product:
@@ -115,15 +95,6 @@ def _grown(objective: Objective, point: Product, slope: Floats, strength: float,
     return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
 
 
-def _largest_eigenvalue(X: Floats) -> float:
-    """Of X'X, to about a tenth, by power iteration."""
-    v, found = np.ones(X.shape[1], X.dtype), 0.0
-    for _ in range(10):
-        v = X.T @ (X @ (v / max(float(np.linalg.norm(v)), 1e-30)))
-        found = float(np.linalg.norm(v))
-    return found
-
-
 def _penalty(objective: Objective, point: Product) -> float:
     """That of the trace norm and the ridge, by the few singular values."""
     s, strength = point.factors()[1], objective.gauge.strength if objective.gauge else 0.0
@@ -131,10 +102,10 @@ def _penalty(objective: Objective, point: Product) -> float:
 
 
 def _outside(G: Floats, point: Product) -> Floats:
-    """G without what the columns and the rows of W span."""
+    """G without what the columns and the rows of W span, where its factors are balanced."""
     if not point.A.shape[1]:
         return G
-    P, Q = (np.linalg.qr(F.astype(np.float64))[0] for F in (point.A, point.B))
+    P, Q = (F / np.linalg.norm(F, axis=0) for F in (point.A, point.B))
     G = G - P @ (P.T @ G)
     out: Floats = G - (G @ Q) @ Q.T
     return out

@@ -25,6 +25,7 @@ class FactoredLoss:
         self.unit = unit  # of b
         self.strength = objective.gauge.strength if objective.gauge else 0.0
         self.evaluations = 0
+        self._last: tuple[Doubles, tuple[float, Doubles], Floats] | None = None
 
     def pack(self, A: Floats, B: Floats, b: Doubles) -> Doubles:
         """One vector of all unknowns."""
@@ -41,11 +42,21 @@ class FactoredLoss:
         A, B, b = self.unpack(x)
         return Product(A.astype(self.objective.dtype), B.astype(self.objective.dtype), b)
 
+    def latent(self, x: Doubles) -> Floats:
+        """X A (n, r): at hand where x was the last to be evaluated."""
+        return self._last[2] if self._last and self._last[0] is x else self.objective.matmat(self.unpack(x)[0])
+
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
-        """The value and the gradient, one vector."""
-        A, B, b = self.unpack(x)
+        """The value and the gradient, one vector; the last are remembered."""
+        if self._last is None or self._last[0] is not x:
+            A, B, b = self.unpack(x)
+            Z = self.objective.matmat(A)
+            self._last = x, self._evaluate(A, B, b, Z), Z
+        return self._last[1]
+
+    def _evaluate(self, A: Doubles, B: Doubles, b: Doubles, Z: Floats) -> tuple[float, Doubles]:
         self.evaluations += 1
-        loss, dA, dB, db = self._mean_loss(A, B, b)
+        loss, dA, dB, db = self._mean_loss(Z, B, b)
         AA, BB = A.T @ A, B.T @ B
         ridge = self.objective.ridge.strength
         value = loss + self.strength / 2 * (np.trace(AA) + np.trace(BB)) + ridge * float((AA * BB).sum())
@@ -55,10 +66,10 @@ class FactoredLoss:
             db[:] = 0
         return float(value), np.concatenate([(dA * self.units).ravel(), (dB * self.units).ravel(), db * self.unit])
 
-    def _mean_loss(self, A: Doubles, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
+    def _mean_loss(self, Z: Floats, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
         objective, rows, r = self.objective, self.objective.rows, self.r
         # A column of ones for b; and weights multiply the narrow arrays, never the wide scores.
-        Z = np.hstack([objective.matmat(A), np.ones((objective.n, 1), objective.dtype)])
+        Z = np.hstack([Z, np.ones((objective.n, 1), objective.dtype)])
         left = B.astype(Z.dtype)
         right = np.ascontiguousarray(np.vstack([B.T, b]), Z.dtype)
         RB = np.empty((objective.n, r), Z.dtype)

@@ -100,6 +100,15 @@ class Objective:
         other.rows = RowLosses(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
         return other
 
+    def of_rows(self, rows: NDArray[np.intp]) -> "Objective":
+        """Over some rows only, which it holds."""
+        from manyclass.data.dense import DenseMatrix
+
+        other, p = self.with_penalty(self.penalty), self.rows.p[rows]
+        other.X, other.n = DenseMatrix(self.X.rows(rows)), len(rows)
+        other.rows = RowLosses(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
+        return other
+
     def parts(self) -> list[slice]:
         """The rows in parts whose scores, and two arrays like them, fit into the budget."""
         return spans(self.n, max(1, min(self.n, self.budget // max(1, 3 * self.k * self.dtype.itemsize))))

@@ -3,18 +3,17 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.baseline import baseline
+from manyclass.solvers.forecast import Forecast
 from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Point, Product, Whole, balanced
+from manyclass.solvers.points import Whole
 from manyclass.solvers.solution import Solution
 
 Solve = Callable[..., Solution]
-Strengths = tuple[float, float]  # of the gauge, and of the ridge
 
 
 @dataclass(frozen=True)
@@ -36,49 +35,19 @@ def follow(
 ) -> Iterator[PathPoint]:
     """Solve all pairs, the strongest gauge first, and for each of them the strongest ridge first.
 
-    `penalty(gauge, ridge)` makes a penalty, `solve(objective, start=, max_seconds=)` minimizes. A pair is solved from
-    the better of its two neighbors, which have the next stronger gauge or the next stronger ridge.
+    `penalty(gauge, ridge)` makes a penalty, `solve(objective, start=, max_seconds=, base=)` minimizes. A pair is solved
+    from where the pairs before let expect it.
     """
-    started = time.perf_counter()
-    last: dict[float, Point] = {}
-    for gauge in sorted(gauges, reverse=True):
-        beside: Point | None = None
-        corner: Point | None = None  # with both of them stronger
-        for ridge in sorted(ridges, reverse=True):
+    started, base = time.perf_counter(), baseline(objective)
+    gauges, ridges = sorted(gauges, reverse=True), sorted(ridges, reverse=True)
+    forecast = Forecast(gauges, ridges)
+    for i, gauge in enumerate(gauges):
+        for j, ridge in enumerate(ridges):
             here = objective.with_penalty(penalty(gauge, ridge))
             left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))
-            above = last.get(ridge)
-            starts = [point for point in (above, beside, _corner(above, beside, corner)) if point is not None]
-            found = solve(here, start=_better(here, starts), max_seconds=left)
-            last[ridge], beside, corner = found.point, found.point, above
+            found = solve(here, start=forecast.at(i, j), max_seconds=left, base=base)
+            forecast.note(i, j, found.point)
             yield PathPoint(gauge, ridge, found)
-
-
-def _corner(above: Point | None, beside: Point | None, corner: Point | None) -> Point | None:
-    """above + beside - corner: what each of the strengths changed, changed together, in no more columns than before."""
-    if above is None or beside is None or corner is None:
-        return None
-    parts = [balanced(point) for point in (above, beside, corner)]
-    A, B = np.hstack([part.A for part in parts]), np.hstack([*(part.B for part in parts[:2]), -parts[2].B])
-    if not A.shape[1]:
-        return None
-    U, s, V = Product(A, B, above.b + beside.b - corner.b).factors()
-    r = max(part.A.shape[1] for part in parts[:2])
-    roots = np.sqrt(s[:r]).astype(U.dtype)
-    return Product(U[:, :r] * roots, V[:, :r] * roots, above.b + beside.b - corner.b)
-
-
-def _better(objective: Objective, points: list[Point]) -> Point | None:
-    """The point of lowest objective; None where there is none."""
-    if len(points) < 2:
-        return points[0] if points else None
-    return min(points, key=partial(_value, objective))
-
-
-def _value(objective: Objective, point: Point) -> float:
-    s = point.factors()[1]
-    gauge = objective.gauge.strength * float(s.sum()) if objective.gauge else 0.0
-    return objective.loss_of(point.scores(objective)) + gauge + objective.ridge.strength * float(s @ s)
 
 
 def largest_ridge(objective: Objective) -> float:

@@ -30,6 +30,10 @@ class Whole:
         """W (d, k)."""
         return self.W
 
+    def product(self) -> "Product":
+        """The same W in factors."""
+        return balanced(self)
+
     def of_classes(self, classes: NDArray[np.intp]) -> "Whole":
         """Some of the columns of W."""
         return Whole(self.W[:, classes], self.b[classes])
@@ -66,6 +70,10 @@ class Product:
             return S
 
         return some
+
+    def product(self) -> "Product":
+        """Itself, which is in factors."""
+        return self
 
     def of_classes(self, classes: NDArray[np.intp]) -> "Product":
         """Some of the columns of W."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
+Pairs = deque[tuple[Doubles, Doubles]]  # steps and the changes of the gradient along them
 Function = Callable[[Doubles], tuple[float, Doubles]]
 
 _ENOUGH = 1e-4  # of the decrease that the slope promises
@@ -29,10 +30,10 @@ def descend(function: Function, x: Doubles, length: float, memory: int = 10, sla
     `length` is that of the first step that is tried, and `slack` the rounding error of the function, relative to it.
     """
     here = Step(x, *function(x))
-    pairs: deque[tuple[Doubles, Doubles]] = deque(maxlen=memory)
+    pairs = Pairs(maxlen=memory)
     yield here
     while True:
-        direction = -_inverse_times(pairs, here.gradient)
+        direction = -inverse_times(pairs, here.gradient)
         if not pairs:
             direction *= length / max(float(np.linalg.norm(direction)), 1e-300)
         new = _search(function, here, direction, slack * abs(here.value))
@@ -48,7 +49,7 @@ def descend(function: Function, x: Doubles, length: float, memory: int = 10, sla
         yield here
 
 
-def _inverse_times(pairs: deque[tuple[Doubles, Doubles]], gradient: Doubles) -> Doubles:
+def inverse_times(pairs: Pairs, gradient: Doubles) -> Doubles:
     """The inverse Hessian that the pairs of steps and changes of gradient tell of, times the gradient."""
     q, shares = gradient.copy(), []
     for s, g in reversed(pairs):

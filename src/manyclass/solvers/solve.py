@@ -46,12 +46,13 @@ def solve(
     max_seconds: float | None = None,
     start: Point | None = None,
     callback: Callback | None = None,
+    base: Baseline | None = None,
 ) -> Solution:
     """Minimize an objective until the duality gap is `tolerance` of it and of what W gains over W = 0.
 
     `solver` is "auto", one of SOLVERS, or a function like them, such as `partial(rank_one, settings=PUBLISHED)`.
-    `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True. An
-    interrupt from the keyboard gives the best point so far.
+    `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True;
+    `base` is the objective's baseline, where it is known. An interrupt from the keyboard gives the best point so far.
     """
     held = np.flatnonzero(objective.rows.shares())
     if len(held) < objective.k and objective.fit_intercept:
@@ -60,7 +61,7 @@ def solve(
     run, before, status = Run(max_seconds, callback), objective.passes, "interrupted"
     with one_thread():
         try:
-            status = _run(objective, run, solver, tolerance, max_iter, start)
+            status = _run(objective, run, solver, tolerance, max_iter, start, base)
         except Ended as reason:
             status = str(reason)
         except KeyboardInterrupt:
@@ -91,14 +92,36 @@ def _named(objective: Objective, solver: str | Solver) -> Solver:
 
 
 def _run(
-    objective: Objective, run: Run, solver: str | Solver, tolerance: float, max_iter: int, start: Point | None
+    objective: Objective,
+    run: Run,
+    solver: str | Solver,
+    tolerance: float,
+    max_iter: int,
+    start: Point | None,
+    base: Baseline | None,
 ) -> str:
     minimize = _named(objective, solver)
-    base = baseline(objective)
+    base = baseline(objective) if base is None else base
     nothing = zero(objective, base.b)
     run.record(nothing, base.loss)
-    gauge = objective.gauge
-    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + tolerance):
+    _check_size(objective, base)
+    gauge, rounding = objective.gauge, 10 * float(np.finfo(objective.dtype).eps)
+    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + rounding):
         run.certified(nothing, certify(objective, nothing, base))
         return "optimal"
-    return minimize(objective, run, base, start, tolerance, max_iter)
+    return minimize(objective, run, base, _allowed(objective, start), tolerance, max_iter)
+
+
+def _allowed(objective: Objective, start: Point | None) -> Point | None:
+    """The start, without its b where none is fitted: solvers leave b alone then."""
+    return start if start is None or objective.fit_intercept else replace(start, b=np.zeros(objective.k))
+
+
+def _check_size(objective: Objective, base: Baseline) -> None:
+    """Refuse rows whose products overflow."""
+    length, most = float(np.linalg.norm(base.gradient.astype(np.float64))), float(np.finfo(objective.dtype).max)
+    if objective.gauge is not None and not length < np.sqrt(most) / objective.n:
+        raise ValueError(
+            f"X must be so small that {objective.dtype} holds the squares of its numbers; the gradient at W = 0 is "
+            f"{length:.2g} long; divide X by its scale"
+        )
