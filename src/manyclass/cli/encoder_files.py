@@ -31,7 +31,7 @@ def kept_or_made(store: Path, kind: EncoderKind, images: str, replace: bool, mak
             return mc.load(path)
         if not replace:
             raise ValueError(
-                f"{path} is an encoder that was made otherwise; use it with --kind {path}, or add --overwrite"
+                f"{path} is an encoder that was made otherwise; name it with --kind to use it, or add --restart"
             )
     encoder = make()
     path.unlink(missing_ok=True)

@@ -87,12 +87,11 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _models.save(self, path)
 
     def plain_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        return parameters | {"model": os.fspath(parameters["model"])}
-
-    def parameters_of(self, plain: dict[str, Any]) -> dict[str, Any]:
-        return plain
+        """The parameters as a file keeps them, with a path that holds in any folder."""
+        return parameters | {"model": str(Path(self.model).expanduser().absolute())}
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+        """What a saved encoder must have: the digest of its network."""
         return {"sha256_": ()}
 
     def _vectors(self, network: Network, batch: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -120,9 +119,12 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._network
 
     def _check_digest(self, path: Path) -> None:
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        beside = path.with_suffix(".json")
+        sha256 = hashlib.sha256(path.read_bytes() + (beside.read_bytes() if beside.exists() else b"")).hexdigest()
         if getattr(self, "sha256_", sha256) != sha256:
-            raise ValueError(f"{path} must be the network that this encoder was saved with; it is another file")
+            raise ValueError(
+                f"{path} must be the network that this encoder was saved with; it, or the JSON beside it, is another"
+            )
         self.sha256_ = sha256
 
     def __getstate__(self) -> dict[str, Any]:
