@@ -91,6 +91,13 @@ def test_pictures_are_cut_and_resized_to_the_size_of_the_network(tmp_path, chann
     assert_allclose(found, unit(networks.maps(prepared(cut)).max(axis=(1, 2))), rtol=1e-4)
 
 
+def test_pictures_may_be_stretched_instead(tmp_path):
+    net = networks.tiny(tmp_path / "n.onnx", size=(20, 24))
+    found = mc.OnnxFeatures(net, pooling="max", crop="stretch").encode(picture(40, 60))
+    whole = np.asarray(Image.fromarray(picture(40, 60)).resize((24, 20), Image.Resampling.BICUBIC))
+    assert_allclose(found, unit(networks.maps(prepared(whole)).max(axis=(1, 2))), rtol=1e-4)
+
+
 def test_options_go_before_the_json_beside_the_model_and_that_before_what_is_usual(tmp_path):
     net = networks.tiny(tmp_path / "n.onnx", beside={"mean": [0.5, 0.5, 0.5], "std": 0.25, "size": 16, "crop": 1})
     plain = {"layer": "maps", "pooling": None}
@@ -103,7 +110,16 @@ def test_options_go_before_the_json_beside_the_model_and_that_before_what_is_usu
 
 @pytest.mark.parametrize(
     "beside",
-    [[1], {"means": [0, 0, 0]}, {"mean": [0, 0]}, {"std": [0, 1, 1]}, {"crop": 1.5}, {"size": 0}, {"mean": "x"}],
+    [
+        [1],
+        {"means": [0, 0, 0]},
+        {"mean": [0, 0]},
+        {"std": [0, 1, 1]},
+        {"crop": 1.5},
+        {"crop": "all"},
+        {"size": 0},
+        {"mean": "x"},
+    ],
 )
 def test_a_json_that_makes_no_sense_is_refused(tmp_path, beside):
     net = networks.tiny(tmp_path / "n.onnx", beside=beside)
@@ -118,6 +134,7 @@ def test_batches_of_the_file_and_of_the_user_change_nothing(tmp_path, batch, bat
     images = [picture(40, 60, seed) for seed in range(7)]
     features = mc.OnnxFeatures(net, batch_size=batch_size)
     assert_allclose(features.transform(images), [features.encode(image) for image in images], rtol=1e-5)
+    assert features.encode_many(images[:3]).shape == (3, networks.CHANNELS)
 
 
 def test_pictures_of_several_sizes_may_be_in_one_batch(net):

@@ -1,3 +1,5 @@
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -104,15 +106,43 @@ def test_a_fitted_quantizer_is_used_as_it_is(tmp_path):
 
 def test_no_picture_is_encoded_twice_though_the_quantizer_saw_it_first(tmp_path):
     class Counting(Means):
-        calls = 0
-
         def encode(self, image):
-            Counting.calls += 1
+            with open(tmp_path / "count", "ab") as file:
+                file.write(b"x")
             return super().encode(image)
 
-    mc.write_features(tmp_path / "a.store", many_images(), Counting(), quantizer=mc.ScalarQuantizer(), sample=10)
-    # Threads are a picture or two ahead when the sample is full.
-    assert 40 <= Counting.calls <= 40 + 2 * mc.get_threads() + 1
+    with mc.threads(2):
+        mc.write_features(tmp_path / "a.store", many_images(), Counting(), quantizer=mc.ScalarQuantizer(), sample=10)
+    # Some pictures are under way already when the sample is full.
+    assert 40 <= len((tmp_path / "count").read_bytes()) <= 40 + 2 * 4 + 1
+
+
+def test_a_picture_that_crashes_its_process_is_skipped_and_the_rest_is_not(tmp_path):
+    class Crashing(Pairs):
+        def encode_many(self, images):
+            if any(len(image) == 23 for image in images):
+                os.kill(os.getpid(), signal.SIGSEGV)
+            return super().encode_many(images)
+
+    for n in (1, 2):
+        with mc.threads(n):
+            run = mc.write_features(tmp_path / f"{n}.store", many_images(), Crashing())
+        assert [entry.position for entry in run.skipped] == [i for i in range(40) if i % 7 == 3]
+        assert {entry.reason for entry in run.skipped} == {"ended the process that worked on it"}
+
+
+def test_a_process_that_others_ended_is_replaced_and_its_picture_is_kept(tmp_path):
+    class Unlucky(Means):
+        def encode(self, image):
+            if len(image) == 23 and not (tmp_path / "killed").exists():
+                (tmp_path / "killed").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().encode(image)
+
+    with mc.threads(1):
+        run = mc.write_features(tmp_path / "a.store", many_images(), Unlucky())
+    assert (tmp_path / "killed").exists()
+    assert_array_equal(run.store.X.toarray(), [Means().encode(image) for image in many_images()])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -3,22 +3,28 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._blas import in_order
-from manyclass._threads import threads
+from manyclass._threads import get_threads, threads
 from manyclass.data.quantizer import Quantizer
 from manyclass.features.image_errors import reason
 from manyclass.features.images import ImageError, Pixels, read_image
+from manyclass.features.workers import CAN_FORK, Workers
+
+_WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
 
 
 class Encoder(Protocol):
     """Whatever turns a picture into n_features_out_ numbers, the same for any number of threads.
 
-    One that works better on several at once has `batch_size` and `encode_many(list of pictures) -> (m, d)` besides.
+    One that works better on several at once has `batch_size` and `encode_many(list of pictures) -> (m, d)` besides. It
+    is copied to other processes, and what it notes there is lost; one that is as well off on threads, since it lets go
+    of the interpreter, says so by `lets_go = True`.
     """
 
     n_features_out_: int
@@ -52,7 +58,11 @@ class Encoding:
 
     def outcomes(self, chunks: Sequence[range]) -> Iterator[list[Outcome]]:
         """What became of every picture, a chunk at a time, in order."""
-        return in_order(self._outcomes, chunks)
+        if not CAN_FORK or len(chunks) < _WORTH_PROCESSES or getattr(self.encoder, "lets_go", False):
+            yield from in_order(self._outcomes, chunks)
+            return
+        with Workers(self._outcomes, get_threads()) as workers:
+            yield from workers.in_order(chunks, partial(_alone, workers))
 
     def _outcomes(self, chunk: range) -> list[Outcome]:
         with threads(1):  # the pictures are shared out, and not what is done to one
@@ -93,6 +103,14 @@ class Encoding:
         if not np.isfinite(row).all():
             return Outcome(position, None, "has features that are NaN or infinite")
         return coded(Outcome(position, row), self.quantizer)
+
+
+def _alone(workers: Workers[range, list[Outcome]], chunk: range) -> list[Outcome]:
+    """What became of the pictures of a chunk that ended a process: each answers for itself."""
+    if len(chunk) == 1:
+        return [Outcome(chunk[0], None, "ended the process that worked on it")]
+    singles = (range(position, position + 1) for position in chunk)
+    return [outcome for single in singles for outcome in workers.result(single, partial(_alone, workers))]
 
 
 def coded(outcome: Outcome, quantizer: Quantizer | None) -> Outcome:

@@ -18,11 +18,14 @@ _DEFAULTS = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225), "crop"
 
 @dataclass(frozen=True)
 class InputSettings:
-    """(pixel / 255 - mean) / std of the central part of a picture, `crop` of what fits, at size (h, w) or as it is."""
+    """(pixel / 255 - mean) / std of the central part of a picture, `crop` of what fits, at size (h, w) or as it is.
+
+    Without a crop the whole picture is stretched to the size.
+    """
 
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
-    crop: float
+    crop: float | None
     size: tuple[int, int] | None
 
     @classmethod
@@ -32,8 +35,8 @@ class InputSettings:
         beside = _beside(model)
         chosen = _DEFAULTS | beside | {key: value for key, value in given.items() if value is not None}
         mean, std = (_three(chosen[key], key) for key in ("mean", "std"))
-        crop = _checks.positive(chosen["crop"], "crop")
-        if min(std) <= 0 or crop > 1:
+        crop = None if chosen["crop"] == "stretch" else _checks.positive(chosen["crop"], "crop")
+        if min(std) <= 0 or (crop or 0) > 1:
             raise ValueError(f"std must be above 0, and crop at most 1; got {std} and {crop}")
         return cls(mean, std, crop, declared or _size(chosen.get("size")))
 
@@ -48,11 +51,16 @@ class InputSettings:
     def _framed(self, image: Pixels) -> Pixels:
         if self.size is None:
             return image
-        (height, width), (h, w) = image.shape[:2], self.size
-        scale = self.crop * min(width / w, height / h)
-        left, top = (width - scale * w) / 2, (height - scale * h) / 2
-        box = (max(0.0, left), max(0.0, top), min(float(width), width - left), min(float(height), height - top))
+        h, w = self.size
+        box = None if self.crop is None else _central(image.shape[1], image.shape[0], w, h, self.crop)
         return np.asarray(Image.fromarray(image).resize((w, h), Image.Resampling.BICUBIC, box=box))
+
+
+def _central(width: int, height: int, w: int, h: int, crop: float) -> tuple[float, float, float, float]:
+    """The box of proportions w : h in the middle of a picture, `crop` of the largest."""
+    scale = crop * min(width / w, height / h)
+    left, top = max(0.0, (width - scale * w) / 2), max(0.0, (height - scale * h) / 2)
+    return left, top, width - left, height - top
 
 
 def _beside(model: Path) -> dict[str, Any]:

@@ -25,10 +25,13 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     `pooling` makes a unit vector of a map: "spoc" (the sum, with weight on the center), "mean", "max" or "gem" (the
     generalized mean, power 3); a layer that has no map is scaled to unit length. None keeps the activations as they
     are, in one row. `mean` and `std` are three numbers between 0 and 1, `size` is (h, w) or one number, and `crop` the
-    share of a picture that is seen; where they are None, model.json beside model.onnx says them, and otherwise they are
-    those of ImageNet, the size of the network or of the picture, and 0.875. Pictures go through the network
-    `batch_size` at a time. There is nothing to learn: `fit` opens the file.
+    share of a picture that is seen, or "stretch" for all of it whatever its proportions; where they are None,
+    model.json beside model.onnx says them, and otherwise they are those of ImageNet, the size of the network or of the
+    picture, and 0.875. Pictures go through the network `batch_size` at a time. There is nothing to learn: `fit` opens
+    the file.
     """
+
+    lets_go = True  # while the network runs, other threads do; and its session may not be forked
 
     def __init__(
         self,
@@ -38,7 +41,7 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mean: Sequence[float] | None = None,
         std: Sequence[float] | None = None,
         size: int | tuple[int, int] | None = None,
-        crop: float | None = None,
+        crop: float | str | None = None,
         batch_size: int = 1,
         max_pixels: int = 100_000,
     ):

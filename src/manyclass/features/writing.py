@@ -52,8 +52,9 @@ def write_features(
     have an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted
     learns from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
     `FeatureRun.skipped` and in `<path>.skipped.jsonl`. Larger ones are shrunk to max_pixels, by default the encoder's;
-    files of more than `limit` pixels are not opened. Pictures are shared out among threads, and neither their number
-    nor interruptions, after which the same call goes on, change a bit. `progress` gets (pictures done, in all).
+    files of more than `limit` pixels are not opened. Pictures are shared out among processes, as many as
+    `manyclass.threads` allows, and neither their number nor interruptions, after which the same call goes on, change a
+    bit. `progress` gets (pictures done, in all).
     """
     path = Path(path).expanduser()
     names = _names(images) if names is None else names
