@@ -14,7 +14,7 @@ import manyclass  # noqa: E402
 
 project = "manyclass"
 author = "The manyclass developers"
-copyright = f"2026, {author}"  # noqa: A001
+copyright = f"2026, {author}"
 version = release = manyclass.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"]

@@ -1,7 +1,7 @@
 """Docstrings of the house as reStructuredText.
 
-They are plain text: paragraphs, code in single backticks, examples after `>>>`, and sections underlined by dashes, whose
-entries read `name : what it is`. Stars, bars and trailing underscores are mathematics and names, and are shown as such.
+They are plain text: paragraphs, code in single backticks, examples after `>>>`, and sections underlined by dashes, in
+which entries read `name : what it is`. Stars, bars and underscores are mathematics and names, and are shown as such.
 """
 
 import re
