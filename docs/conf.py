@@ -30,6 +30,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autosummary_generate = True
 
+# The problems of examples are so small that threads would mostly wait for one another.
+manyclass.set_threads(1)
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
