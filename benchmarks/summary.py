@@ -15,7 +15,7 @@ faster. Lines without a peer tell what a large size takes. Every page says how i
 was, and more; `make bench` measures everything anew, `python -m benchmarks NAME` one of them, and
 `python -m benchmarks index` writes this page from the others.
 """
-COLUMNS = ["what", "size", "ours", "peer", "peer's", "ratio", "page"]
+COLUMNS = ["what", "size", "ours", "peer", "ratio"]
 
 
 def products(page: WrittenPage) -> Iterator[Line]:
@@ -123,9 +123,14 @@ def write_summary(folder: Path) -> Path:
 
 def summary(pages: list[WrittenPage]) -> str:
     """The text of the page."""
-    rows = [[*line, f"[{page.name}]({page.name}.md)"] for page in pages for line in LINES[page.name](page)]
+    rows = [_cells(page, line) for page in pages for line in LINES[page.name](page)]
     table = [written_row(COLUMNS), written_row(["---"] * len(COLUMNS)), *map(written_row, rows)]
     return "\n".join([_ABOUT, *table, "", "## Machine and versions", "", *_machines(pages), ""])
+
+
+def _cells(page: WrittenPage, line: Line) -> list[str]:
+    what, size, ours, peer, theirs, ratio = line
+    return [f"[{what}]({page.name}.md)", size, ours, f"{peer}: {theirs}" if peer else "", ratio]
 
 
 def _machines(pages: list[WrittenPage]) -> Iterator[str]:

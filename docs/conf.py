@@ -22,6 +22,7 @@ exclude_patterns = ["templates", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["templates"]
 default_role = "literal"
 smartquotes = False
+highlight_language = "none"
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -38,12 +39,14 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,
     "abort_on_example_error": True,
 }
 
 html_theme = "furo"
 html_title = "manyclass"
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
 html_show_sourcelink = False
 
 

@@ -52,4 +52,4 @@ def test_pages_measured_on_other_machines_are_told_apart(tmp_path):
     text = write_summary(tmp_path).read_text(encoding="utf-8")
     assert "- path: measured with manyclass 0.1.0" in text
     assert "- exemplar, search: measured with manyclass 0.2.0" in text
-    assert "[features]" not in text
+    assert "(features.md)" not in text

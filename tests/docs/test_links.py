@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 BUILT = (ROOT / "docs" / "api", ROOT / "docs" / "gallery")
 FILES = [
     path
-    for pattern in ("*.md", "docs/**/*.md", "examples/*.md")
+    for pattern in ("*.md", "docs/**/*.md")
     for path in sorted(ROOT.glob(pattern))
     if not any(path.is_relative_to(folder) for folder in BUILT)
 ]
