@@ -13,6 +13,7 @@ from manyclass._blas import in_order
 from manyclass._threads import get_threads, threads
 from manyclass.data.quantizer import Quantizer
 from manyclass.features.image_errors import reason
+from manyclass.features.image_lists import listed
 from manyclass.features.images import ImageError, Pixels, read_image
 from manyclass.features.workers import CAN_FORK, Workers
 
@@ -125,6 +126,7 @@ def coded(outcome: Outcome, quantizer: Quantizer | None) -> Outcome:
 
 def encoded(images: Sequence[Any], encoder: Encoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
     """The rows (n, d) of pictures, of which none may be bad."""
+    images = listed(images)
     X = np.empty((len(images), encoder.n_features_out_), np.float32)
     encoding = Encoding(images, encoder, max_pixels)
     for outcomes in encoding.outcomes(encoding.chunks()):

@@ -15,6 +15,7 @@ from manyclass import _checks
 from manyclass._all_or_nothing import all_or_nothing
 from manyclass._blas import in_order
 from manyclass.features.descriptors import descriptors_by_name
+from manyclass.features.image_lists import listed
 from manyclass.features.images import ImageError, Pixels, read_image
 from manyclass.features.local import Descriptor, LocalDescriptors
 from manyclass.features.normalization import unit
@@ -59,7 +60,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_common()
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        sample = sample_descriptors(_listed(images), descriptors, self.n_samples, self.max_pixels, seed, progress)
+        sample = sample_descriptors(listed(images), descriptors, self.n_samples, self.max_pixels, seed, progress)
         parts = [self._learned(local, name, seed) for local, name in zip(sample.parts, self.descriptors, strict=True)]
         self.parts_, self.skipped_ = [part.plain() for part in parts], sample.skipped
         self.n_features_out_ = pyramid.n_regions * sum(part.aggregation.size for part in parts)
@@ -68,7 +69,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def transform(self, images: Sequence[Any]) -> Vectors:
         """Vectors (n, n_features_out_) of images, which threads share out; the bits do not depend on their number."""
         check_is_fitted(self)
-        images = _listed(images)
+        images = listed(images)
         out = np.empty((len(images), self.n_features_out_), np.float32)
 
         def fill(position: int) -> None:
@@ -118,7 +119,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_settings()
 
     def _descriptors(self) -> tuple[Descriptor, ...]:
-        return descriptors_by_name(tuple(self.descriptors), self.step, self.scales, self.patch, self.root)
+        return descriptors_by_name(self.descriptors, self.step, self.scales, self.patch, self.root)
 
     def _learned(self, local: LocalDescriptors, name: str, seed: int) -> Part:
         if not len(local.values):
@@ -148,14 +149,6 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _listed(images: Any) -> Sequence[Any]:
-    if isinstance(images, str | bytes | os.PathLike) or not hasattr(images, "__len__"):
-        raise ValueError(f"images must be a sequence of paths or arrays; got {type(images).__name__}")
-    if isinstance(images, np.ndarray) and images.ndim < 3 and images.dtype.kind not in "OU":
-        raise ValueError(f"images must be a sequence of paths or arrays; got one array of shape {images.shape}")
-    return images  # type: ignore[no-any-return]
 
 
 def _read(images: Sequence[Any], position: int, max_pixels: int) -> NDArray[np.uint8]:
