@@ -22,7 +22,7 @@ from manyclass.features.normalization import unit
 from manyclass.features.part import Aggregation, Part, Plain, fitted_projection, prepared, restored_projection
 from manyclass.features.projection import Vectors
 from manyclass.features.pyramid import Pyramid
-from manyclass.features.sample import Progress, sample_descriptors
+from manyclass.features.sample import MOST_IMAGES, Progress, sample_descriptors
 
 
 class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -58,9 +58,11 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         listed in `skipped_`. After an error or Ctrl-C the encoder is as it was before.
         """
         self._check_common()
+        images = listed(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        sample = sample_descriptors(listed(images), descriptors, self.n_samples, self.max_pixels, seed, progress)
+        sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
+        _check_some(sample.skipped, min(len(images), MOST_IMAGES))
         parts = [self._learned(local, name, seed) for local, name in zip(sample.parts, self.descriptors, strict=True)]
         self.parts_, self.skipped_ = [part.plain() for part in parts], sample.skipped
         self.n_features_out_ = pyramid.n_regions * sum(part.aggregation.size for part in parts)
@@ -149,6 +151,14 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _check_some(skipped: list[tuple[int, str]], n: int) -> None:
+    if n == 0:
+        raise ValueError("images must have at least one entry; got none")
+    if len(skipped) == n:
+        position, why = skipped[0]
+        raise ValueError(f"at least one of the {n} images to learn from must be usable; image {position} {why}")
 
 
 def _read(images: Sequence[Any], position: int, max_pixels: int) -> NDArray[np.uint8]:
