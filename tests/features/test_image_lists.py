@@ -47,13 +47,10 @@ def test_an_array_of_pictures_is_taken_as_it_is(shape):
 
 
 @pytest.mark.parametrize("images", ["photos", b"photos", {"a": 1}, {"a"}, iter("ab"), None, np.full((3, 1), "a.jpg")])
-@pytest.mark.parametrize("use", ["fit", "write"])
-def test_what_is_no_sequence_is_refused(use, images, tmp_path):
+@pytest.mark.parametrize("use", [mc.BagOfWords(2).fit, lambda images: mc.write_features("a.store", images, Means())])
+def test_what_is_no_sequence_is_refused(use, images):
     with pytest.raises(ValueError, match="images must be a sequence of paths or arrays; got"):
-        if use == "fit":
-            mc.BagOfWords(2).fit(images)
-        else:
-            mc.write_features(tmp_path / "a.store", images, Means())
+        use(images)
 
 
 def test_columns_of_a_table_are_read_by_position(tmp_path):

@@ -35,6 +35,8 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     - `_check_settings()` for its own parameters.
     """
 
+    forks = True  # nothing that it does takes threads of others
+
     descriptors: Sequence[str]
     n_components: int | None
     coordinates: bool

@@ -31,8 +31,6 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     the file.
     """
 
-    lets_go = True  # while the network runs, other threads do; and its session may not be forked
-
     def __init__(
         self,
         model: str | os.PathLike[str],

@@ -118,8 +118,8 @@ def _outcomes(encoding: Encoding, known: dict[int, list[Outcome]], start: int) -
 
 
 def _names(images: Sequence[Any]) -> list[str] | None:
-    if all(isinstance(image, str | os.PathLike) for image in images):
-        return [os.fspath(image) for image in images]
+    if all(isinstance(images[i], str | os.PathLike) for i in range(len(images))):
+        return [os.fspath(images[i]) for i in range(len(images))]
     return None
 
 
