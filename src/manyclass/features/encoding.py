@@ -106,7 +106,10 @@ class Encoding:
         if isinstance(row, str):
             return Outcome(position, None, row)
         if row.shape != (self.encoder.n_features_out_,):
-            raise ValueError(f"the encoder must give {self.encoder.n_features_out_} numbers; got shape {row.shape}")
+            raise ValueError(
+                f"the encoder must give {self.encoder.n_features_out_} numbers; got shape {row.shape} for image "
+                f"{position}; a network whose layer is as large as the image must be given a size"
+            )
         if not np.isfinite(row).all():
             return Outcome(position, None, "has features that are NaN or infinite")
         return coded(Outcome(position, row), self.quantizer)
