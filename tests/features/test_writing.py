@@ -191,6 +191,11 @@ def test_a_batch_that_takes_too_much_memory_is_done_one_by_one(tmp_path):
     assert run.skipped == []
 
 
+def test_what_cannot_encode_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"encoder must have encode\(image\), as FisherVectors has; got object"):
+        mc.write_features(tmp_path / "a.store", many_images(), object())
+
+
 def test_a_process_that_others_ended_is_replaced_and_its_picture_is_kept(tmp_path):
     class Unlucky(Means):
         def encode(self, image):

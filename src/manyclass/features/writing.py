@@ -58,6 +58,8 @@ def write_features(
     bit. `progress` gets (pictures done, in all).
     """
     path = Path(path).expanduser()
+    if not hasattr(encoder, "encode"):
+        raise ValueError(f"encoder must have encode(image), as FisherVectors has; got {type(encoder).__name__}")
     images = listed(images)
     names = _names(images) if names is None else in_positions(names)
     columns = {"y": in_positions(y), "names": names, "split": in_positions(split)}
