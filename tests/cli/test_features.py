@@ -1,4 +1,5 @@
 import json
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,6 +43,15 @@ def test_a_folder_becomes_a_store_with_labels_and_names(run, photos, tmp_path, k
     store = mc.open_store(tmp_path / "a.store")
     assert store.classes == ["class 0", "class 1"]
     assert list(store.names[:2]) == ["class 0/00.png", "class 0/02.png"]
+
+
+def test_a_store_among_its_own_pictures_may_be_written_again(run, photos, tmp_path):
+    folder = tmp_path / "photos"
+    shutil.copytree(photos, folder)
+    for more in ((), ("--overwrite",)):
+        outcome = run("features", folder, "-o", folder / "a.store", *SMALL, "--json", *more)
+        assert outcome.code == 0, outcome.err
+        assert json.loads(outcome.out)["images"] == 17
 
 
 def test_the_store_is_what_the_library_makes_of_the_same_settings(run, photos, tmp_path):

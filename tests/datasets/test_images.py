@@ -150,6 +150,32 @@ def test_links_are_followed_once(tree, tmp_path):
     assert images.y.tolist() == ["cats", "cats", "dogs"]
 
 
+@pytest.mark.parametrize("link", ["0", "z"])
+def test_a_folder_is_read_by_its_own_name_whatever_links_to_it_are_called(tree, link):
+    root = tree(["cats/1.jpg", "cats/old/2.jpg", "dogs/3.jpg"])
+    (root / link).symlink_to("cats")
+    (root / "dogs" / link).symlink_to("../cats/old")
+    images = read_images(root)
+    assert images.names == sorted(["cats/1.jpg", "cats/old/2.jpg", "dogs/3.jpg", f"dogs/{link}"])
+    assert set(images.y) == {"cats", "dogs"}
+
+
+def test_of_two_links_to_a_folder_the_first_by_name_is_followed(tree, tmp_path):
+    root = tree(["cats/1.jpg"])
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "2.jpg").write_text("")
+    for link in ("z", "b", "d"):
+        (root / link).symlink_to(tmp_path / "far")
+    assert read_images(root).names == ["b/2.jpg", "cats/1.jpg"]
+
+
+@pytest.mark.parametrize("place", ["x", "cats/x"])
+def test_a_store_among_the_pictures_is_left_out(tree, place):
+    names = ["cats/1.jpg", "cats/x.jpg", "x.jpg"]
+    root = tree([*names, f"{place}/X-0.npy", f"{place}.encoder", f"{place}.encoder.json", f"{place}.skipped.jsonl"])
+    assert read_images(root, root / place).names == names
+
+
 def test_names_that_are_no_text_come_back_as_they_are(tree):
     root = tree(["cats/1.jpg"])
     raw = os.fsencode(root) + b"/d\xf6gs"

@@ -13,6 +13,7 @@ class Means:
     """Means of the colors in 2 x 2 parts; slow if asked, so that a kill finds it at work."""
 
     n_features_out_ = 12
+    forks = True
 
     def __init__(self, seconds: float = 0.0):
         self.seconds = seconds

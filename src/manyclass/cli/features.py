@@ -76,7 +76,7 @@ def features(
     still = quiet or json
     with mc.threads(threads):
         _check_free(out, overwrite)
-        images = _images(source)
+        images = _images(source, out)
         encoder = _encoder(out, wanted, images, overwrite or not resume, still)
         with progress("encoding", "images", still) as report:
             run = mc.write_features(
@@ -109,10 +109,10 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
 
 
-def _images(source: Path) -> "ImageSet":
+def _images(source: Path, out: Path) -> "ImageSet":
     from manyclass.datasets import read_images
 
-    images = read_images(source)
+    images = read_images(source, out)
     for notice in images.notices:
         complain(notice)
     return images
