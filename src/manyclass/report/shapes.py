@@ -41,7 +41,7 @@ def number(value: Any, where: str) -> float:
     plain = value.item() if isinstance(value, np.generic) else value
     if not math.isfinite(plain):
         raise ValueError(f"{where} must be a finite number or null; got {plain}")
-    return plain  # type: ignore[no-any-return]  # whole numbers stay whole
+    return plain  # whole numbers stay whole
 
 
 def count(value: Any, where: str) -> int:
