@@ -8,8 +8,10 @@ from manyclass import __version__
 from manyclass.cli.compress import compress
 from manyclass.cli.configuration import ConfiguredTyper
 from manyclass.cli.demo import demo
+from manyclass.cli.evaluate import evaluate
 from manyclass.cli.features import features
 from manyclass.cli.info import info
+from manyclass.cli.predict import predict
 from manyclass.cli.train import train
 from manyclass.cli.verify import verify
 
@@ -26,6 +28,8 @@ app.command(epilog="Example: manyclass features photos/ -o photos.store --kind f
 )
 app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)
 app.command(epilog="Example: manyclass train small.store -o run --objective ovr --tune beta")(train)
+app.command(epilog="Example: manyclass evaluate run photos.store --part test")(evaluate)
+app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict)
 app.command(epilog="Example: manyclass info small.store")(info)
 app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
 

@@ -45,20 +45,22 @@ def read_examples(source: Path, labels: str | None, part: str | None, preferred:
     features = read_source(source, labels)
     if features.y is None:
         raise ValueError(f"{source} must have labels; it has none; give a file of them with --labels")
-    return examples_of(features, source, part, preferred)
+    return examples_of(features, class_labels(features), source, part, preferred)
 
 
-def examples_of(features: "Features", source: Path, part: str | None, preferred: Sequence[str]) -> Examples:
-    """The rows of a part of features that are read already."""
+def examples_of(
+    features: "Features", labels: Any, source: Path, part: str | None, preferred: Sequence[str]
+) -> Examples:
+    """The rows of a part of features that are read already, with these labels."""
     import numpy as np
 
     from manyclass.data.selection import Selection
 
     chosen = chosen_part(features.split, source, part, preferred)
-    X, y = features.X, class_labels(features)
+    X = features.X
     index = np.arange(len(X)) if chosen == ALL else np.flatnonzero(np.asarray(features.split).astype(str) == chosen)
     names = RowNames(features.names, index)
-    return Examples(source, chosen, X if chosen == ALL else Selection(X, index), y[index], names)
+    return Examples(source, chosen, X if chosen == ALL else Selection(X, index), labels[index], names)
 
 
 def chosen_part(split: Any, source: Path, part: str | None, preferred: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """What a command prints: a table for people, or one JSON object for programs; on stdout."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -25,6 +25,20 @@ def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
     console = Console(highlight=False)
     console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
+
+
+def print_columns(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table with a line for every row, below a line of headers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(highlight=False).print(table)
 
 
 def size(n_bytes: float) -> str:

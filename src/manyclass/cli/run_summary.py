@@ -4,6 +4,8 @@ from typing import Any
 
 from manyclass.cli.output import seconds, size
 
+RUN_FORMAT = "manyclass run"
+
 
 def run_summary(record: dict[str, Any]) -> dict[str, Any]:
     """What a command prints of a run as JSON: the record without its long lists, and the accuracies it saw."""
@@ -11,7 +13,7 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
     judged = [one["accuracy"] for one in record["history"] or [] if one.get("accuracy") is not None]
     judged += [one["accuracy"] for one in record["grid"] or []]
     return {
-        "format": "manyclass run",
+        "format": RUN_FORMAT,
         "status": record["status"],
         "data": train["path"],
         "part": train["part"],
