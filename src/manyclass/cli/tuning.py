@@ -27,8 +27,12 @@ class Tuning:
     def chosen(self, tell: Callable[[str], None]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """(the settings that are best, every value that was tried with its accuracy).
 
-        The first trial has the settings as they are; a value takes their place if it is better, and not only as good.
+        The first trial has the settings as they are. A value takes their place if it is better by more than chance:
+        half a standard error of an accuracy on so many rows, as in early stopping.
         """
+        from manyclass.solvers.sgd import Stopping
+
+        stopping = Stopping(judged=self._n_judged())
         settings: dict[str, Any] = {}
         best = self._trial(settings, tell)
         shown = []
@@ -37,7 +41,7 @@ class Tuning:
             for value in self._candidates(name, best["found"]):
                 trial = self._trial({**settings, name: value}, tell)
                 shown.append(_row(name, trial["found"][name], trial["accuracy"]))
-                if trial["accuracy"] > best["accuracy"]:
+                if not stopping.as_good(best["accuracy"], trial["accuracy"]):
                     best = trial
             settings = dict(best["settings"])
         found = {name: best["found"][name] for name in self.recipe.tune if name != "beta" or "beta" in settings}
@@ -76,6 +80,12 @@ class Tuning:
         beta = self._n_classes() - 1.0 if model.beta_ is None else model.beta_
         found = {"step": model.step_, "beta": beta, "regularization": model.regularization}
         return {"accuracy": accuracy, "found": found}
+
+    def _n_judged(self) -> int:
+        """Rows that an accuracy is of."""
+        if self.validation is not None:
+            return len(self.validation[1])
+        return max(1, round(float(self.recipe.made().validation_fraction) * len(self.examples.y)))
 
     def _n_classes(self) -> int:
         import numpy as np
