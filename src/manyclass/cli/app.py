@@ -7,8 +7,10 @@ import typer
 from manyclass import __version__
 from manyclass.cli.compress import compress
 from manyclass.cli.demo import demo
+from manyclass.cli.encode import encode
 from manyclass.cli.features import features
 from manyclass.cli.info import info
+from manyclass.cli.search import search
 from manyclass.cli.verify import verify
 
 app = typer.Typer(
@@ -24,6 +26,10 @@ app.command(epilog="Example: manyclass features photos/ -o photos.store --kind f
     features
 )
 app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)
+app.command(
+    epilog="Example: manyclass encode photos.store --negatives world.store -o gallery --method slem,lda --evaluate"
+)(encode)
+app.command(epilog="Example: manyclass search gallery photo.jpg -k 5 --where class=cat --sheet found.png")(search)
 app.command(epilog="Example: manyclass info small.store")(info)
 app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
 

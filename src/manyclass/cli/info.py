@@ -14,7 +14,7 @@ from manyclass.cli.reading import read_source
 @reported("nothing was changed")
 def info(
     source: Annotated[
-        Path, typer.Argument(callback=expanded, help="A store, .npy, .npz, parquet, or a folder of shards.")
+        Path, typer.Argument(callback=expanded, help="A store, a gallery, .npy, .npz, parquet, or a folder of shards.")
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -27,9 +27,14 @@ def info(
 
 
 def describe(source: Path) -> dict[str, Any]:
-    """A store's own summary, or what can be told of the features."""
+    """A store's own summary, that of a gallery, or what can be told of the features."""
     from manyclass.data.store.layout import JOURNAL, MANIFEST
+    from manyclass.retrieval.files import is_gallery
 
+    if is_gallery(source):
+        from manyclass.cli.gallery_info import describe_gallery
+
+        return describe_gallery(source)
     if (source / MANIFEST).exists() or (source / JOURNAL).exists():
         import manyclass as mc
 
