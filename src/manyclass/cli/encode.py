@@ -40,7 +40,7 @@ def encode(
     power: Annotated[float | None, typer.Option(min=0, help="Of whitening; 0 is PCA alone.")] = None,
     pool: Annotated[int | None, typer.Option(min=1, help="Negatives that scores are judged by.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Most negatives to learn from, drawn at random.")] = None,
-    false_match: Annotated[float, typer.Option(help="How often nothing alike may be called matched.")] = 0.05,
+    false_match: Annotated[float, typer.Option(min=0, max=1, help="How often strangers may be called matched.")] = 0.05,
     tune: Annotated[bool, typer.Option("--tune", help="Choose the settings by the labels of DATA.")] = False,
     evaluate: Annotated[
         bool, typer.Option("--evaluate", help="Measure how well images find their class; the first method is kept.")

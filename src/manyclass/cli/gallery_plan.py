@@ -64,7 +64,7 @@ class Plan:
 def built(plan: Plan, tune: bool, evaluate: bool, overwrite: bool, tell: Tell, quiet: bool) -> dict[str, Any]:
     """Make the gallery and save it; gives what there is to tell."""
     check_free(plan.out, overwrite)
-    d, ids = plan.features.X.shape[1], plan.ids
+    d, ids, image_encoder = plan.features.X.shape[1], plan.ids, _image_encoder(plan, tell)
     tuning, judging = _rows_apart(plan, tune, evaluate, tell)
     tell(f"negatives: {plan.negatives.about}")
     machines = []
@@ -73,7 +73,7 @@ def built(plan: Plan, tune: bool, evaluate: bool, overwrite: bool, tell: Tell, q
             tell(f"learning {method.name} from {len(plan.negatives):,} negatives of {d:,} numbers")
         machines.append(fitted(method, plan.negatives, tuning))
     record = None if judging is None else _compared(plan, machines, judging, quiet)
-    gallery = _gallery(plan, machines[0], tell)
+    gallery = _gallery(plan, machines[0], image_encoder)
     with progress("encoding", "images", quiet) as report:
         add_rows(gallery, plan.features, ids, report)
     _save(plan, gallery, record, overwrite)
@@ -100,11 +100,11 @@ def _compared(plan: Plan, machines: list[Fitted], rows: LabeledRows, quiet: bool
     for machine in machines:
         with progress(f"evaluating {machine.name}", "queries", quiet) as report:
             outcomes.append(tried(trial, machine, report))
-    data = [data_record("gallery", plan.data, plan.features), plan.negatives.record]
+    data = [data_record("gallery", plan.data, plan.features), plan.negatives.record()]
     return retrieval_record(trial, outcomes, plan.ids, data, plan.folder)
 
 
-def _gallery(plan: Plan, kept: Fitted, tell: Tell) -> "Gallery":
+def _gallery(plan: Plan, kept: Fitted, image_encoder: Any) -> "Gallery":
     """The gallery without images."""
     import manyclass as mc
 
@@ -117,7 +117,7 @@ def _gallery(plan: Plan, kept: Fitted, tell: Tell) -> "Gallery":
         "pictures": [] if plan.folder is None else [str(plan.folder)],
     }
     common: dict[str, Any] = {"false_match": plan.false_match, "provenance": provenance}
-    gallery: Gallery = mc.Gallery(kept.encoder, pool=kept.pool, features=_image_encoder(plan, tell), **common)
+    gallery: Gallery = mc.Gallery(kept.encoder, pool=kept.pool, features=image_encoder, **common)
     return gallery
 
 

@@ -19,15 +19,21 @@ _MOST_OF_GRAM = 5000  # the Gram matrix of so many has 200 MB
 
 @dataclass(frozen=True)
 class Negatives:
-    """Unrelated images: rows, which of the data's own rows they are, words for users, and a record of where from."""
+    """Unrelated images: rows, which of the data's own rows they are, words for users, and where they are from."""
 
     X: Any
     own: NDArray[np.intp]
     about: str
-    record: dict[str, Any]
+    path: Path
+    source: "Features"
+    part: str | None = None
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def record(self) -> dict[str, Any]:
+        """Where they are from, for a record."""
+        return data_record("negatives", self.path, self.source, self.part)
 
 
 def chosen_negatives(
@@ -41,12 +47,11 @@ def chosen_negatives(
     n, d = found.X.shape
     if d != features.X.shape[1]:
         raise ValueError(f"{world} must have {features.X.shape[1]} columns, as {data} has; got {d}")
-    record = data_record("negatives", world, found)
     none = np.zeros(0, np.intp)
     if most is None or n <= most:
-        return Negatives(found.X, none, f"all {n:,} rows of {world}", record)
+        return Negatives(found.X, none, f"all {n:,} rows of {world}", world, found)
     rows = _drawn(np.arange(n), most, seed)
-    return Negatives(found.X.rows(rows), none, f"{most:,} of {n:,} rows of {world}, drawn at random", record)
+    return Negatives(found.X.rows(rows), none, f"{most:,} of {n:,} rows of {world}, drawn at random", world, found)
 
 
 def _of_data(data: Path, features: "Features", most: int | None, seed: int) -> Negatives:
@@ -60,7 +65,7 @@ def _of_data(data: Path, features: "Features", most: int | None, seed: int) -> N
     else:
         rows, part, words = _drawn(np.arange(n), min(n // 2, most or _MOST_OWN), seed), None, "drawn at random"
     about = f"{len(rows):,} of the {n:,} rows of {data} itself, {words}; --negatives names others"
-    return Negatives(features.X.rows(rows), rows, about, data_record("negatives", data, features, part))
+    return Negatives(features.X.rows(rows), rows, about, data, features, part)
 
 
 def _drawn(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from manyclass.cli.labeled_rows import LabeledRows
 from manyclass.cli.progress import Report
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
 
-_MOST_QUERIES = 5000
+_MOST_ROWS, _MOST_QUERIES = 20_000, 5000
 _TILE = 256  # queries that are ranked at once
 
 
@@ -27,7 +27,8 @@ class Trial:
 
     @classmethod
     def of(cls, rows: LabeledRows, seed: int) -> "Trial":
-        """All rows that have something to find ask, or 5,000 of them, drawn at random."""
+        """At most about 20,000 rows, of whole classes; all that have something to find ask, or 5,000 of them."""
+        rows = rows.some(_MOST_ROWS, seed)
         y = np.asarray(rows.y)
         _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
         asking = np.flatnonzero(counts[numbers] > 1)

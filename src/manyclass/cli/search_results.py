@@ -38,13 +38,8 @@ def results_of(
     gallery: "Gallery", names: list[str], pictures: list[Any], hits: "Hits", ids: list[Any] | None = None
 ) -> list[Result]:
     """The rows of hits, one for every name."""
-    own = ids or [None] * len(names)
-    return [
-        Result(
-            name, pictures[i], own[i], None if hits.matched is None else bool(hits.matched[i]), _row(gallery, hits, i)
-        )
-        for i, name in enumerate(names)
-    ]
+    own, matched = ids or [None] * len(names), [None] * len(names) if hits.matched is None else hits.matched.tolist()
+    return [Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i)) for i, name in enumerate(names)]
 
 
 def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:

@@ -28,9 +28,7 @@ def draw_sheet(path: Path, results: "list[Result]", folders: list[Path], gallery
     columns = 1 + max(len(one.hits) for one in results)
     rows = [_row(one, folders, columns) for one in results]
     if all(picture is None for row in rows for picture in row[1:]):
-        raise ValueError(
-            f"--sheet needs the pictures of {gallery}, and none was found; give their folder by --pictures"
-        )
+        raise ValueError(f"--sheet needs the pictures of {gallery}, and found none; give their folder by --pictures")
     tiles = np.stack([_tile(picture, framed=i == 0) for row in rows for i, picture in enumerate(row)])
     file = io.BytesIO()
     Image.fromarray(contact_sheet(tiles, columns, _MARGIN)).save(file, kind)

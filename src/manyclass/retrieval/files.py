@@ -38,7 +38,9 @@ def read_manifest(folder: Path) -> tuple[Content, bytes]:
     try:
         data = (folder / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{folder} is not a gallery; give the folder that Gallery.save wrote") from None
+        raise StoreError(
+            f"{folder} is not a gallery; give the folder that Gallery.save or manyclass encode wrote"
+        ) from None
     except OSError as error:
         raise unreadable(folder / MANIFEST, error) from error
     try:
