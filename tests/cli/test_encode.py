@@ -318,7 +318,7 @@ def test_without_data_there_is_nothing_to_encode(run, tmp_path, arguments):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--remove", "class 0/00.png"), "did you mean class 0/000.png?"),
+        (("--remove", "class 0/000.pgn"), "did you mean class 0/000.png?"),
         (("x.store", "--add"), "is in g already: remove it first with --remove"),
         (("plain.npy", "--add"), "must know its rows by names"),
         (("narrow.npy", "--add"), "must have 12 columns, as g has; got 5"),
