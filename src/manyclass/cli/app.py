@@ -13,6 +13,8 @@ from manyclass.cli.features import features
 from manyclass.cli.info import info
 from manyclass.cli.predict import predict
 from manyclass.cli.train import train
+from manyclass.cli.encode import encode
+from manyclass.cli.search import search
 from manyclass.cli.verify import verify
 
 app = ConfiguredTyper(
@@ -30,6 +32,10 @@ app.command(epilog="Example: manyclass compress features.npy --labels labels.csv
 app.command(epilog="Example: manyclass train small.store -o run --objective ovr --tune beta")(train)
 app.command(epilog="Example: manyclass evaluate run photos.store --part test")(evaluate)
 app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict)
+app.command(
+    epilog="Example: manyclass encode photos.store --negatives world.store -o gallery --method slem,lda --evaluate"
+)(encode)
+app.command(epilog="Example: manyclass search gallery photo.jpg -k 5 --where class=cat --sheet found.png")(search)
 app.command(epilog="Example: manyclass info small.store")(info)
 app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
 

@@ -72,12 +72,12 @@ def _opened(run: Path, data: Path, labels: str | None, part: str | None) -> tupl
 def _judged(model: Any, examples: Examples, quiet: bool) -> dict[str, Any]:
     """The record of an evaluation."""
     from manyclass.cli.judging import judged
-    from manyclass.cli.origins import pictures_of
+    from manyclass.cli.origins import picture_folder
 
     started = time.perf_counter()
     with progress("judging", "rows", quiet) as report:
         numbers = judged(model, examples, report)
-    folder = pictures_of(examples.source)
+    folder = picture_folder(examples.source)
     return {
         "data": examples.data("test"),
         "rows": examples.X.shape[0],

@@ -18,7 +18,9 @@ from manyclass.cli.run_summary import RUN_FORMAT, run_rows, run_summary
 def info(
     source: Annotated[
         Path,
-        typer.Argument(callback=expanded, help="A store, .npy, .npz, parquet, a folder of shards, a run, a model."),
+        typer.Argument(
+            callback=expanded, help="A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery."
+        ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -31,9 +33,14 @@ def info(
 
 
 def describe(source: Path) -> dict[str, Any]:
-    """A store's own summary, that of a run or a model, or what can be told of the features."""
+    """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
     from manyclass.data.store.layout import JOURNAL, MANIFEST
+    from manyclass.retrieval.files import is_gallery
 
+    if is_gallery(source):
+        from manyclass.cli.gallery_info import describe_gallery
+
+        return describe_gallery(source)
     if (source / MANIFEST).exists() or (source / JOURNAL).exists():
         import manyclass as mc
 

@@ -1,4 +1,4 @@
-"""Where the rows of a source came from: the encoder that made them, and the folder of the pictures."""
+"""Where features came from: the pictures, and the encoder that turned them into numbers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,37 +6,52 @@ from typing import Any
 
 from manyclass.cli.encoder_files import encoder_path
 
-_MOST_STEPS = 8
 
-
-def encoder_of(source: Path) -> Path | None:
-    """The file of the encoder that made the rows of a store, or of the store that it was compressed from."""
-    for store, provenance in _ancestors(source):
-        for path in (encoder_path(store), Path(str(provenance.get("kind", ""))).expanduser()):
-            if path.is_file() and path.suffix.lower() != ".onnx":
-                return path
+def encoder_file(data: Path) -> Path | None:
+    """The encoder of pictures that made a store: beside it, named by it, or that of the store that was compressed."""
+    for store, provenance in _ancestry(data):
+        if encoder_path(store).is_file():
+            return encoder_path(store)
+        named = _found(provenance.get("kind"), store)
+        if named is not None and named.is_file():
+            return named
     return None
 
 
-def pictures_of(source: Path) -> Path | None:
-    """The folder below which the names of the rows are pictures."""
-    origin = None
-    for _, provenance in _ancestors(source):
-        origin = Path(str(provenance["source"])).expanduser() if "source" in provenance else None
-    if origin is None or not origin.exists():
-        return None
-    folder = origin if origin.is_dir() else origin.parent
-    return folder.resolve()
+def picture_folder(data: Path) -> Path | None:
+    """The folder in which the names of a store's rows are paths of pictures, if it is still there."""
+    for store, provenance in _ancestry(data):
+        if provenance.get("made by") == "manyclass features":
+            source = _found(provenance.get("source"), store)
+            folder = source.parent if source is not None and source.is_file() else source
+            return None if folder is None else folder.resolve()
+    return None
 
 
-def _ancestors(source: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """A store and what it says of its making, then the store that it was made of, and so on."""
-    from manyclass.data.store.layout import MANIFEST
+def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A store and its provenance, and so for the stores that it was compressed from."""
+    seen: set[Path] = set()
+    path: Path | None = data
+    while path is not None and path.resolve() not in seen:
+        seen.add(path.resolve())
+        provenance = _provenance(path)
+        yield path, provenance
+        path = _found(provenance.get("source"), path) if provenance.get("made by") == "manyclass compress" else None
+
+
+def _provenance(path: Path) -> dict[str, Any]:
+    from manyclass.data.store import StoreError
     from manyclass.data.store.manifest_file import read_manifest
 
-    for _ in range(_MOST_STEPS):
-        if not (source / MANIFEST).is_file():
-            return
-        provenance = read_manifest(source).provenance
-        yield source, provenance
-        source = Path(str(provenance.get("source", ""))).expanduser()
+    try:
+        return dict(read_manifest(path).provenance)
+    except StoreError:
+        return {}
+
+
+def _found(word: Any, store: Path) -> Path | None:
+    """A path as it was typed once: from here, or from beside the store."""
+    if not isinstance(word, str):
+        return None
+    paths = (Path(word).expanduser(), store.absolute().parent / word)
+    return next((path for path in paths if path.exists()), None)

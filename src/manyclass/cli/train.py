@@ -223,12 +223,12 @@ def _run(
 def _kept(folder: RunFolder, record: dict[str, Any], fitted: Any, source: Path, started: float) -> dict[str, Any]:
     """Write the model, the encoder if there is one, and the record, which is given back."""
     from manyclass import _atomic
-    from manyclass.cli.origins import encoder_of
+    from manyclass.cli.origins import encoder_file
     from manyclass.cli.run_record import finished_record
 
     fitted.model.save(folder.path / MODEL)
-    encoder = encoder_of(source)
-    if encoder is not None:
+    encoder = encoder_file(source)
+    if encoder is not None and encoder.suffix.lower() != ".onnx":
         _atomic.write_bytes(folder.path / ENCODER, encoder.read_bytes())
     size = (folder.path / MODEL).stat().st_size
     whole = finished_record(record, fitted, size, encoder, time.perf_counter() - started)
