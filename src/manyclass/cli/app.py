@@ -9,6 +9,7 @@ from manyclass.cli.compress import compress
 from manyclass.cli.demo import demo
 from manyclass.cli.features import features
 from manyclass.cli.info import info
+from manyclass.cli.report import report
 from manyclass.cli.verify import verify
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app.command(epilog="Example: manyclass features photos/ -o photos.store --kind f
     features
 )
 app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)
+app.command(epilog="Example: manyclass report runs/ -o report.html")(report)
 app.command(epilog="Example: manyclass info small.store")(info)
 app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
 
