@@ -12,8 +12,8 @@ from manyclass.report.markup import Markup
 from manyclass.report.svg import TITLED
 from manyclass.report.words import shortened
 
-_WIDTH, _HEIGHT, _MARGIN = 480, 440, 12
-_FONT, _LETTER = 10.0, 0.68  # size of a label, and how wide a letter is at most on average, as a share of it
+_WIDTH, _HEIGHT, _MARGIN = 420, 400, 12
+_FONT, _LETTER = 9.5, 0.68  # size of a label, and how wide a letter is at most on average, as a share of it
 _LONGEST, _MOST = 20, 45
 
 

@@ -12,11 +12,12 @@ from manyclass.report.gathering import Material, gather
 from manyclass.report.markup import Markup, element, joined
 from manyclass.report.parts import Section
 from manyclass.report.sections_classes import accuracy
+from manyclass.report.sections_confusions import confusions
 from manyclass.report.sections_cost import cost
 from manyclass.report.sections_curves import curves
 from manyclass.report.sections_embedding import embedding
+from manyclass.report.sections_examples import examples
 from manyclass.report.sections_grid import grid
-from manyclass.report.sections_mistakes import confusions, examples
 from manyclass.report.sections_retrieval import retrieval
 from manyclass.report.sections_runs import compared
 from manyclass.report.sections_setup import setup

@@ -7,8 +7,7 @@ from manyclass.report.figures_bars import Bar, draw_bars
 from manyclass.report.gathering import Material, Search
 from manyclass.report.markup import Markup, element, joined
 from manyclass.report.parts import Section, captioned
-from manyclass.report.pictures import Pictures
-from manyclass.report.sections_mistakes import marked
+from manyclass.report.pictures import Pictures, marked
 from manyclass.report.tables import Figure, table
 from manyclass.report.words import UNKNOWN, counted, percent, points, whole
 

@@ -49,7 +49,8 @@ def _chart(material: Material) -> Markup:
 
 def _row(run: Run, evaluation: dict[str, Any] | None, best: float | None) -> list[Any]:
     model, e = run.record["model"] or {}, evaluation or {}
-    name = joined(element("i", sign_of(run), style=color_of(run), aria_hidden="true"), " ", run.name)
+    sign = element("i", sign_of(run), "\u00a0", style=color_of(run), aria_hidden="true")
+    name = joined(sign, run.name)
     top = percent(e.get("top_1"))
     is_best = best is not None and e.get("top_1") == best
     return [

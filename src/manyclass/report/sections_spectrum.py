@@ -8,7 +8,7 @@ from manyclass.report.markup import joined
 from manyclass.report.parts import Section, captioned, legend
 from manyclass.report.words import number_of, percent, whole
 
-_NOTHING = 1e-6  # of the largest singular value: what is below is rounding
+_NOTHING = 1e-4  # of the largest singular value: what is below would stretch the axis and show nothing
 
 
 def spectrum(material: Material) -> Section | None:
@@ -29,25 +29,31 @@ def spectrum(material: Material) -> Section | None:
             "spectrum-share", "share of their sum in the first", shares, Axis("number"), Axis("share of the sum, %")
         ),
     ]
-    words = " ".join(_words(run, s) for run, s in found.values())
+    ranked = sorted(found.values(), key=lambda pair: _rank(*pair))
+    ends = [ranked[0], ranked[-1]] if len(ranked) > 1 else ranked
+    words = " ".join(_words(run, s) for run, s in ends)
     return Section("spectrum", "Spectrum and rank", joined(captioned(drawings, words, legend(runs))))
 
 
 def _values(run: Run) -> list[float]:
-    """Singular values, the largest first, without those that are rounding."""
+    """Singular values, the largest first, without those next to nothing."""
     values = sorted(run.record["spectrum"] or [], reverse=True)
     return [value for value in values if value > _NOTHING * values[0]]
 
 
 def _shares(values: list[float]) -> list[float]:
-    return [100 * part / sum(values) for part in accumulate(values)]
+    total = sum(values)
+    return [100 * part / total for part in accumulate(values)]
+
+
+def _rank(run: Run, values: list[float]) -> int:
+    return len(values) if run.record["rank"] is None else int(run.record["rank"])
 
 
 def _words(run: Run, values: list[float]) -> str:
     model = run.record["model"] or {}
     sides = [side for side in (number_of(model, "columns"), number_of(model, "classes")) if side is not None]
-    rank = len(values) if run.record["rank"] is None else run.record["rank"]
-    most = f" of at most {whole(min(sides))}" if sides else ""
+    rank = whole(_rank(run, values)) + (f" of at most {whole(min(sides))}" if sides else "")
     most_of_it = next(i for i, share in enumerate(_shares(values), 1) if share >= 80 - 1e-9)
     share = percent(_shares(values)[most_of_it - 1] / 100, 0)
-    return f"{run.name} has rank {whole(rank)}{most}; the first {whole(most_of_it)} carry {share} of the sum."
+    return f"{run.name} has rank {rank}; the first {whole(most_of_it)} carry {share} of the sum."

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 
+_LARGEST = 1.2  # times the size that it was drawn for: larger letters would look like headlines
 TITLED = "titled"  # gid of the artist whose marks get titles
 
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
@@ -20,7 +21,9 @@ def inlined(svg: str, key: str, words: str, titles: Sequence[str], colors: Mappi
     _drop(root, {"metadata", "style"})
     _add_titles(root, titles)
     _own_ids(root, key)
-    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": words}
+    width = float(root.attrib["viewBox"].split()[2])
+    style = f"max-width: {_LARGEST * width:.0f}px"
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": words, "style": style}
     for node in root.iter():
         if "style" in node.attrib:
             node.attrib["style"] = _styled(node.attrib["style"], colors)

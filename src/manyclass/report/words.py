@@ -68,11 +68,11 @@ def shortened(name: str, most: int) -> str:
     """A name of at most so many letters, with its end kept: that is where most names differ.
 
     >>> shortened("LATIN SMALL LETTER A", 20), shortened("LATIN SMALL LETTER A", 12)
-    ('LATIN SMALL LETTER A', 'LATI…ETTER A')
+    ('LATIN SMALL LETTER A', 'LAT…LETTER A')
     """
     if len(name) <= most:
         return name
-    head = (most - 1) * 2 // 5
+    head = (most - 1) // 3
     return f"{name[:head]}…{name[len(name) - (most - 1 - head) :]}"
 
 
