@@ -15,6 +15,7 @@ from manyclass.cli.predict import predict
 from manyclass.cli.train import train
 from manyclass.cli.encode import encode
 from manyclass.cli.search import search
+from manyclass.cli.report import report
 from manyclass.cli.verify import verify
 
 app = ConfiguredTyper(
@@ -36,6 +37,7 @@ app.command(
     epilog="Example: manyclass encode photos.store --negatives world.store -o gallery --method slem,lda --evaluate"
 )(encode)
 app.command(epilog="Example: manyclass search gallery photo.jpg -k 5 --where class=cat --sheet found.png")(search)
+app.command(epilog="Example: manyclass report runs/ -o report.html")(report)
 app.command(epilog="Example: manyclass info small.store")(info)
 app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
 
