@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/* native/python/*)
 
-.PHONY: demo test slow lint format bench results clean
+.PHONY: demo test slow lint format docs bench results clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -24,6 +24,11 @@ format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Pages, a reference and a gallery, in build/docs; a warning is an error.
+docs: $(VENV)/.docs
+	rm -rf docs/api docs/gallery
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/docs
+
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
@@ -37,5 +42,9 @@ $(VENV)/.installed: pyproject.toml CMakeLists.txt $(NATIVE)
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api docs/gallery

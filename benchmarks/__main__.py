@@ -1,12 +1,16 @@
 """Run the named benchmarks, or all of them, and write their pages to docs/benchmarks/.
 
-`python -m benchmarks classification n=50000 d=1024 k=1000` gives the benchmark before them its sizes.
+`python -m benchmarks classification n=50000 d=1024 k=1000` gives the benchmark before them its sizes. The page over all
+of them, docs/benchmarks/index.md, is written each time; `python -m benchmarks index` does nothing else.
 """
 
 import sys
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.summary import write_summary
+
+FOLDER = Path("docs/benchmarks")
 ALL = (
     "products",
     "encoding",
@@ -24,14 +28,26 @@ ALL = (
 def main(words: list[str]) -> None:
     settings = dict(_setting(word) for word in words if "=" in word)
     names = [word for word in words if "=" not in word] or list(ALL)
+    names = [] if names == ["index"] else names
     for name in names:
         if name not in ALL:
             raise SystemExit(f"benchmarks are {', '.join(ALL)}; got {name!r}")
     if settings and len(names) != 1:
         raise SystemExit(f"sizes go with one benchmark at a time; got {', '.join(names)}")
-    for name in names:
+    left_out = [why for name in names if (why := measured(name, settings))]
+    print(write_summary(FOLDER))
+    if left_out:
+        raise SystemExit("\n".join(left_out))
+
+
+def measured(name: str, settings: dict[str, int | str]) -> str:
+    """Run one and write its page; why it cannot be run here, or nothing."""
+    try:
         page = import_module(f"benchmarks.{name}").run(**settings)
-        print(page.write(Path("docs/benchmarks")))
+    except SystemExit as why:
+        return f"{name} was left out: {why}"
+    print(page.write(FOLDER))
+    return ""
 
 
 def _setting(word: str) -> tuple[str, int | str]:

@@ -2,16 +2,15 @@
 
 import platform
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 import manyclass as mc
+from benchmarks.versions import versions
+from benchmarks.written import written_row
 from manyclass import _native
-
-PEERS = ("numpy", "scikit-learn", "faiss-cpu")
 
 
 @dataclass
@@ -35,7 +34,7 @@ class Page:
         """Write the page as Markdown."""
         lines = [f"# {self.title}", "", self.about, "", machine(), ""]
         for caption, columns, rows in self.tables:
-            lines += [f"## {caption}", "", _row(columns), _row(["---"] * len(columns)), *map(_row, rows), ""]
+            lines += [f"## {caption}", "", *map(written_row, (columns, ["---"] * len(columns), *rows)), ""]
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.md"
         path.write_text("\n".join(lines), encoding="utf-8")
@@ -44,10 +43,9 @@ class Page:
 
 def machine() -> str:
     """Processor, threads and versions in one sentence."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PEERS)
     return (
         f"Measured with manyclass {mc.__version__} ({_native.level()}) on {_processor()}, {mc.get_threads()} cores, "
-        f"Python {platform.python_version()}, {versions}."
+        f"Python {platform.python_version()}, {versions()}."
     )
 
 
@@ -55,7 +53,3 @@ def _processor() -> str:
     info = Path("/proc/cpuinfo")
     names = [line.split(":")[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
-
-
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -1,12 +1,15 @@
 """Run the named experiments, or all of them: `python -m experiments [NAME ...] [--data FOLDER]`.
 
 FOLDER, or the environment variable MANYCLASS_DATA, holds the data that users have; what is not there is left out.
+The page over all of them, docs/results/index.md, is written each time; `python -m experiments index` does nothing else.
 """
 
 import argparse
 import os
 from importlib import import_module
 from pathlib import Path
+
+from experiments.index import write_index
 
 ALL = (
     "objectives",
@@ -33,12 +36,13 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("MANYCLASS_DATA"), help="folder of data sets")
     parser.add_argument("--results", default="docs/results", type=Path, help="folder to write to")
     given = parser.parse_args()
-    for name in given.names or ALL:
+    for name in [] if given.names == ["index"] else given.names or ALL:
         if name not in ALL:
             parser.error(f"experiments are {', '.join(ALL)}; got {name!r}")
         folder = Path(given.data) if given.data else None
         for path in import_module(f"experiments.{name}").run(folder).write(given.results):
             print(path)
+    print(write_index(given.results))
 
 
 if __name__ == "__main__":

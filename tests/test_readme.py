@@ -1,24 +1,63 @@
-"""The search that README.md shows is one that runs."""
+"""What README.md shows runs, and what it quotes was measured."""
 
 import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import manyclass as mc
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_image_search_of_the_readme_runs_and_tells_copies_from_strangers(tmp_path, monkeypatch):
-    section = README.read_text(encoding="utf-8").split("## Image search\n")[1].split("\n## ")[0]
-    (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    rng = np.random.default_rng(0)
+@pytest.fixture(scope="module")
+def names_left(tmp_path_factory):
+    """What the blocks of Python leave behind, run one after the other on generated rows."""
+    rows, rng = mc.datasets.low_rank_classes(1000, d=32, n_classes=10, random_state=0), np.random.default_rng(0)
     world, photos, strangers = (rng.normal(size=(n, 32)) for n in (2000, 100, 5))
-    given = {"names": [f"{i}.jpg" for i in range(100)], "years": (2000 + np.arange(100) % 20).tolist()}
-    given |= {"mc": mc, "world": world, "photos": photos, "queries": np.vstack([photos[1:6], strangers])}
-    monkeypatch.chdir(tmp_path)
-    exec(code, given)
-    assert given["hits"].ids[:5, 0].tolist() == given["names"][1:6]
-    assert given["hits"].matched.tolist() == [True] * 5 + [False] * 5
-    assert len(given["g"]) == 99
+    given = {"labels": rows.y, "names": [f"{i}.jpg" for i in range(100)], "world": world, "photos": photos}
+    given["queries"] = np.vstack([photos[1:6], strangers])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("readme"))
+        np.save("embeddings.npy", rows.toarray())
+        for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+            exec(code, given)
+        given["saved"] = {path.name for path in Path.cwd().iterdir()}
+    return given
+
+
+def test_the_classifier_of_the_readme_learns_and_is_saved(names_left):
+    assert names_left["clf"].score(names_left["X"], names_left["labels"]) > 0.9
+    assert {"classifier.safetensors", "photos.gallery"} < names_left["saved"]
+
+
+def test_the_search_of_the_readme_tells_copies_from_strangers(names_left):
+    assert names_left["hits"].ids[:5, 0].tolist() == names_left["names"][1:6]
+    assert names_left["hits"].matched.tolist() == [True] * 5 + [False] * 5
+
+
+def test_the_readme_is_read_in_a_minute():
+    assert len(README.splitlines()) < 120
+
+
+def measured_times() -> set[float]:
+    """Seconds that stand on the pages of benchmarks."""
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+    found = set()
+    for path in (ROOT / "docs" / "benchmarks").glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        found |= {float(t) * units[unit] for t, unit in re.findall(r"([\d.]+) (us|ms|s)\b", text)}
+    return found
+
+
+def test_every_time_in_the_table_of_the_readme_was_measured():
+    table = README.split("## How fast\n")[1].split("\n## ")[0]
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+    quoted = re.findall(r"([\d.]+) (us|ms|s)\b", table)
+    assert len(quoted) >= 20
+    for digits, unit in quoted:
+        time, places = float(digits) * units[unit], len(digits.split(".")[1]) if "." in digits else 0
+        half = 0.5001 * 10**-places * units[unit]
+        assert any(abs(time - measured) <= half for measured in measured_times()), f"{digits} {unit}"

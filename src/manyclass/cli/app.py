@@ -8,14 +8,14 @@ from manyclass import __version__
 from manyclass.cli.compress import compress
 from manyclass.cli.configuration import ConfiguredTyper
 from manyclass.cli.demo import demo
+from manyclass.cli.encode import encode
 from manyclass.cli.evaluate import evaluate
 from manyclass.cli.features import features
 from manyclass.cli.info import info
 from manyclass.cli.predict import predict
-from manyclass.cli.train import train
-from manyclass.cli.encode import encode
-from manyclass.cli.search import search
 from manyclass.cli.report import report
+from manyclass.cli.search import search
+from manyclass.cli.train import train
 from manyclass.cli.verify import verify
 
 app = ConfiguredTyper(

@@ -1,0 +1,147 @@
+"""One page over all benchmarks: what each measured, against whom, at what size, and on which machine."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.written import WrittenPage, WrittenTable, number, read_pages, written_row
+
+# What is compared, its size, our time, the peer, its time, and how many times as long as ours that is.
+Line = tuple[str, str, str, str, str, str]
+
+_ABOUT = """# Benchmarks
+
+What the pages of this folder measured, in one table. The ratio is the peer's time divided by ours: above 1, ours is
+faster. Lines without a peer tell what a large size takes. Every page says how it was measured, how busy the machine
+was, and more; `make bench` measures everything anew, `python -m benchmarks NAME` one of them, and
+`python -m benchmarks index` writes this page from the others.
+"""
+COLUMNS = ["what", "size", "ours", "peer", "ratio"]
+
+
+def products(page: WrittenPage) -> Iterator[Line]:
+    table = page.table("Against NumPy")
+    size, middle = _size(table), [row for row in table.rows if row[1] == "128"] or table.rows
+    for position, what in ((2, "X W on codes"), (6, "X' R on codes")):
+        least = min(table.rows, key=lambda row: number(row[position + 2]))
+        for row, which in ((middle[0], ""), (least, ", the least ratio of all")):
+            ours, theirs, ratio = row[position : position + 3]
+            yield f"{what}, block {row[0]}, k {row[1]}{which}", size, ours, "NumPy, decoded", theirs, ratio
+
+
+def encoding(page: WrittenPage) -> Iterator[Line]:
+    table = page.table("Against faiss")
+    for block, n_threads, ours, theirs, ratio, *_ in table.rows:
+        if n_threads == "1":
+            yield f"rows to codes, block {block}", f"{_size(table)}, one thread", ours, "faiss", theirs, ratio
+    large = page.table("Encoding a memory map")
+    size, (row,) = large.caption.removeprefix("Encoding a memory map of "), large.rows
+    yield f"a large file to codes, peak {row[3]}", size, row[4], "", "", ""
+
+
+def classification(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        if "seconds" in table.columns:
+            yield from _classifiers(table)
+
+
+def _classifiers(table: WrittenTable) -> Iterator[Line]:
+    what, size = table.caption.split(": ", 1)
+    ours = [row for row in table.rows if row[0].startswith("manyclass")]
+    for row in table.rows:
+        if row[table.columns.index("times as long as ours")]:
+            equals = [mine for mine in ours if number(mine[3]) >= number(row[3])]
+            mine = min(equals, key=lambda mine: number(mine[2]))
+            yield _pair(what, size, mine, row, row[4])
+        elif row[2].startswith(">"):
+            yield f"{what}, given up", size, "", row[0], row[2], ""
+    softmax, logistic = table.row("manyclass softmax"), table.row("LogisticRegression")
+    yield _pair(what, size, softmax, logistic, f"{number(logistic[2]) / number(softmax[2]):.2g}")
+
+
+def _pair(what: str, size: str, mine: list[str], theirs: list[str], ratio: str) -> Line:
+    times = [f"{row[2]} s, {row[3]} right" for row in (mine, theirs)]
+    return f"{what}, {mine[0].removeprefix('manyclass ')}", size, times[0], theirs[0], times[1], ratio
+
+
+def imagenet_shape(page: WrittenPage) -> Iterator[Line]:
+    table = page.tables[0]
+    fit, peak = (table.cell([], column) for column in ("fit", "peak of the process"))
+    yield f"one-vs-rest until validation no longer gains, peak {peak}", table.caption, fit, "", "", ""
+
+
+def trace_norm(page: WrittenPage) -> Iterator[Line]:
+    table = page.tables[0]
+    ours = table.rows[0]
+    for peer, time, ratio in table.rows[1:]:
+        if peer != "FISTA":
+            yield "softmax with a trace norm", table.caption, ours[1], peer, time, ratio
+
+
+def path(page: WrittenPage) -> Iterator[Line]:
+    table = page.tables[0]
+    ours, cold = table.cell("path", "time"), table.cell("cold fits", "time")
+    yield "a path of trace norms", table.caption, ours, "as many cold fits", cold, f"{number(cold) / number(ours):.1f}"
+
+
+def exemplar(page: WrittenPage) -> Iterator[Line]:
+    (table,) = page.tables
+    for strength, _, ours, theirs, ratio, *_ in table.rows:
+        yield f"exemplar machines, lambda {strength}, an image", table.caption, ours, "LinearSVC", theirs, ratio
+
+
+def kernel_exemplar(page: WrittenPage) -> Iterator[Line]:
+    (table,) = page.tables
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    what = f"kernel exemplar machines, {row['factorization'].replace('_', ' ')} of rank {row['rank']}, an image encoded"
+    yield what, f"{row['negatives']} negatives; {table.caption}", row["encoding an image"], "", "", ""
+
+
+def search(page: WrittenPage) -> Iterator[Line]:
+    table = page.tables[0]
+    for row in table.rows:
+        peer = "faiss IndexFlatIP"
+        yield f"exact search, queries at once: {row[0]}", table.caption, row[1], peer, row[2], row[5]
+
+
+def features(page: WrittenPage) -> Iterator[Line]:
+    (table,) = page.tables
+    for row in table.rows:
+        yield f"a picture to a Fisher vector, step {row[0]}", table.caption, row[4], "VLFeat", row[5], row[6]
+
+
+_OF_PAGES = (products, encoding, classification, imagenet_shape, trace_norm, path)
+_OF_PAGES += (exemplar, kernel_exemplar, search, features)
+LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
+
+
+def write_summary(folder: Path) -> Path:
+    """Write `index.md` from the pages of the folder; nothing is measured."""
+    written = folder / "index.md"
+    written.write_text(summary(read_pages(folder, list(LINES))), encoding="utf-8")
+    return written
+
+
+def summary(pages: list[WrittenPage]) -> str:
+    """The text of the page."""
+    rows = [_cells(page, line) for page in pages for line in LINES[page.name](page)]
+    table = [written_row(COLUMNS), written_row(["---"] * len(COLUMNS)), *map(written_row, rows)]
+    return "\n".join([_ABOUT, *table, "", "## Machine and versions", "", *_machines(pages), ""])
+
+
+def _cells(page: WrittenPage, line: Line) -> list[str]:
+    what, size, ours, peer, theirs, ratio = line
+    return [f"[{what}]({page.name}.md)", size, ours, f"{peer}: {theirs}" if peer else "", ratio]
+
+
+def _machines(pages: list[WrittenPage]) -> Iterator[str]:
+    """What each page says of the machine, and which pages say the same."""
+    said: dict[str, list[str]] = {}
+    for page in pages:
+        for match in page.found("Measured with .*"):
+            said.setdefault(match[0], []).append(page.name)
+    for machine, names in said.items():
+        yield f"- {', '.join(names)}: {machine[0].lower()}{machine[1:]}"
+
+
+def _size(table: WrittenTable) -> str:
+    return table.caption.split(", ", 1)[1]

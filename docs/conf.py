@@ -1,0 +1,57 @@
+"""Sphinx: the pages of docs/, a reference made from docstrings, and a gallery of the scripts of examples/."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "extensions"))
+
+import docstrings  # noqa: E402
+import root_pages  # noqa: E402
+
+import manyclass  # noqa: E402
+
+project = "manyclass"
+author = "The manyclass developers"
+copyright = f"2026, {author}"
+version = release = manyclass.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"]
+exclude_patterns = ["templates", "gallery/*.ipynb", "gallery/*.py"]
+templates_path = ["templates"]
+default_role = "literal"
+smartquotes = False
+highlight_language = "none"
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autosummary_generate = True
+
+# The problems of examples are so small that threads would mostly wait for one another.
+manyclass.set_threads(1)
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+}
+
+html_theme = "furo"
+html_title = "manyclass"
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
+html_show_sourcelink = False
+
+
+def setup(app: Any) -> None:
+    """Docstrings of the house into reStructuredText; pages that live beside docs/ or get a list of their neighbors."""
+    app.connect("autodoc-process-docstring", docstrings.process)
+    app.connect("autodoc-skip-member", docstrings.skip)
+    app.connect("source-read", root_pages.read)

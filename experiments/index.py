@@ -1,0 +1,148 @@
+"""One page over all experiments: the question of each, and its answer with numbers from its page."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.written import WrittenPage, WrittenTable, number, read_pages, written_row
+
+_ABOUT = """# Results
+
+Every experiment repeats a table or figure of the papers behind this library, on data that is at hand or generated, and
+its page says what was found, also where that is not what the paper found. `make results` runs all of them,
+`python -m experiments NAME` one, and `python -m experiments index` writes this page from the others.
+"""
+
+
+def objectives(page: WrittenPage) -> str:
+    """Which objective is best, for each data set; equals share the place."""
+    table = page.table("Top-1")
+    return "; ".join(f"{data}: {_best(table, data)}" for data, *_ in table.rows) + "."
+
+
+def _best(table: WrittenTable, data: str) -> str:
+    row = table.row(data)[1:]
+    most = max(map(number, row))
+    names = [name for name, cell in zip(table.columns[1:], row, strict=True) if number(cell) == most]
+    return f"{', '.join(names)} ({most:.1f} %)"
+
+
+def beta(page: WrittenPage) -> str:
+    table = page.table("Best beta")
+    behind, found = ([number(row[2]) - number(row[column]) for row in table.rows] for column in (6, 7))
+    return (
+        f"More than one: beta 1 is {min(behind):.1f} to {max(behind):.1f} points behind the best, and the beta that is "
+        f"found by itself {max(found):.1f} at most."
+    )
+
+
+def regularization(page: WrittenPage) -> str:
+    return page.sentence("Here they end").replace("Here they", "All three")
+
+
+def dimension(page: WrittenPage) -> str:
+    def spread(table: WrittenTable) -> str:
+        row, data = table.row("spread"), table.caption.split(",")[0]
+        return f"on {data} from {row[1]} points at {table.columns[1]} dimensions to {row[-1]} at {table.columns[-1]}"
+
+    return "The spread goes " + "; ".join(map(spread, page.tables)) + "."
+
+
+def batch(page: WrittenPage) -> str:
+    ratios = [f"{number(table.rows[-1][3])} times as long for {table.caption}" for table in page.tables]
+    return f"With {page.tables[0].rows[-1][0]} examples of each class batch solvers take {', '.join(ratios)}."
+
+
+def compressed(page: WrittenPage) -> str:
+    table = page.tables[0]
+    full, codes, exact = (number(table.cell("8", column)) for column in ("full", "compressed", "half-compressed"))
+    smaller = table.cell("8", "compression")
+    return f"{smaller} fewer bytes: {full} % become {codes}, and {exact} if tested on exact rows ({table.caption})."
+
+
+def few_examples(page: WrittenPage) -> str:
+    return page.sentence("The trace norm is")
+
+
+def trace_classes(page: WrittenPage) -> str:
+    data = [table.caption.split(",")[0] for table in page.tables if "by the number of classes" in table.caption]
+    gains = [match[1] for match in page.found("Here it gains (.*?):")]
+    return "It gains " + "; ".join(f"{gain} ({name})" for name, gain in zip(data, gains, strict=True)) + "."
+
+
+def shared_smoothing(page: WrittenPage) -> str:
+    above, seconds = page.tables
+    gaps = " and ".join(f"{above.cell(sharp, above.columns[2])} % at sharpness {sharp}" for sharp in ("20", "200"))
+    last = seconds.rows[-1]
+    return f"Above the optimum by {gaps}; {last[2]} s where the exact one takes {last[1]} ({last[0]} examples)."
+
+
+def shared_synthetic(page: WrittenPage) -> str:
+    spectra = [table.caption.split(", ")[1] for table in page.tables if table.caption.startswith("Test errors")]
+    gains = [match[1] for match in page.found("errs less by (.*?) points")]
+    return "It errs less by " + ", ".join(f"{g} points ({s})" for g, s in zip(gains, spectra, strict=True)) + "."
+
+
+def shared_letters(page: WrittenPage) -> str:
+    return page.sentence("The trace norm errs less")
+
+
+def shared_class_size(page: WrittenPage) -> str:
+    def ends(table: WrittenTable) -> str:
+        few, many = table.rows[0], table.rows[-1]
+        data = table.caption.removeprefix("Errors, ")
+        return f"on {data}, classes of {few[0]} by {few[3]} points, those of {many[0]} by {many[3]}"
+
+    return "They gain " + "; ".join(map(ends, page.tables)) + "."
+
+
+def exemplar_table(page: WrittenPage) -> str:
+    found = page.found(r"([+-][\d.]+) \((more than|within) chance\)")
+    ahead = [float(match[1]) for match in found if match[2] == "more than"]
+    return (
+        f"The best machine is ahead of the best without one by more than chance for {len(ahead)} of {len(found)} kinds "
+        f"of features, by up to {max(ahead, default=0.0)} points."
+    )
+
+
+def exemplar_negatives(page: WrittenPage) -> str:
+    table = page.tables[0]
+    some = (1, (len(table.columns) + 1) // 2, len(table.columns) - 1)
+    parts = [f"{table.row('SLEM')[i]} % with {table.columns[i]}" for i in some]
+    return f"A mean average precision of {', '.join(parts)}."
+
+
+def exemplar_rank(page: WrittenPage) -> str:
+    table = page.tables[0]
+    pca, cholesky = (table.cell(way, "32") for way in ("kernel PCA", "incomplete Cholesky"))
+    return f"At rank 32: {pca} % by kernel PCA, {cholesky} by incomplete Cholesky ({table.caption})."
+
+
+QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
+    objectives: "Which objective is the most accurate?",
+    beta: "How many negatives does a positive need?",
+    regularization: "Do three ways to regularize end alike?",
+    dimension: "Do objectives differ less as features grow?",
+    batch: "Are stochastic solvers faster than batch solvers?",
+    compressed: "What does training on codes cost?",
+    few_examples: "Does the trace norm help with five examples of each class?",
+    trace_classes: "How much does the trace norm gain over one-vs-rest as classes grow many?",
+    shared_smoothing: "How near is the smoothed trace norm to the exact one?",
+    shared_synthetic: "Does the trace norm find directions that classes share?",
+    shared_letters: "Does it help with a Gaussian kernel?",
+    shared_class_size: "Do classes with few examples gain most from the trace norm?",
+    exemplar_table: "Are exemplar machines better for search than features?",
+    exemplar_negatives: "How many negatives does an exemplar machine need?",
+    exemplar_rank: "How low may the rank of a kernel machine be?",
+}
+
+
+def write_index(folder: Path) -> Path:
+    """Write `index.md` from the pages of the folder; nothing is run."""
+    answers = {answer.__name__: answer for answer in QUESTIONS}
+    rows = [["question", "answer", "page"], ["---"] * 3]
+    for page in read_pages(folder, list(answers)):
+        answer = answers[page.name]
+        rows.append([QUESTIONS[answer], answer(page), f"[{page.title}]({page.name}.md)"])
+    written = folder / "index.md"
+    written.write_text("\n".join([_ABOUT, *map(written_row, rows), ""]), encoding="utf-8")
+    return written
