@@ -6,6 +6,7 @@ from typing import Any
 
 from manyclass.report.drawing import MARKERS, SERIES, TEXT, drawing
 from manyclass.report.markup import Markup
+from manyclass.report.words import shortened
 
 _MARKED = 25  # points of a line that are marked one by one
 
@@ -36,7 +37,7 @@ def draw_lines(key: str, words: str, lines: Sequence[Line], x: Axis, y: Axis, he
         chart = figure.subplots()
         for line in lines:
             _draw_line(chart, line)
-        chart.set(xlabel=x.words, ylabel=y.words)
+        chart.set(xlabel=shortened(x.words, 40), ylabel=shortened(y.words, 40))
         if x.log:
             chart.set_xscale("log")
         if y.log:

@@ -54,7 +54,7 @@ def write_page(
     """
     material = gather(runs, images)
     sections = made(material)
-    _atomic.write_bytes(out, page(material, sections, title or TITLE).encode())
+    _atomic.write_bytes(out, page(material, sections, title or TITLE).encode(errors="replace"))
     return [section.title for section in sections]
 
 

@@ -22,9 +22,9 @@ _QUALITY = 80
 class Pictures:
     """The pictures of a record by the names of its rows.
 
-    `where` is the record's entry "pictures": {"folder": path}, or {"array": path of a .npy file, "names": path of a list
-    in JSON}. Relative paths are looked for from `home`, the folder of the record, from its parent, and from where one
-    is. `images` is a folder that the user gave, which is looked into first.
+    `where` is the record's entry "pictures": {"folder": path}, or {"array": path of a .npy file, "names": path of a
+    list in JSON}. Relative paths are looked for from `home`, the folder of the record, then from its parent, then from
+    the current folder. `images` is a folder that the user gave, which is looked into first.
     """
 
     def __init__(self, where: dict[str, Any] | None, home: Path, images: Path | None = None):

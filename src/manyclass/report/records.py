@@ -110,7 +110,7 @@ def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]
     'holidays'
     """
     whole = _checked({**_head(kind), **record}, kind, f"the record of {Path(path).name}")
-    _atomic.write_bytes(path, (json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode())
+    _atomic.write_bytes(path, _bytes(whole))
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
@@ -131,6 +131,12 @@ def kind_of(path: str | os.PathLike[str]) -> str | None:
         return None
     said = value.get("format") if isinstance(value, dict) else None
     return next((kind for kind in _SHAPES if said == _format(kind)), None)
+
+
+def _bytes(record: dict[str, Any]) -> bytes:
+    # Names of files may hold bytes that are no text, which Python keeps as lone surrogates.
+    text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
+    return f"{text}\n".encode("utf-8", "surrogatepass")
 
 
 def _format(kind: str) -> str:

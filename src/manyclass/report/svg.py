@@ -29,7 +29,7 @@ def inlined(svg: str, key: str, words: str, titles: Sequence[str], colors: Mappi
             node.attrib["style"] = _styled(node.attrib["style"], colors)
         if "d" in node.attrib:
             node.attrib["d"] = " ".join(_rounded(word) for word in node.attrib["d"].split())
-        if node.tag != "text":
+        if node.tag not in {"text", "title"}:
             node.text = None
         node.tail = None
     return ElementTree.tostring(root, encoding="unicode")

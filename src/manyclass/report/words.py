@@ -64,12 +64,22 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def printable(name: str) -> str:
+    """A name that can be drawn: what no font has, such as control characters, is a replacement character.
+
+    >>> printable("a\\x00b\\ud800c")
+    'a\ufffdb\ufffdc'
+    """
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "\ufffd" for letter in name)
+
+
 def shortened(name: str, most: int) -> str:
-    """A name of at most so many letters, with its end kept: that is where most names differ.
+    """A name that can be drawn, of at most so many letters; its end is kept, as that is where most names differ.
 
     >>> shortened("LATIN SMALL LETTER A", 20), shortened("LATIN SMALL LETTER A", 12)
     ('LATIN SMALL LETTER A', 'LAT…LETTER A')
     """
+    name = printable(name)
     if len(name) <= most:
         return name
     head = (most - 1) // 3
