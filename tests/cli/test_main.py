@@ -8,7 +8,7 @@ import pytest
 import manyclass
 from manyclass.cli import failures
 
-COMMANDS = ["compress", "demo", "info", "verify"]
+COMMANDS = ["compress", "demo", "encode", "features", "info", "search", "verify"]
 
 
 def test_version_is_that_of_the_package(run):
