@@ -181,9 +181,9 @@ def test_rows_are_added_and_removed_at_once_and_answer_as_a_gallery_made_afresh(
 
 def test_numbers_count_on(run, plain, tmp_path):
     run("encode", plain, "-o", tmp_path / "g")
-    run("encode", plain, "-o", tmp_path / "g", "--add")
-    assert run("encode", "-o", tmp_path / "g", "--remove", 5, "--remove", 100).code == 0
-    assert sorted(mc.Gallery.open(tmp_path / "g").ids.tolist()) == sorted(set(range(192)) - {5, 100})
+    assert run("encode", "-o", tmp_path / "g", "--remove", 5, "--remove", 50).code == 0
+    assert run("encode", plain, "-o", tmp_path / "g", "--add").code == 0
+    assert sorted(mc.Gallery.open(tmp_path / "g").ids.tolist()) == sorted(set(range(192)) - {5, 50})
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +254,11 @@ def _few_classes(tmp_path):
     return (tmp_path / "f.npz", "--evaluate", "--tune"), "needs at least 4 classes"
 
 
-BAD = [_no_labels, _other_columns, _names_twice, _not_an_encoder, _singles, _few_classes]
+def _pictures(tmp_path):
+    return (write_album(tmp_path / "photos"),), f"make features of them first: manyclass features {tmp_path}/photos"
+
+
+BAD = [_pictures, _no_labels, _other_columns, _names_twice, _not_an_encoder, _singles, _few_classes]
 
 
 @pytest.mark.parametrize("make", BAD)

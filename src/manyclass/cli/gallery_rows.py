@@ -40,11 +40,11 @@ def metadata_of(features: "Features") -> dict[str, list[str]]:
     return {key: values for key, values in (("class", words_of(features)), ("split", split)) if values is not None}
 
 
-def add_rows(gallery: "Gallery", features: "Features", ids: list[Any], report: Report) -> None:
-    """Add all rows, a block at a time."""
+def add_rows(gallery: "Gallery", features: "Features", ids: list[Any] | None, report: Report) -> None:
+    """Add all rows, a block at a time; without ids they are numbers that count on."""
     n, metadata = features.X.shape[0], metadata_of(features)
     for start in range(0, n, _BLOCK):
         at = slice(start, min(n, start + _BLOCK))
         columns = {key: values[at] for key, values in metadata.items()}
-        gallery.add(features.X.rows(at), ids=ids[at], metadata=columns)
+        gallery.add(features.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
         report(at.stop, n)
