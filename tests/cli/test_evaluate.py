@@ -76,7 +76,7 @@ def test_of_a_model_file_nothing_is_written_unless_asked(run, trained, tmp_path)
 
 
 def test_classes_go_by_name_whatever_their_numbers(run, trained, tmp_path):
-    X, y = rows()
+    _, y = rows()
     turned = CLASSES[::-1]
     other = store(tmp_path / "y.store", y=5 - y, classes=turned)
     results = [

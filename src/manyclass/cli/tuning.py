@@ -44,17 +44,21 @@ class Tuning:
                 if not stopping.as_good(best["accuracy"], trial["accuracy"]):
                     best = trial
             settings = dict(best["settings"])
-        found = {name: best["found"][name] for name in self.recipe.tune if name != "beta" or "beta" in settings}
-        return {**settings, **found, **_all_negatives(settings)}, shown
+        return {name: self._setting(name, best["found"][name]) for name in self.recipe.tune}, shown
 
     def _candidates(self, name: str, found: dict[str, Any]) -> Iterator[Any]:
         if name == "step":
             yield from (found["step"] * factor for factor in _STEPS)
         elif name == "beta":
             most = self._n_classes() - 1
-            yield from (beta for beta in (*_BETAS, None) if beta != found["beta"] and (beta or 0) < most)
+            betas = (*(beta for beta in _BETAS if beta < most), float(most))
+            yield from (self._setting("beta", beta) for beta in betas if beta != found["beta"])
         else:
             yield from (float(f"{share * self._square():.2e}") for share in _RIDGES)
+
+    def _setting(self, name: str, value: float) -> float | None:
+        """What the classifier takes for a value on record, where all negatives are a number too."""
+        return None if name == "beta" and value >= self._n_classes() - 1 else value
 
     def _trial(self, settings: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
         known = next((trial for trial in self.tried if trial["settings"] == settings), None)
@@ -74,6 +78,8 @@ class Tuning:
         try:
             model.fit(self.examples.X, self.examples.y, validation=self.validation)
         except FloatingPointError:  # a step that is too large
+            if not settings:
+                raise
             (self.folder / _TRIAL).unlink(missing_ok=True)
             return {"accuracy": 0.0, "found": {**settings, "step": model.step}}
         accuracy = max((record["accuracy"] for record in model.history_ if "accuracy" in record), default=0.0)
@@ -103,11 +109,6 @@ class Tuning:
 
 def _row(name: str, value: Any, accuracy: float) -> dict[str, Any]:
     return {"name": name, "value": value, "accuracy": accuracy}
-
-
-def _all_negatives(settings: dict[str, Any]) -> dict[str, Any]:
-    """beta=None, which is on record as a number."""
-    return {"beta": None} if "beta" in settings and settings["beta"] is None else {}
 
 
 def _shown(value: Any) -> str:
