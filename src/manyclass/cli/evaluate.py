@@ -42,10 +42,10 @@ def evaluate(
         if not still:
             which = f" of the part {examples.part}" if examples.part != "all" else ""
             complain(f"judging {examples.X.shape[0]:,} rows{which} of {data}")
-        record = _judged(model, examples, still)
-    file = out.expanduser() if out is not None else _file(run, examples)
+        record = evaluated(model, examples, still)
+    file = out.expanduser() if out is not None else evaluation_file(run, examples)
     if file is not None:
-        _write(file, record)
+        write_evaluation(file, record)
     if json:
         print_json({**record, "path": None if file is None else str(file)})
     else:
@@ -69,25 +69,24 @@ def _opened(run: Path, data: Path, labels: str | None, part: str | None) -> tupl
     return model, examples
 
 
-def _judged(model: Any, examples: Examples, quiet: bool) -> dict[str, Any]:
+def evaluated(model: Any, examples: Examples, quiet: bool) -> dict[str, Any]:
     """The record of an evaluation."""
     from manyclass.cli.judging import judged
-    from manyclass.cli.origins import picture_folder
+    from manyclass.cli.origins import pictures_of
 
     started = time.perf_counter()
     with progress("judging", "rows", quiet) as report:
         numbers = judged(model, examples, report)
-    folder = picture_folder(examples.source)
     return {
         "data": examples.data("test"),
         "rows": examples.X.shape[0],
         "seconds": time.perf_counter() - started,
         **numbers,
-        "pictures": None if folder is None else {"folder": str(folder)},
+        "pictures": pictures_of(examples.source),
     }
 
 
-def _file(run: Path, examples: Examples) -> Path | None:
+def evaluation_file(run: Path, examples: Examples) -> Path | None:
     """Where the result of a run goes; None for a model that is a file."""
     if run.is_file():
         return None
@@ -95,7 +94,8 @@ def _file(run: Path, examples: Examples) -> Path | None:
     return run / EVALUATIONS / f"{name.removesuffix('.store')}-{examples.part}.json"
 
 
-def _write(file: Path, record: dict[str, Any]) -> None:
+def write_evaluation(file: Path, record: dict[str, Any]) -> None:
+    """Write it where a report finds it."""
     from manyclass.report.records import write_record
 
     file.parent.mkdir(parents=True, exist_ok=True)

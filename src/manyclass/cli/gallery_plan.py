@@ -13,7 +13,7 @@ from manyclass.cli.gallery_folder import check_free
 from manyclass.cli.gallery_rows import add_rows, ids_of, words_of
 from manyclass.cli.labeled_rows import LabeledRows, dealt_out, other_rows
 from manyclass.cli.negatives import Negatives, chosen_negatives
-from manyclass.cli.origins import encoder_file, picture_folder
+from manyclass.cli.origins import encoder_file, picture_folder, pictures_of
 from manyclass.cli.picture_folders import refuse_pictures
 from manyclass.cli.progress import progress
 from manyclass.cli.reading import read_source
@@ -62,6 +62,11 @@ class Plan:
         """Where the pictures are."""
         return picture_folder(self.data) if self.pictures is None else self.pictures.resolve()
 
+    @property
+    def where(self) -> dict[str, str] | None:
+        """The same for a report, which can do with an array of pictures too."""
+        return pictures_of(self.data) if self.folder is None else {"folder": str(self.folder)}
+
 
 def built(plan: Plan, tune: bool, evaluate: bool, overwrite: bool, tell: Tell, quiet: bool) -> dict[str, Any]:
     """Make the gallery and save it; gives what there is to tell."""
@@ -103,7 +108,7 @@ def _compared(plan: Plan, machines: list[Fitted], rows: LabeledRows, quiet: bool
         with progress(f"evaluating {machine.name}", "queries", quiet) as report:
             outcomes.append(tried(trial, machine, report))
     data = [data_record("gallery", plan.data, plan.features), plan.negatives.record()]
-    return retrieval_record(trial, outcomes, plan.ids, data, plan.folder)
+    return retrieval_record(trial, outcomes, plan.ids, data, plan.where)
 
 
 def _gallery(plan: Plan, kept: Fitted, image_encoder: Any) -> "Gallery":

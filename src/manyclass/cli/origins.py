@@ -28,6 +28,18 @@ def picture_folder(data: Path) -> Path | None:
     return None
 
 
+def pictures_of(data: Path) -> dict[str, str] | None:
+    """Where a report finds the pictures of a store's rows: a folder of files, or an array with a list of names."""
+    folder = picture_folder(data)
+    if folder is not None:
+        return {"folder": str(folder)}
+    for store, provenance in _ancestry(data):
+        named = provenance.get("pictures")
+        if isinstance(named, dict) and named.keys() == {"array", "names"}:
+            return {key: str(store.resolve().parent / str(name)) for key, name in named.items()}
+    return None
+
+
 def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A store and its provenance, and so for the stores that it was compressed from."""
     seen: set[Path] = set()

@@ -1,6 +1,5 @@
 """retrieval.json: what a comparison of encoders found, with some queries and their results."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ _QUERIES, _RESULTS = 12, 8
 
 
 def retrieval_record(
-    trial: Trial, outcomes: list[Outcome], ids: list[Any], data: list[dict[str, Any]], pictures: Path | None
+    trial: Trial, outcomes: list[Outcome], ids: list[Any], data: list[dict[str, Any]], pictures: dict[str, str] | None
 ) -> dict[str, Any]:
     """The record of a trial; queries are those of the first method, drawn at random. ids name the rows of the data."""
     return {
@@ -20,7 +19,7 @@ def retrieval_record(
         "protocol": trial.protocol,
         "methods": [summary(outcome, outcomes[0], trial.seed) for outcome in outcomes],
         "queries": _shown(trial, outcomes[0], [str(ids[row]) for row in trial.rows.rows]),
-        "pictures": None if pictures is None else {"folder": str(pictures)},
+        "pictures": pictures,
     }
 
 

@@ -3,19 +3,17 @@
 import math
 import os
 import platform
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from manyclass.cli.examples import Examples
 from manyclass.cli.fitting import Fitted
-from manyclass.cli.recipe import Recipe
+from manyclass.cli.training import Job
 
 _MOST_SQUARE = 2048  # classes or columns, of which the fewer count, up to which a spectrum takes no time to speak of
 
 
-def begun_record(recipe: Recipe, settings: dict[str, Any], data: list[tuple[str, Examples]]) -> dict[str, Any]:
+def begun_record(job: Job) -> dict[str, Any]:
     """What is known of a run before it begins."""
     import numpy as np
 
@@ -23,13 +21,13 @@ def begun_record(recipe: Recipe, settings: dict[str, Any], data: list[tuple[str,
 
     return {
         "command": "train",
-        "arguments": sys.argv[1:],
-        "settings": {**recipe.all_settings(), **settings},
+        "arguments": job.arguments,
+        "settings": {**job.recipe.all_settings(), **job.given},
         "versions": {"manyclass": mc.__version__, "numpy": np.__version__, "python": platform.python_version()},
         "machine": machine(),
-        "seed": recipe.seed,
+        "seed": job.recipe.seed,
         "threads": mc.get_threads(),
-        "data": [examples.data(role) for role, examples in data],
+        "data": [examples.data(role) for role, examples in job.data()],
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

@@ -1,9 +1,9 @@
 """manyclass train: features with labels into a classifier, in a folder with the record of how it was made."""
 
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,10 @@ from manyclass.cli.examples import Examples, read_examples
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table
 from manyclass.cli.paths import expanded
-from manyclass.cli.recipe import ClassWeight, Objective, Recipe, Tune, chosen_recipe
-from manyclass.cli.run_folder import ENCODER, MODEL, RunFolder
+from manyclass.cli.recipe import ClassWeight, Objective, Tune, chosen_recipe
+from manyclass.cli.run_folder import RunFolder
 from manyclass.cli.run_summary import run_rows, run_summary
+from manyclass.cli.training import Job, trained
 
 _STOCHASTIC, _TRACE = "Options of all objectives but trace", "Options of --objective trace"
 
@@ -161,7 +162,8 @@ def train(
         examples = _examples(data, labels, part, tell)
         judged = None if validation is None else _judged(validation, examples, labels)
         given = {"data": str(data), "part": examples.part, "labels": labels, "validation": validation}
-        record = _run(folder, recipe, given, examples, judged, overwrite, quiet or json, tell)
+        job = Job(recipe, examples, judged, given, sys.argv[1:])
+        record = trained(folder, job, overwrite, quiet or json, tell)
     result = {"path": str(out), **run_summary(record)}
     if json:
         print_json(result)
@@ -186,51 +188,3 @@ def _judged(validation: str, examples: Examples, labels: str | None) -> Examples
     except ValueError as error:
         raise ValueError(f"--validation must be a path or a part; {error}") from error
 
-
-def _run(
-    folder: RunFolder,
-    recipe: Recipe,
-    given: dict[str, Any],
-    examples: Examples,
-    judged: Examples | None,
-    overwrite: bool,
-    quiet: bool,
-    tell: Callable[[str], None],
-) -> dict[str, Any]:
-    """Fit in the folder, unless that is done already; the record."""
-    from manyclass.cli.fitting import fit
-    from manyclass.cli.run_record import begun_record
-    from manyclass.data.store.lock import FolderLock
-
-    started = time.perf_counter()
-    data = [("train", examples)] + ([] if judged is None else [("validation", judged)])
-    record = begun_record(recipe, given, data)
-    if folder.is_done and not overwrite:
-        folder.refuse_another(record)
-        tell(f"{folder.path} is done already")
-        return dict(folder.record or {})
-    folder.path.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder.path)
-    try:
-        record = folder.begin(record, overwrite)
-        validation = None if judged is None else (judged.X, judged.y)
-        fitted = fit(recipe, examples, validation, folder.checkpoint, quiet, tell)
-        return _kept(folder, record, fitted, examples.source, started)
-    finally:
-        lock.release()
-
-
-def _kept(folder: RunFolder, record: dict[str, Any], fitted: Any, source: Path, started: float) -> dict[str, Any]:
-    """Write the model, the encoder if there is one, and the record, which is given back."""
-    from manyclass import _atomic
-    from manyclass.cli.origins import encoder_file
-    from manyclass.cli.run_record import finished_record
-
-    fitted.model.save(folder.path / MODEL)
-    encoder = encoder_file(source)
-    if encoder is not None and encoder.suffix.lower() != ".onnx":
-        _atomic.write_bytes(folder.path / ENCODER, encoder.read_bytes())
-    size = (folder.path / MODEL).stat().st_size
-    whole = finished_record(record, fitted, size, encoder, time.perf_counter() - started)
-    folder.finish(whole)
-    return {**whole, "status": "done"}
