@@ -44,13 +44,12 @@ def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool, tel
     """Every step of the demo, and what was measured."""
     from manyclass.cli.demo_findings import findings
     from manyclass.cli.demo_folder import GALLERY, OTHERS, REPORT, WORLD, check_folder
+    from manyclass.cli.demo_search import compare_searches
 
     started = time.perf_counter()
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     result = _learned(out, n_classes, n_per_class, seed, quiet, tell)
-    from manyclass.cli.demo_search import compare_searches
-
     result["methods"] = compare_searches(out / OTHERS, out / WORLD, out / GALLERY, seed, quiet, tell)
     result["findings"] = findings(result)
     result["report"] = str(out / REPORT)
@@ -105,8 +104,11 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
     head = (f"finding {result['searched'] // 2} other kinds", "mAP", "95 % interval", "time", "numbers per image")
     searched = [
-        (one["name"], f"{one['map']:.1%}", f"{one['low']:.1%} to {one['high']:.1%}", seconds(one["seconds"]))
-        + (f"{one['columns']:,}",)
+        (one["name"], f"{one['map']:.1%}", _interval(one), seconds(one["seconds"]), f"{one['columns']:,}")
         for one in sorted(result["methods"], key=lambda one: -one["map"])
     ]
     return [*learned, ("",) * 5, head, *searched]
+
+
+def _interval(one: dict[str, Any]) -> str:
+    return f"{one['low']:.1%} to {one['high']:.1%}"

@@ -1,8 +1,8 @@
-"""The data of the demo: characters that are drawn, dealt out to learning, searching and negatives, and kept in stores."""
+"""The data of the demo: characters that are drawn, and dealt out to learning, searching and negatives."""
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Kinds:
 def draw(out: Path, kinds: Kinds, n_per_class: int, seed: int, report: Report) -> Store:
     """Draw all kinds, and write stores of their features, and their pictures with names; the store to learn from."""
     drawn = glyphs(len(kinds), n_per_class, random_state=seed, progress=report)
+    drawn = replace(drawn, classes=[spoken(name) for name in drawn.classes])
     names = [f"{drawn.classes[y]}/{i % n_per_class:02d}" for i, y in enumerate(drawn.y.tolist())]
     _save_pictures(out, drawn.images, names)
     pages = drawn.images.reshape(len(kinds), n_per_class, *drawn.images.shape[1:])
@@ -56,6 +57,17 @@ def draw(out: Path, kinds: Kinds, n_per_class: int, seed: int, report: Report) -
     for name, chosen in ((OTHERS, kinds.searched), (WORLD, kinds.negatives)):
         _write_kinds(out / name, drawn, X, names, chosen, seed)
     return _write_kinds(out / WHOLE, drawn, X, names, kinds.learned, seed)
+
+
+def spoken(name: str) -> str:
+    """A Unicode name as one says it, short enough for figures.
+
+    >>> spoken("LATIN CAPITAL LETTER D"), spoken("LATIN SMALL LETTER D"), spoken("ELEMENT OF")
+    ('Latin capital D', 'Latin small d', 'Element of')
+    """
+    first, *rest = name.replace(" LETTER ", " ").split()
+    keep = "CAPITAL" in rest
+    return " ".join([first.capitalize(), *(word if keep and len(word) == 1 else word.lower() for word in rest)])
 
 
 def write_ours(path: Path, X: Any, seed: int, **given: Any) -> Store:

@@ -49,7 +49,8 @@ def _leader(runs: list[dict[str, Any]]) -> str:
 
 def _beta(tuned: dict[str, Any], plain: dict[str, Any]) -> str:
     said = standing(tuned["top_1"] - plain["top_1"], _doubt(tuned, plain))
-    return f"One-vs-rest with beta {short_number(tuned['beta'])}, chosen on validation, is {said} one with all negatives."
+    beta = short_number(tuned["beta"] or "of all")
+    return f"One-vs-rest with beta {beta}, chosen on validation, is {said} one with all negatives."
 
 
 def _trace(trace: dict[str, Any], others: list[dict[str, Any]], n_classes: int) -> str:
@@ -62,7 +63,6 @@ def _trace(trace: dict[str, Any], others: list[dict[str, Any]], n_classes: int) 
 
 
 def _search(method: dict[str, Any], plain: dict[str, Any]) -> str:
-    """A method against features as they are; `against` is the difference to the first method, with an interval."""
     apart = method["low"] > plain["high"] or method["high"] < plain["low"]
     said = standing(method["map"] - plain["map"], 0.0)
     doubt = "their intervals are apart" if apart else "their intervals overlap"

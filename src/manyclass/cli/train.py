@@ -187,4 +187,3 @@ def _judged(validation: str, examples: Examples, labels: str | None) -> Examples
         return read_examples(examples.source, labels, validation, ())
     except ValueError as error:
         raise ValueError(f"--validation must be a path or a part; {error}") from error
-

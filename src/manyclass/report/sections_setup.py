@@ -10,6 +10,7 @@ from manyclass.report.parts import Section, folded, paragraph
 from manyclass.report.tables import Figure, table
 from manyclass.report.words import UNKNOWN, counted, listed, short_number, whole
 
+_SHORT = 8  # rows of a table that is shown at once
 _DATA_HEADS = ("data", "used for", "rows", "columns", "classes", "size", "fingerprint")
 
 
@@ -60,15 +61,16 @@ def _data_row(data: dict[str, Any], roles: dict[str, None]) -> list[Any]:
 
 
 def _settings(runs: Any) -> Markup | None:
-    """Settings in which runs differ as a table, those that they share folded away."""
+    """Settings in which runs differ as a table, folded away if it is long, and those that they share."""
     names = dict.fromkeys(name for run in runs for name in run.record["settings"])
     shared = [name for name in names if len({repr(run.record["settings"].get(name)) for run in runs}) == 1]
     apart = [name for name in names if name not in shared]
     rows = [[name, *(_setting(run, name) for run in runs)] for name in apart]
     common = [[name, _setting(runs[0], name)] for name in shared]
+    differing = table(["settings that differ", *(run.name for run in runs)], rows) if rows else None
     return element(
         "div",
-        table(["settings that differ", *(run.name for run in runs)], rows) if rows else None,
+        differing if len(rows) <= _SHORT else folded(f"{len(rows)} settings in which runs differ", differing),
         folded(
             f"{counted(len(common), 'setting')} {'of every run' if len(runs) > 1 else 'of the run'}",
             table(["setting", "value"], common),
@@ -79,8 +81,10 @@ def _settings(runs: Any) -> Markup | None:
 
 
 def _setting(run: Run, name: str) -> str:
-    value = run.record["settings"].get(name)
-    return short_number(value) if not isinstance(value, list | dict) else str(value)
+    value = run.record["settings"].get(name, UNKNOWN)
+    if isinstance(value, list):
+        return listed([short_number(one) for one in value]) if value else "none"
+    return "none" if value is None else short_number(value) if not isinstance(value, dict) else str(value)
 
 
 def _commands(runs: Any) -> Markup | None:
