@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/* native/python/*)
 
-.PHONY: demo test slow lint format docs bench results clean
+.PHONY: demo test slow clone lint format docs bench results clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -14,6 +14,10 @@ test: $(VENV)/.installed
 
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
+
+# `make demo` in a clean clone of what is committed, and its page in a browser.
+clone: $(VENV)/.installed
+	$(BIN)/python -m pytest -m browser
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -22,7 +22,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "features": {"data"},
     "retrieval": {"data"},
     "datasets": {"data"},
-    "report": {"evaluation"},
+    "report": {"evaluation", "features"},
 }
 EVERYTHING = {*MAY_IMPORT, "cli", "server"}
 MAY_IMPORT["cli"] = MAY_IMPORT["server"] = EVERYTHING

@@ -28,8 +28,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "U64": np.dtype("<u8"), "U32": np.dtype("<u4"), "U16": np.dtype("<u2"), "U8": np.dtype("u1"),
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
-_START = b'{"__metadata__":{"sha256":"'
-_SEAL = slice(8 + len(_START), 8 + len(_START) + 64)
+START = b'{"__metadata__":{"sha256":"'
+_SEAL = slice(8 + len(START), 8 + len(START) + 64)
 _UNSEALED = "0" * 64
 _MALFORMED = (KeyError, TypeError, ValueError, RecursionError, SafetensorError)
 
@@ -87,7 +87,7 @@ class Format:
         return len(text).to_bytes(8, "little") + text
 
     def _check_seal(self, path: str | os.PathLike[str], data: bytes) -> None:
-        if data[8 : _SEAL.start] != _START:
+        if data[8 : _SEAL.start] != START:
             raise ValueError(f"{os.fspath(path)} is not a {self.name}, or its first bytes are damaged; {self.advice}")
         unsealed = [data[: _SEAL.start], _UNSEALED.encode(), memoryview(data)[_SEAL.stop :]]
         if _digest(unsealed).encode() != data[_SEAL]:

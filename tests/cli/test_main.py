@@ -9,7 +9,9 @@ import pytest
 import manyclass
 from manyclass.cli import failures
 
-COMMANDS = ["compress", "demo", "features", "info", "verify"]
+COMMANDS = [
+    "compress", "demo", "encode", "evaluate", "features", "info", "predict", "report", "search", "train", "verify",
+]  # fmt: skip
 
 
 def test_version_is_that_of_the_package(run):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import manyclass as mc
+from manyclass.data.selection import Selection
 
 Maker = Callable[[np.random.Generator, int, int], mc.Matrix]
 
@@ -98,6 +99,10 @@ def _dense(dtype: type, order: str = "C") -> Maker:
     return lambda rng, n, d: mc.DenseMatrix(np.asarray(_normal(rng, n, d, dtype), order=order))
 
 
+def _selection(make: Maker) -> Maker:
+    return lambda rng, n, d: Selection(make(rng, n + 3, d), rng.permutation(n + 3)[:n])
+
+
 MAKERS: dict[str, Maker] = {
     "dense": _dense(np.float32),
     "dense_fortran": _dense(np.float32, "F"),
@@ -111,6 +116,8 @@ MAKERS: dict[str, Maker] = {
     "dense_read_only": _read_only,
     "dense_memmap": _memmap,
     "sharded": _sharded,
+    "selection": _selection(_dense(np.float32)),
+    "selection_quantized": _selection(_quantized),
     "stored": _stored,
     "quantized_permuted": _rotated("permutation"),
     "quantized_orthogonal": _rotated("orthogonal"),

@@ -6,9 +6,10 @@ import pytest
 from manyclass.datasets.contact_sheet import contact_sheet
 
 
+@pytest.mark.parametrize("colors", [(), (3,)])
 @pytest.mark.parametrize(("n", "columns", "margin"), [(6, 3, 0), (5, 3, 1), (1, 4, 2), (4, 1, 1)])
-def test_every_picture_lies_in_its_place(n, columns, margin):
-    images = np.random.default_rng(0).integers(0, 255, (n, 4, 5), np.uint8)
+def test_every_picture_lies_in_its_place(n, columns, margin, colors):
+    images = np.random.default_rng(0).integers(0, 255, (n, 4, 5, *colors), np.uint8)
     page = contact_sheet(images, columns, margin)
     for i, image in enumerate(images):
         top, left = i // columns * (4 + margin), i % columns * (5 + margin)

@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pytest
 
 import manyclass as mc
@@ -67,3 +68,33 @@ def test_it_is_on_stderr_unless_told_otherwise(capsys):
     shown_nowhere(record(1))
     shown_nowhere.close()
     assert "epoch 1 of 10" in capsys.readouterr().err
+
+
+def step(number, **facts):
+    return {"iteration": number, "objective": 1.0 / (1 + number), "seconds": 0.1 * number, **facts}
+
+
+def test_steps_of_a_batch_solver_show_objective_gap_and_rank_as_they_come():
+    assert shown(io.StringIO(), step(0), step(1, rank=3), step(2, gap=0.01)) == (
+        "training: step 2, objective 0.33333, rank 3, gap 0.01\n"
+    )
+
+
+def test_pairs_of_a_path_show_strengths_and_the_time_left():
+    row = {"trace": 0.5, "ridge": 0.01, "accuracy": 0.75, "rank": 4, "objective": 2.0, "gap": 1e-5, "seconds": 2.0}
+    assert shown(io.StringIO(), {**row, "point": 1, "points": 4}, {**row, "point": 2, "points": 4}) == (
+        "training: pair 2 of 4, about 4 s left, trace 0.5 ridge 0.01, rank 4, accuracy 75.0 %\n"
+    )
+
+
+@pytest.mark.parametrize("file", [io.StringIO(), Terminal()], ids=["lines", "bar"])
+def test_fits_of_every_kind_can_be_followed(file):
+    X, y = np.random.default_rng(0).standard_normal((60, 4)), np.arange(60) % 3
+    for model in (
+        mc.StochasticClassifier(max_epochs=2, random_state=0),
+        mc.TraceNormClassifier(trace=0.01),
+        mc.LinearClassifier(penalty=mc.Ridge(0.1)),
+        mc.TraceNormPath(traces=2, ridges=1, random_state=0),
+    ):
+        model.set_params(callbacks=[mc.Progress(file)]).fit(X, y)
+    assert all(words in file.getvalue() for words in ("epoch 2 of 2", "step ", "pair 2 of 2"))

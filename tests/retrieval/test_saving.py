@@ -354,3 +354,45 @@ def test_settings_that_were_changed_are_saved_though_no_image_was(tmp_path):
     g.save()
     again = mc.Gallery.open(tmp_path / "g")
     assert (again.false_match, again.shortlist) == (0.2, 7)
+
+
+def test_an_encoder_of_pictures_is_saved_and_read_when_it_is_needed(tmp_path):
+    from tests.features.hostile import picture
+
+    images = [picture(40, 60, seed=i) for i in range(6)]
+    features = mc.BagOfWords(n_words=4, descriptors=("sift",), n_components=4, n_samples=500, scales=1, random_state=0)
+    features.fit(images)
+    g = mc.Gallery(features=features, provenance={"source": "photos"})
+    g.add(features.transform(images), ids=list("abcdef"))
+    g.save(tmp_path / "g")
+    opened = mc.Gallery.open(tmp_path / "g")
+    assert opened.provenance == {"source": "photos"}
+    assert opened.search_images(images[2:3], k=1).ids.tolist() == [["c"]]
+    next((tmp_path / "g").glob("features-*")).unlink()
+    opened = mc.Gallery.open(tmp_path / "g")
+    assert opened.search(features.transform(images[1:2]), k=1).ids.tolist() == [["b"]]
+    with pytest.raises(mc.DamagedStore, match=r"features-0\.safetensors is missing"):
+        opened.search_images(images[:1])
+
+
+def test_pictures_need_an_encoder_of_pictures():
+    with pytest.raises(ValueError, match="needs a gallery with features"):
+        mc.Gallery().search_images(["a.jpg"])
+
+
+def test_a_changed_provenance_is_saved_though_no_image_changed(tmp_path):
+    g = mc.Gallery()
+    g.add(X)
+    g.save(tmp_path / "g")
+    g.provenance["source"] = "elsewhere"
+    g.save()
+    assert mc.Gallery.open(tmp_path / "g").provenance == {"source": "elsewhere"}
+
+
+def test_a_record_beside_the_files_is_neither_in_the_way_nor_removed(tmp_path):
+    (tmp_path / "g").mkdir()
+    (tmp_path / "g" / "retrieval.json").write_text("{}")
+    g = mc.Gallery()
+    g.add(X)
+    g.save(tmp_path / "g")
+    assert (tmp_path / "g" / "retrieval.json").read_text() == "{}"

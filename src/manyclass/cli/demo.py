@@ -1,80 +1,114 @@
 """manyclass demo: everything at once, on data that is drawn on the spot."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from manyclass.cli.failures import complain, reported
-from manyclass.cli.output import print_json, print_table, seconds, size
+from manyclass.cli.output import print_columns, print_json, seconds, size
 from manyclass.cli.paths import expanded
 from manyclass.cli.progress import progress
+
+Tell = Callable[[str], None]
 
 
 @reported("give the same command again to start over")
 def demo(
     out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The folder to write to.")] = Path("demo"),
-    classes: Annotated[int, typer.Option(min=2, help="Kinds of characters to draw.")] = 500,
-    per_class: Annotated[int, typer.Option(min=2, help="Pictures of each.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same pictures.")] = 0,
+    classes: Annotated[int, typer.Option(min=10, help="Kinds of characters to learn; others are drawn beside.")] = 500,
+    per_class: Annotated[int, typer.Option(min=4, help="Pictures of each.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same pictures and models.")] = 0,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    """Draw characters, compress their features, check the files, and time products on the codes."""
-    result = run(out, classes, per_class, seed, quiet or json)
+    """Draw characters, compress their features, train classifiers, search for kinds never seen, and write a report.
+
+    The folder holds stores, runs and a gallery like those of the other commands, which can be asked about them.
+    """
+    import manyclass as mc
+
+    still = quiet or json
+    with mc.threads(threads):
+        result = run(out, classes, per_class, seed, still, (lambda message: None) if still else complain)
     if json:
         print_json(result)
     else:
-        print_table("manyclass demo", _rows(result))
+        _show(result)
 
 
-def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool) -> dict[str, Any]:
+def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool, tell: Tell) -> dict[str, Any]:
     """Every step of the demo, and what was measured."""
-    from manyclass.cli.demo_folder import check_folder
-    from manyclass.cli.demo_steps import compare_products, compress, draw, find_flipped_bit, recognize
-
-    def tell(step: str) -> None:
-        if not quiet:
-            complain(step)
+    from manyclass.cli.demo_findings import findings
+    from manyclass.cli.demo_folder import GALLERY, OTHERS, REPORT, WORLD, check_folder
+    from manyclass.cli.demo_search import compare_searches
 
     started = time.perf_counter()
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
-    tell(f"drawing {n_classes} x {n_per_class} characters")
-    with progress("drawing", "classes", quiet) as report:
-        whole, sheet = draw(out, n_classes, n_per_class, seed, report)
-    tell("compressing their features, 8 columns to a byte")
-    small = compress(out, whole, seed)
-    tell("checking every byte, and flipping a bit to see it found")
-    result = {"classes": n_classes, "sheet": str(sheet), **small.summary, **find_flipped_bit(small.store)}
-    tell("timing products")
-    result |= compare_products(small.store, n_classes, seed)
-    result |= recognize(whole, small.store)
+    result = _learned(out, n_classes, n_per_class, seed, quiet, tell)
+    result["methods"] = compare_searches(out / OTHERS, out / WORLD, out / GALLERY, seed, quiet, tell)
+    result["findings"] = findings(result)
+    result["report"] = str(out / REPORT)
+    _write_report(out, tell)
     return {**result, "seconds": time.perf_counter() - started}
 
 
-def _rows(r: dict[str, Any]) -> list[tuple[str, str]]:
-    return [
-        ("pictures", f"{r['rows']:,} of {r['classes']} characters; some are in {r['sheet']}"),
-        ("features", f"{r['dimensions']} numbers each, {size(r['bytes_before'])} in {r['source']}"),
-        ("compressed", f"{size(r['bytes_after'])} in {r['store']}, {r['ratio']:.1f} times smaller"),
-        ("relative error", f"{r['relative_error']:.3f} on {r['error_rows']:,} held-out rows"),
-        ("checked", "both stores are as they were written" if r["good"] else "damage was found"),
-        ("a flipped bit", r["found"] or "was not found"),
-        ("X @ W", _speed(r["matmat"])),
-        ("X' R", _speed(r["rmatmat"])),
-        ("threads", f"{r['threads']} of ours, {r['blas_threads']} of BLAS"),
-        (
-            "nearest class mean",
-            f"{r['accuracy']:.1%} of the test part right on numbers, {r['code_accuracy']:.1%} on codes",
-        ),
-        ("time", seconds(r["seconds"])),
+def _learned(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool, tell: Tell) -> dict[str, Any]:
+    """The data, and what classifiers make of it."""
+    from manyclass.cli.demo_compression import compress, find_flipped_bit, time_products
+    from manyclass.cli.demo_data import Kinds, draw
+    from manyclass.cli.demo_folder import RUNS, SMALL
+    from manyclass.cli.demo_runs import CLASSIFIERS, train_and_judge
+
+    kinds = Kinds.dealt(n_classes, seed)
+    tell(f"drawing {len(kinds)} x {n_per_class} characters")
+    with progress("drawing", "classes", quiet) as report:
+        whole = draw(out, kinds, n_per_class, seed, report)
+    tell("compressing their features, 8 columns to a byte, and flipping a bit to see it found")
+    small, compression = compress(out / SMALL, whole, seed)
+    compression["found"] = find_flipped_bit(small)
+    products = time_products(small, n_classes, seed)
+    runs = [
+        train_and_judge(one, small.path, whole.path, out / RUNS / one.name, seed, quiet, tell) for one in CLASSIFIERS
     ]
+    counts = {"classes": n_classes, "searched": len(kinds.searched), "negatives": len(kinds.negatives)}
+    return {"path": str(out), **counts, "compression": compression, "products": products, "runs": runs}
 
 
-def _speed(product: dict[str, float]) -> str:
-    codes, dense = seconds(product["codes"]), seconds(product["numpy"])
-    ratio = product["numpy"] / product["codes"]
-    verdict = f"{ratio:.1f} times faster" if ratio >= 1 else f"{1 / ratio:.1f} times slower"
-    return f"{codes} on the codes, {dense} by NumPy on the decoded matrix: {verdict}, {product['columns']} columns"
+def _write_report(out: Path, tell: Tell) -> None:
+    from manyclass.cli.demo_folder import GALLERY, REPORT, RUNS
+    from manyclass.cli.demo_runs import CLASSIFIERS
+    from manyclass.report.page import write_page
+
+    tell(f"manyclass report {out} -o {out / REPORT}")
+    runs = [out / RUNS / one.name for one in CLASSIFIERS]
+    write_page(out / REPORT, [*runs, out / GALLERY], title="manyclass demo: kinds of characters, learned and searched")
+
+
+def _show(result: dict[str, Any]) -> None:
+    """One table, what it says, and where the page is."""
+    print_columns((f"learning {result['classes']} kinds", "top-1", "top-5", "time", "size"), _rows(result))
+    for words in result["findings"]:
+        print(words)
+    print(f"{seconds(result['seconds'])} in all; open {Path(result['report']).resolve().as_uri()}")
+
+
+def _rows(result: dict[str, Any]) -> list[tuple[str, ...]]:
+    learned = [
+        (run["name"], f"{run['top_1']:.1%}", f"{run['top_5']:.1%}", seconds(run["seconds"]), size(run["bytes"]))
+        for run in sorted(result["runs"], key=lambda run: -run["top_1"])
+    ]
+    head = (f"finding {result['searched'] // 2} other kinds", "mAP", "95 % interval", "time", "numbers per image")
+    searched = [
+        (one["name"], f"{one['map']:.1%}", _interval(one), seconds(one["seconds"]), f"{one['columns']:,}")
+        for one in sorted(result["methods"], key=lambda one: -one["map"])
+    ]
+    return [*learned, ("",) * 5, head, *searched]
+
+
+def _interval(one: dict[str, Any]) -> str:
+    return f"{one['low']:.1%} to {one['high']:.1%}"

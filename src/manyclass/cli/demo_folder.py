@@ -4,15 +4,21 @@ from pathlib import Path
 from typing import Any
 
 MADE = {"made by": "manyclass demo"}
-WHOLE, SMALL, SHEET = "glyphs.store", "small.store", "glyphs.png"
+WHOLE, SMALL = "glyphs.store", "small.store"  # kinds that are learned: their features, and the same as codes
+OTHERS, WORLD = "others.store", "world.store"  # kinds that are searched for, and negatives of still other kinds
+PICTURES, NAMES, SHEET = "pictures.npy", "pictures.json", "glyphs.png"
+RUNS, GALLERY, REPORT = "runs", "gallery", "report.html"
+_STORES = (WHOLE, SMALL, OTHERS, WORLD)
 
 
 def check_folder(out: Path) -> None:
     """Refuse a folder with anything in it that the demo would write over and did not make."""
-    for name in (WHOLE, SMALL):
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file, and the demo writes a folder; choose another name with --out")
+    for name in _STORES:
         if (out / name).exists() and not _is_ours(out / name):
             raise ValueError(f"{out / name} was not made by the demo; choose another folder with --out")
-    if out.is_dir() and any(out.iterdir()) and not (out / WHOLE).exists():
+    if out.is_dir() and any(out.iterdir()) and not any((out / name).exists() for name in _STORES):
         raise ValueError(f"{out} has other things in it; choose another folder with --out")
 
 

@@ -9,7 +9,7 @@ FAILED, INTERRUPTED = 1, 130
 # The library speaks of arguments where a command has options.
 _OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
 # What the library and the system say in one sentence already; anything else is a defect and keeps its traceback.
-KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError)
+KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError, FloatingPointError)
 
 P = ParamSpec("P")
 

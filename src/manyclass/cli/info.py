@@ -6,35 +6,50 @@ from typing import Annotated, Any
 import typer
 
 from manyclass.cli.failures import reported
+from manyclass.cli.models import describe_model, is_model
 from manyclass.cli.output import print_json, print_table, size
 from manyclass.cli.paths import expanded
 from manyclass.cli.reading import read_source
+from manyclass.cli.run_folder import is_run, read_run
+from manyclass.cli.run_summary import RUN_FORMAT, run_rows, run_summary
 
 
 @reported("nothing was changed")
 def info(
     source: Annotated[
-        Path, typer.Argument(callback=expanded, help="A store, .npy, .npz, parquet, or a folder of shards.")
+        Path,
+        typer.Argument(
+            callback=expanded, help="A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery."
+        ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a file or folder holds: shape, size, labels, and how it was compressed."""
+    """Say what a file or folder holds: shape, size, labels, and how it was made."""
     result = {"path": str(source), **describe(source)}
     if json:
         print_json(result)
     else:
-        print_table(str(source), _rows(result))
+        print_table(str(source), run_rows(result) if result["format"] == RUN_FORMAT else _rows(result))
 
 
 def describe(source: Path) -> dict[str, Any]:
-    """A store's own summary, or what can be told of the features."""
+    """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
     from manyclass.data.store.layout import JOURNAL, MANIFEST
+    from manyclass.retrieval.files import is_gallery
 
+    if is_gallery(source):
+        from manyclass.cli.gallery_info import describe_gallery
+
+        return describe_gallery(source)
     if (source / MANIFEST).exists() or (source / JOURNAL).exists():
         import manyclass as mc
 
         summary: dict[str, Any] = mc.open_store(source).summary()
         return summary
+    if is_run(source):
+        return run_summary(read_run(source))
+    if is_model(source):
+        return describe_model(source)
     return _describe_features(source)
 
 
@@ -78,6 +93,8 @@ def _words(key: str, value: Any) -> str:
         return ", ".join(f"{name} {_words(name, part)}" for name, part in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return f"{len(value):,}"
     if isinstance(value, int):
         return size(value) if key == "bytes" else f"{value:,}"
     return str(value)

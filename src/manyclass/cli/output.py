@@ -1,8 +1,12 @@
 """What a command prints: a table for people, or one JSON object for programs; on stdout."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from manyclass._amounts import seconds, size
+
+__all__ = ["print_columns", "print_json", "print_table", "seconds", "size"]
 
 
 def print_json(result: dict[str, Any]) -> None:
@@ -27,29 +31,15 @@ def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
     console.print(table)
 
 
-def size(n_bytes: float) -> str:
-    """Bytes as people say it.
+def print_columns(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table with a line for every row, below a line of headers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    >>> size(512), size(25_600_000), size(3.2e12)
-    ('512 bytes', '25.6 MB', '3.2 TB')
-    """
-    if n_bytes < 1000:
-        return f"{n_bytes:.0f} bytes"
-    for unit in ("kB", "MB", "GB"):
-        n_bytes /= 1000
-        if n_bytes < 999.95:
-            return f"{n_bytes:.1f} {unit}"
-    return f"{n_bytes / 1000:.1f} TB"
-
-
-def seconds(value: float) -> str:
-    """A time as people say it.
-
-    >>> seconds(0.0123), seconds(3.21), seconds(75)
-    ('12.3 ms', '3.2 s', '1 min 15 s')
-    """
-    if value < 1:
-        return f"{1000 * value:.1f} ms"
-    if value < 60:
-        return f"{value:.1f} s"
-    return f"{int(value) // 60} min {int(value) % 60} s"
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    Console(highlight=False).print(table)

@@ -1,4 +1,4 @@
-"""manyclass verify: is every byte of a store what was written?"""
+"""manyclass verify: is every byte of a store or gallery what was written?"""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,11 +13,11 @@ from manyclass.cli.progress import progress
 
 @reported("nothing was changed; start again when you like")
 def verify(
-    store: Annotated[Path, typer.Argument(callback=expanded, help="The store to check.")],
+    store: Annotated[Path, typer.Argument(callback=expanded, help="The store or gallery to check.")],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
-    """Check every file of a store against its checksums; exit with 1 if anything is wrong."""
+    """Check every file of a store or gallery against its checksums; exit with 1 if anything is wrong."""
     result = check(store, quiet or json)
     if json:
         print_json(result)
@@ -28,15 +28,18 @@ def verify(
 
 
 def check(path: Path, quiet: bool) -> dict[str, Any]:
-    """Size of a store, None where its manifest is damaged, and every damage as file, block and reason."""
+    """Size of a store or gallery, None where its manifest is damaged, and every damage as file, block and reason."""
     from manyclass.data.store import verify_store
     from manyclass.data.store.layout import MANIFEST
     from manyclass.data.store.manifest_file import store_bytes
+    from manyclass.retrieval.files import is_gallery
+    from manyclass.retrieval.verifying import gallery_bytes, verify_gallery
 
+    look, count = (verify_gallery, gallery_bytes) if is_gallery(path) else (verify_store, store_bytes)
     with progress("checking", "bytes", quiet) as report:
-        found = verify_store(path, report)
+        found = look(path, report)
     damage = [{"file": one.file, "block": one.block, "reason": one.reason} for one in found]
-    n_bytes = None if any(one.file == MANIFEST for one in found) else store_bytes(path)
+    n_bytes = None if any(one.file == MANIFEST for one in found) else count(path)
     return {"path": str(path), "bytes": n_bytes, "good": not damage, "damage": damage}
 
 

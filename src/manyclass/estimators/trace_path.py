@@ -31,8 +31,10 @@ from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
 from manyclass.penalties.trace import TraceNorm
 from manyclass.solvers.baseline import largest_useful
+from manyclass.solvers.checkpoint import identity
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.path import follow, largest_ridge
+from manyclass.solvers.path_checkpoint import ENDED, PathCheckpoint
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.solution import Solution
 from manyclass.solvers.solve import solve
@@ -40,8 +42,8 @@ from manyclass.solvers.validation import hold_out
 
 # Settings that the classifiers of a path share with it.
 _SHARED = ("loss", "fit_intercept", "solver", "tolerance", "max_iter", "class_weight", "n_threads", "random_state")
-# What ends a path, or the refit after it, before its time.
-_ENDED = ("time is up", "interrupted")
+# What may change between a fit that was killed and the one that goes on; class weights are told by those of examples.
+_FREE = ("class_weight", "n_threads")
 
 
 def _best_has(name: str) -> Any:
@@ -65,6 +67,9 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         the paper has solver="published".
     random_state : for the part held out, and for solver "stochastic".
     callbacks : called with the row of each pair, and its number `point` of `points`; one that returns True ends it.
+    checkpoint : path of a folder in which fit keeps every pair that it has solved. Fit again with the same data and
+        settings and it goes on from there, to the same bits as if nothing had happened; the folder of other data or
+        settings is refused and left alone. A fit that ends removes it. It needs a random_state that is a number.
 
     Attributes
     ----------
@@ -106,6 +111,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         n_threads: int | None = None,
         random_state: Any = None,
         callbacks: Iterable[Callback] = (),
+        checkpoint: str | os.PathLike[str] | None = None,
     ):
         self.traces = traces
         self.ridges = ridges
@@ -121,6 +127,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         self.n_threads = n_threads
         self.random_state = random_state
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -142,12 +149,15 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
             problem = problem_of(self, X, y, sample_weight)
             seed = seed_of(self)
             train, judged = self._split(problem, validation, seed)
-            walk = self._walk(train, judged, seed)
+            kept = self._kept(problem, judged)
+            walk = self._walk(train, judged, seed, kept)
             self.table_, self.status_, self.n_iter_ = walk.rows, walk.status, walk.steps
             found = walk.solution
             if self.refit and len(train) < len(problem) and walk.status == "done":
                 found = self._refitted(problem, walk, seed, started)
         self.best_ = self._model(walk.trace, walk.ridge, found)
+        if not self.status_.startswith(ENDED):
+            kept.remove()
         self._warn(walk)
         return self
 
@@ -163,15 +173,24 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         except KeyboardInterrupt:
             self.status_ = "interrupted before the refit"
             return walk.solution
-        if found.status in _ENDED:
+        if found.status in ENDED:
             self.status_ = f"{found.status} in the refit"
         return found
 
-    def _walk(self, train: Problem, judged: Problem, seed: int) -> Walk:
+    def _kept(self, problem: Problem, judged: Problem) -> PathCheckpoint:
+        if self.checkpoint is None:
+            return PathCheckpoint(None, {})
+        if not isinstance(self.random_state, int | np.integer):
+            raise ValueError(f"checkpoint needs a random_state that is a number; got {self.random_state!r}")
+        settings = {name: getattr(self, name) for name in ("traces", "ridges", *_SHARED) if name not in _FREE}
+        settings["the names of classes"] = self.classes_.tolist()
+        return PathCheckpoint(self.checkpoint, identity(problem, judged, None, settings))
+
+    def _walk(self, train: Problem, judged: Problem, seed: int, kept: PathCheckpoint) -> Walk:
         objective = self._objective(train)
         traces = grid(self.traces, "traces", TRACES, lambda: largest_useful(objective))
         ridges = grid(self.ridges, "ridges", RIDGES, lambda: largest_ridge(objective))
-        points = follow(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds)
+        points = follow(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, kept)
         walk = Walk(judged, len(traces) * len(ridges), told(self.callbacks))
         walk.along(points)
         return walk
@@ -202,7 +221,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         return model
 
     def _warn(self, walk: Walk) -> None:
-        if self.status_.startswith(_ENDED):
+        if self.status_.startswith(ENDED):
             words = f"{self.status_} after {len(walk.rows)} of {walk.points} pairs; best_ is the best of those"
             refitted = "was refitted in part" if self.status_.endswith("in the refit") else "was not refitted"
             advice = "raise max_seconds, or take fewer traces and ridges" if "time" in self.status_ else "fit again"

@@ -8,6 +8,7 @@ import numpy as np
 from manyclass.data.tiles import Floats
 from manyclass.solvers.best_classes import Scores, best_classes
 from manyclass.solvers.path import PathPoint
+from manyclass.solvers.path_checkpoint import ENDED
 from manyclass.solvers.points import Point, balanced
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.solution import Solution
@@ -52,7 +53,7 @@ class Walk:
             self.trace, self.ridge = point.gauge, point.ridge
         if self.tell({**row, "point": len(self.rows), "points": self.points}):
             self.status = "stopped by the callback"
-        if found.status in ("time is up", "interrupted"):
+        if found.status in ENDED:
             self.status = found.status
         return self.status != "done"
 

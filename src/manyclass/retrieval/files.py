@@ -17,8 +17,11 @@ from manyclass.data.store.sealed import seal, unseal
 MANIFEST = "manifest.json"
 NAME, VERSION = "manyclass gallery", 1
 PART = Format("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
-_PART = re.compile(r"(?:labels|gone|pool|encoder|second)-(0|[1-9][0-9]{0,8})\.safetensors")
+_PART = re.compile(r"(?:labels|gone|pool|encoder|second|features)-(0|[1-9][0-9]{0,8})\.safetensors")
 _OURS = re.compile(rf"(?:{_PART.pattern}|(?:X|codes)-(0|[1-9][0-9]{{0,8}})\.npy|manifest\.json)(?:\.tmp)?")
+
+# What may lie in the folder before its manifest does, and stays when files of earlier states are removed.
+_GUESTS = {"lock", "retrieval.json", "retrieval.json.tmp"}
 
 Content = dict[str, Any]
 
@@ -35,7 +38,9 @@ def read_manifest(folder: Path) -> tuple[Content, bytes]:
     try:
         data = (folder / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"{folder} is not a gallery; give the folder that Gallery.save wrote") from None
+        raise StoreError(
+            f"{folder} is not a gallery; give the folder that Gallery.save or manyclass encode wrote"
+        ) from None
     except OSError as error:
         raise unreadable(folder / MANIFEST, error) from error
     try:
@@ -49,6 +54,14 @@ def read_manifest(folder: Path) -> tuple[Content, bytes]:
             f"{folder} is a {NAME} of version {content.get('version')}, and this manyclass reads {VERSION}"
         )
     return content, data
+
+
+def is_gallery(folder: Path) -> bool:
+    """Whether a folder has the manifest of a gallery, good or damaged."""
+    try:
+        return NAME.encode() in (folder / MANIFEST).read_bytes()
+    except OSError:
+        return False
 
 
 def write_part(folder: Path, name: str, content: Any, arrays: dict[str, NDArray[Any]]) -> Content:
@@ -93,7 +106,7 @@ def tidy(folder: Path, keep: set[str]) -> None:
 
 def only_ours(folder: Path) -> bool:
     """Whether a folder holds nothing but what a gallery may have left."""
-    return all(_OURS.fullmatch(name) or name == "lock" for name in os.listdir(folder))
+    return all(_OURS.fullmatch(name) or name in _GUESTS for name in os.listdir(folder))
 
 
 def names_of(content: Content) -> set[str]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from manyclass import _checks
 from manyclass.data.opening import as_matrix
+from manyclass.data.store.sealed import as_json
 from manyclass.retrieval.catalog import Catalog
 from manyclass.retrieval.expansion import QueryExpansion
 from manyclass.retrieval.faiss_index import FaissIndex, check_factory
@@ -20,6 +21,7 @@ from manyclass.retrieval.ranking import Ranking, judged, without_own
 from manyclass.retrieval.reciprocal import KReciprocal
 from manyclass.retrieval.spaces import UnitVectors, check_space, has_products
 from manyclass.retrieval.stage import Stage
+from manyclass.retrieval.unread import Unread
 
 
 class Gallery:
@@ -40,6 +42,9 @@ class Gallery:
     false_match : the probability at which a query with nothing like it in the gallery may still be called `matched`.
     index : None for exact search, or a kind of index that `faiss.index_factory` makes, such as "HNSW32". Filtered
         searches stay exact.
+    features : a fitted encoder of pictures such as FisherVectors, which made the vectors, for `search_images`. It is
+        saved with the gallery, and read again when first needed.
+    provenance : a dict of where the images came from, which is saved as it is.
 
     Examples
     --------
@@ -63,6 +68,8 @@ class Gallery:
         pool: Any = None,
         false_match: float = 0.05,
         index: str | None = None,
+        features: Any = None,
+        provenance: dict[str, Any] | None = None,
     ):
         if not 0 < _checks.positive(false_match, "false_match") < 1:
             raise ValueError(f"false_match must lie between 0 and 1; got {false_match!r}")
@@ -77,6 +84,8 @@ class Gallery:
             raise ValueError("pool must be None with an encoder, which has its own")
         self.encoder, self.second, self.index = encoder, second, index
         self.shortlist, self.false_match = _checks.count(shortlist, "shortlist"), float(false_match)
+        self.provenance = as_json(provenance or {}, "provenance")
+        self._features: Any = features  # or an Unread one
         self._faiss = None if index is None else FaissIndex(index)
         self._catalog = Catalog()
         self._stages = [Stage(space) for space in (encoder, second) if space is not None]
@@ -99,6 +108,18 @@ class Gallery:
     def ids(self) -> NDArray[Any]:
         """All ids in the gallery's order."""
         return self._catalog.ids_at(self._catalog.live())
+
+    @property
+    def columns(self) -> int | None:
+        """Numbers in the vector of an image; None while no image and no encoder tells."""
+        return int(self._stages[0].space.n_features_in_) if self._stages else None
+
+    @property
+    def features(self) -> Any:
+        """The encoder that turns pictures into vectors, or None."""
+        if isinstance(self._features, Unread):
+            self._features = self._features.read()
+        return self._features
 
     def metadata(self, ids: Any) -> list[Record]:
         """What is known of these images."""
@@ -156,6 +177,12 @@ class Gallery:
         """
         Q = _rows(Q)
         return self._search(self._encoded(Q), k, where, expansion, reranking)
+
+    def search_images(self, images: Any, k: int = 10, where: Any = None) -> Hits:
+        """The k most similar images of each picture, a path or an array as `read_image` takes it."""
+        if self.features is None:
+            raise ValueError("search_images needs a gallery with features, an encoder of pictures; got none")
+        return self.search(self.features.transform(images), k, where)
 
     def search_ids(self, ids: Any, k: int = 10, where: Any = None) -> Hits:
         """The k images most similar to each of these, which are in the gallery; none finds itself.

@@ -15,6 +15,7 @@ from manyclass.retrieval.saving import Saved
 from manyclass.retrieval.segments import read_segment
 from manyclass.retrieval.spaces import UnitVectors
 from manyclass.retrieval.stage import Stage
+from manyclass.retrieval.unread import Unread
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
@@ -58,13 +59,20 @@ def _bare(kind: type[G], folder: Path, content: Content) -> G:
         role: None if content["models"][role] is None else load(part_path(folder, content["models"][role]))
         for role in ("encoder", "second")
     }
-    gallery = kind(models["encoder"], second=models["second"], **content["settings"])
+    about: dict[str, Any] = {"features": _unread(folder, content), "provenance": content.get("provenance")}
+    gallery = kind(models["encoder"], second=models["second"], **content["settings"], **about)
     if gallery.encoder is None and len(content["widths"]) > (gallery.second is not None):
         space = UnitVectors(content["widths"][0])
         if content["models"]["pool"] is not None:
             space.pool_ = read_part(folder, content["models"]["pool"])[1]["pool"]
         gallery._stages.insert(0, Stage(space))
     return gallery
+
+
+def _unread(folder: Path, content: Content) -> Unread | None:
+    # Read when it is needed: a network is a file elsewhere, without which the gallery is as good for other queries.
+    part = content["models"].get("features")
+    return None if part is None else Unread(folder, part)
 
 
 def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None:

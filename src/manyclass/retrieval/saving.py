@@ -19,13 +19,14 @@ from manyclass import _atomic
 from manyclass.data.store.disk import explained
 from manyclass.data.store.errors import StoreError
 from manyclass.data.store.lock import FolderLock
+from manyclass.data.store.sealed import as_json
 from manyclass.data.tiles import spans
 from manyclass.retrieval.catalog import Catalog
 from manyclass.retrieval.files import (
     MANIFEST,
-    NAME,
     Content,
     as_numbers,
+    is_gallery,
     names_of,
     only_ours,
     read_manifest,
@@ -87,7 +88,7 @@ def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> Saved | None:
     if not (folder / MANIFEST).exists():
         return None
     if overwrite:
-        if NAME.encode() not in (folder / MANIFEST).read_bytes():
+        if not is_gallery(folder):
             raise StoreError(f"{folder} holds something else than a gallery; choose another name")
         return None
     content, data = read_manifest(folder)
@@ -104,13 +105,14 @@ def _commit(gallery: "Gallery", folder: Path, known: Saved | None) -> Saved:
     serial = _next_serial(folder, known)
     plan = _Plan.of(catalog, gallery._forgotten, known)
     settings = {"shortlist": gallery.shortlist, "false_match": gallery.false_match, "index": gallery.index}
-    if known is not None and plan.is_empty(known) and settings == known.content["settings"]:
+    said = {"settings": settings, "provenance": as_json(gallery.provenance, "provenance")}
+    if known is not None and plan.is_empty(known) and said == {key: known.content.get(key, {}) for key in said}:
         return known
     content: Content = {
         "serial": serial,
         "next": catalog.next_number,
         "images": len(catalog),
-        "settings": settings,
+        **said,
         "widths": [stage.rows.d for stage in stages],
         "models": known.content["models"] if known else _models(gallery, folder, serial),
         "segments": [*plan.segments, *_segments(folder, serial, catalog, stages, plan.new)],
@@ -175,8 +177,8 @@ def _segments(folder: Path, serial: int, catalog: Catalog, stages: list[Stage], 
 
 def _models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
     """The encoders, and the pool where there is none, as parts of their own; they never change."""
-    models: dict[str, Any] = {"encoder": None, "second": None, "pool": None}
-    for role in ("encoder", "second"):
+    models: dict[str, Any] = {"encoder": None, "second": None, "features": None, "pool": None}
+    for role in ("encoder", "second", "features"):
         model = getattr(gallery, role)
         if model is not None:
             name = f"{role}-{serial}.safetensors"

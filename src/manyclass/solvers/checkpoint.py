@@ -95,14 +95,16 @@ class Checkpoint:
             _atomic.sync_folder(self.path.parent)
 
 
-def identity(problem: Problem, judged: Problem | None, start: Machines, settings: dict[str, Any]) -> dict[str, str]:
+def identity(
+    problem: Problem, judged: Problem | None, start: Machines | None, settings: dict[str, Any]
+) -> dict[str, str]:
     """What tells a fit from others: shapes, labels, weights, some rows, where it starts, and the settings."""
     return {
-        "X": _rows_digest(problem.X),
+        "X": rows_digest(problem.X),
         "y": _digest(problem.y, np.asarray(problem.k)),
         "weights": _digest(problem.weights),
-        "validation": "" if judged is None else _rows_digest(judged.X) + _digest(judged.y, judged.index),
-        "the machines it starts from": _digest(start.W, start.biases),
+        "validation": "" if judged is None else rows_digest(judged.X) + _digest(judged.y, judged.index),
+        "the machines it starts from": "" if start is None else _digest(start.W, start.biases),
         **{name: _told(value) for name, value in settings.items()},
     }
 
@@ -113,7 +115,7 @@ def _told(value: Any) -> str:
     return words if len(words) < 64 else hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()
 
 
-def _rows_digest(X: Matrix) -> str:
+def rows_digest(X: Matrix) -> str:
     """Of the shape and up to 256 rows, evenly spread."""
     some = np.unique(np.linspace(0, len(X) - 1, _ROWS).astype(np.intp)) if len(X) else np.zeros(0, np.intp)
     return f"{X.shape} {_digest(X.rows(some))}"

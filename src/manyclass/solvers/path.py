@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.forecast import Forecast
 from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Whole
+from manyclass.solvers.path_checkpoint import PathCheckpoint
+from manyclass.solvers.points import Whole, in_rows
 from manyclass.solvers.solution import Solution
 
 Solve = Callable[..., Solution]
@@ -32,20 +33,28 @@ def follow(
     penalty: Callable[[float, float], Penalty],
     solve: Solve,
     max_seconds: float | None = None,
+    kept: PathCheckpoint | None = None,
 ) -> Iterator[PathPoint]:
     """Solve all pairs, the strongest gauge first, and for each of them the strongest ridge first.
 
     `penalty(gauge, ridge)` makes a penalty, `solve(objective, start=, max_seconds=, base=)` minimizes. A pair is solved
-    from where the pairs before let expect it.
+    from where the pairs before let expect it; those that are `kept` from an earlier attempt are not solved again.
     """
+    kept = kept or PathCheckpoint(None, {})
     started, base = time.perf_counter(), baseline(objective)
     gauges, ridges = sorted(gauges, reverse=True), sorted(ridges, reverse=True)
     forecast = Forecast(gauges, ridges)
     for i, gauge in enumerate(gauges):
         for j, ridge in enumerate(ridges):
-            here = objective.with_penalty(penalty(gauge, ridge))
-            left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))
-            found = solve(here, start=forecast.at(i, j), max_seconds=left, base=base)
+            number = i * len(ridges) + j
+            found = kept.found(number)
+            if found is None:
+                here = objective.with_penalty(penalty(gauge, ridge))
+                left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))
+                found = solve(here, start=forecast.at(i, j), max_seconds=left, base=base)
+                # As a file would give it back: products differ in their last bits with the order in memory.
+                found = replace(found, point=in_rows(found.point))
+                kept.keep(number, found)
             forecast.note(i, j, found.point)
             yield PathPoint(gauge, ridge, found)
 

@@ -110,6 +110,12 @@ def balanced(point: Point) -> Product:
     return Product((U * roots).astype(U.dtype), (V * roots).astype(V.dtype), point.b)
 
 
+def in_rows(point: Point) -> Point:
+    """The same point, with arrays whose rows lie one after the other."""
+    arrays: dict[str, Any] = {name: np.ascontiguousarray(array) for name, array in vars(point).items()}
+    return type(point)(**arrays)
+
+
 def zero(objective: Objective, b: Doubles) -> Product:
     """W = 0, in no factors at all."""
     return Product(np.zeros((objective.d, 0), objective.dtype), np.zeros((objective.k, 0), objective.dtype), b)

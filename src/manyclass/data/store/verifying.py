@@ -40,7 +40,7 @@ def _damaged(path: Path, manifest: Manifest, progress: Callable[[int, int], None
     total, before = sum(file.size for file in files), 0
     found: list[Damage] = []
     for file in files:
-        for step in _checked(path, file):
+        for step in file_damages(path, file):
             if isinstance(step, Damage):
                 found.append(step)
             else:
@@ -49,7 +49,7 @@ def _damaged(path: Path, manifest: Manifest, progress: Callable[[int, int], None
     return found
 
 
-def _checked(path: Path, file: FileRecord) -> Iterator[Damage | int]:
+def file_damages(path: Path, file: FileRecord) -> Iterator[Damage | int]:
     """What is wrong with a file, and, now and then, how many of its bytes were read."""
     try:
         with opened(path, file) as descriptor:

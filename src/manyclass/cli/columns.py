@@ -1,0 +1,20 @@
+"""A table of several columns for people; on stdout."""
+
+from collections.abc import Iterable, Sequence
+
+
+def print_columns(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """The first column is words, the others stand to the right as numbers do."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="cyan")
+    for i, name in enumerate(names):
+        table.add_column(name, justify="right" if i else "left", overflow="fold")
+    for row in rows:
+        # As Text, since a name of a file may look like markup.
+        table.add_row(*map(Text, row))
+    console = Console(highlight=False)
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    console.print(table)

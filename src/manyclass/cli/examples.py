@@ -1,0 +1,109 @@
+"""Examples: rows of a source that are to be learned or judged, with labels that are names where there are names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manyclass.cli.reading import read_source
+
+if TYPE_CHECKING:
+    from manyclass.data.matrix import Matrix
+    from manyclass.datasets import Features
+
+ALL = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """X (n, d) with labels y (n,) and the names of its rows: a part of a source, or "all" of it."""
+
+    source: Path
+    part: str
+    X: "Matrix"
+    y: Any
+    names: Sequence[str]
+
+    def data(self, role: str) -> dict[str, Any]:
+        """What a record says of them."""
+        import numpy as np
+
+        return {
+            "role": role,
+            "path": str(self.source),
+            "part": self.part,
+            "rows": self.X.shape[0],
+            "columns": self.X.shape[1],
+            "classes": len(np.unique(self.y)),
+            "fingerprint": fingerprint(self.X, self.y),
+            "bytes": int(self.X.nbytes),
+        }
+
+
+def read_examples(source: Path, labels: str | None, part: str | None, preferred: Sequence[str]) -> Examples:
+    """The rows of a part; by default the first of the `preferred` ones that there is, or else all."""
+    features = read_source(source, labels)
+    if features.y is None:
+        raise ValueError(f"{source} must have labels; it has none; give a file of them with --labels")
+    return examples_of(features, class_labels(features), source, part, preferred)
+
+
+def examples_of(
+    features: "Features", labels: Any, source: Path, part: str | None, preferred: Sequence[str]
+) -> Examples:
+    """The rows of a part of features that are read already, with these labels."""
+    import numpy as np
+
+    from manyclass.data.selection import Selection
+
+    chosen = chosen_part(features.split, source, part, preferred)
+    X = features.X
+    index = np.arange(len(X)) if chosen == ALL else np.flatnonzero(np.asarray(features.split).astype(str) == chosen)
+    names = RowNames(features.names, index)
+    return Examples(source, chosen, X if chosen == ALL else Selection(X, index), labels[index], names)
+
+
+def chosen_part(split: Any, source: Path, part: str | None, preferred: Sequence[str]) -> str:
+    """The part of a source that is asked for, or the first of the preferred ones that it has."""
+    import numpy as np
+
+    parts = [] if split is None else np.unique(np.asarray(split).astype(str)).tolist()
+    if part is None:
+        return next((word for word in preferred if word in parts), ALL)
+    if part != ALL and part not in parts:
+        has = f"has the parts {', '.join(parts)}" if parts else "has no split"
+        raise ValueError(f"--part must be {ALL} or a part of {source}, which {has}; got {part}")
+    return part
+
+
+def class_labels(features: "Features") -> Any:
+    """The label of each row: the name of its class, where classes have names."""
+    import numpy as np
+
+    y = np.asarray(features.y)
+    return y if features.classes is None or y.dtype.kind == "U" else np.asarray(features.classes, np.str_)[y]
+
+
+def fingerprint(X: "Matrix", y: Any) -> str:
+    """Tells data from others: by shape, up to 256 rows, and all labels."""
+    import hashlib
+
+    import numpy as np
+
+    from manyclass.solvers.checkpoint import rows_digest
+
+    return hashlib.sha256(rows_digest(X).encode() + np.ascontiguousarray(y).tobytes()).hexdigest()[:32]
+
+
+class RowNames(Sequence[str]):
+    """Names of some rows: their own, or their numbers in the source."""
+
+    def __init__(self, names: Any, index: Any):
+        self._names, self._index = names, index
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __getitem__(self, position: Any) -> Any:
+        row = int(self._index[position])
+        return str(row) if self._names is None else str(self._names[row])

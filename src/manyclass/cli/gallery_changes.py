@@ -1,0 +1,58 @@
+"""Changing a gallery that is there: rows are added, images are removed, and both become true at one instant."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manyclass.cli.gallery_ids import wanted_ids
+from manyclass.cli.gallery_rows import add_rows, ids_of
+from manyclass.cli.origins import picture_folder
+from manyclass.cli.picture_folders import refuse_pictures
+from manyclass.cli.progress import progress
+from manyclass.cli.reading import read_source
+
+if TYPE_CHECKING:
+    from manyclass.datasets import Features
+    from manyclass.retrieval.gallery import Gallery
+
+
+def changed(
+    out: Path, data: Path | None, remove: list[str], labels: str | None, pictures: Path | None, quiet: bool
+) -> dict[str, Any]:
+    """Remove first, then add the rows of data if there are any; gives what there is to tell."""
+    import manyclass as mc
+
+    gallery = mc.Gallery.open(out)
+    gallery.remove(wanted_ids(gallery, list(dict.fromkeys(remove)), out))
+    added = 0 if data is None else _add(gallery, out, data, labels, quiet)
+    folder = pictures or (None if data is None else picture_folder(data))
+    if folder is not None:
+        known = gallery.provenance.setdefault("pictures", [])
+        known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
+    gallery.save()
+    return {"path": str(out), "images": len(gallery), "added": added, "removed": len(set(remove))}
+
+
+def _add(gallery: "Gallery", out: Path, data: Path, labels: str | None, quiet: bool) -> int:
+    refuse_pictures(data)
+    features = read_source(data, labels)
+    n, d = features.X.shape
+    if gallery.columns not in (None, d):
+        raise ValueError(f"{data} must have {gallery.columns} columns, as {out} has; got {d}")
+    with progress("encoding", "images", quiet) as report:
+        add_rows(gallery, features, _new_ids(gallery, out, data, features), report)
+    return int(n)
+
+
+def _new_ids(gallery: "Gallery", out: Path, data: Path, features: "Features") -> list[str] | None:
+    """Names that are new; None for rows that have no names."""
+    named = bool(len(gallery)) and gallery.ids.dtype.kind == "U"
+    if len(gallery) and named != (features.names is not None):
+        has, lacks = ("names", "numbers") if named else ("numbers", "names")
+        raise ValueError(f"{data} must know its rows by {has}, as {out} does; it has {lacks}")
+    if features.names is None:
+        return None
+    ids = ids_of(features, data)
+    taken = next((key for key in ids if key in gallery), None)
+    if taken is not None:
+        raise ValueError(f"{data} must have new images; {taken!r} is in {out} already: remove it first with --remove")
+    return ids

@@ -1,0 +1,75 @@
+"""The negatives of `manyclass encode`: another world of images, or a part of the data itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.cli.data_records import data_record
+from manyclass.cli.reading import read_source
+
+if TYPE_CHECKING:
+    from manyclass.datasets import Features
+
+_MOST_OWN = 10_000
+_MOST_OF_GRAM = 5000  # the Gram matrix of so many has 200 MB
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """Unrelated images: rows, which of the data's own rows they are, words for users, and where they are from."""
+
+    X: Any
+    own: NDArray[np.intp]
+    about: str
+    path: Path
+    source: "Features"
+    part: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def record(self) -> dict[str, Any]:
+        """Where they are from, for a record."""
+        return data_record("negatives", self.path, self.source, self.part)
+
+
+def chosen_negatives(
+    data: Path, features: "Features", world: Path | None, sample: int | None, gram: bool, seed: int
+) -> Negatives:
+    """The rows of a world, or else a part of the data: at most `sample`, or as many as a Gram matrix allows."""
+    most = sample or (_MOST_OF_GRAM if gram else None)
+    if world is None:
+        return _of_data(data, features, most, seed)
+    found = read_source(world)
+    n, d = found.X.shape
+    if d != features.X.shape[1]:
+        raise ValueError(f"{world} must have {features.X.shape[1]} columns, as {data} has; got {d}")
+    none = np.zeros(0, np.intp)
+    if most is None or n <= most:
+        return Negatives(found.X, none, f"all {n:,} rows of {world}", world, found)
+    rows = _drawn(np.arange(n), most, seed)
+    return Negatives(found.X.rows(rows), none, f"{most:,} of {n:,} rows of {world}, drawn at random", world, found)
+
+
+def _of_data(data: Path, features: "Features", most: int | None, seed: int) -> Negatives:
+    """Rows of the training part, if there is one beside others, or half of all."""
+    n = features.X.shape[0]
+    if n < 2:
+        raise ValueError(f"{data} must have at least 2 rows to take negatives from; got {n}; give --negatives")
+    train = np.zeros(0, np.intp) if features.split is None else np.flatnonzero(features.split.astype(str) == "train")
+    if 0 < len(train) < n:
+        rows, part, words = _drawn(train, most or _MOST_OWN, seed), "train", "of its part train"
+    else:
+        rows, part, words = _drawn(np.arange(n), min(n // 2, most or _MOST_OWN), seed), None, "drawn at random"
+    about = f"{len(rows):,} of the {n:,} rows of {data} itself, {words}; --negatives names others"
+    return Negatives(features.X.rows(rows), rows, about, data, features, part)
+
+
+def _drawn(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:
+    """At most so many of the rows, in their order."""
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))

@@ -1,0 +1,104 @@
+"""RunFolder: where a run keeps its record, its model, and what it needs to go on."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+RECORD, MODEL, ENCODER, CHECKPOINT, EVALUATIONS = (
+    "run.json",
+    "model.safetensors",
+    "encoder",
+    "checkpoint",
+    "evaluations",
+)
+_RUNNING, _DONE = "running", "done"
+
+
+class RunFolder:
+    """A folder that is free, or holds a run that is unfinished or done."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.checkpoint = path / CHECKPOINT
+        self.record: dict[str, Any] | None = None
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"{path} is a file, and a run is a folder; choose another name")
+        if (path / RECORD).exists():
+            self.record = read_run(path)
+        elif path.is_dir() and any(path.iterdir()):
+            raise ValueError(f"{path} is a folder with other things in it; choose another name")
+
+    @property
+    def is_done(self) -> bool:
+        """Whether a run ended here."""
+        return self.record is not None and self.record["status"] == _DONE
+
+    def check(self, resume: bool, overwrite: bool) -> None:
+        """Refuse a folder that is taken, unless its run is to be gone on with or replaced."""
+        if self.record is None or overwrite or resume:
+            return
+        if self.is_done:
+            raise ValueError(f"{self.path} holds a run already; add --overwrite to replace it, or choose another name")
+        raise ValueError(
+            f"{self.path} holds a run that is unfinished; add --resume to go on with it, or --overwrite to begin again"
+        )
+
+    def begin(self, record: dict[str, Any], overwrite: bool) -> dict[str, Any]:
+        """Write the record of a run that begins, or find that it is the one that is to go on; the record."""
+        from manyclass.report.records import write_record
+
+        if self.record is not None and not overwrite:
+            self.refuse_another(record)
+            record = {**record, "started": self.record["started"]}
+        else:
+            self._clear()
+        self.checkpoint.mkdir(parents=True, exist_ok=True)
+        write_record(self.path / RECORD, "run", {**record, "status": _RUNNING})
+        return record
+
+    def finish(self, record: dict[str, Any]) -> None:
+        """Write the record of a run that is over; nothing is needed any more to go on with it."""
+        from manyclass.report.records import write_record
+
+        write_record(self.path / RECORD, "run", {**record, "status": _DONE})
+        shutil.rmtree(self.checkpoint, ignore_errors=True)
+
+    def refuse_another(self, record: dict[str, Any]) -> None:
+        """Refuse to go on with a run of other settings or data than those of the record."""
+        before = self.record or {}
+        old, new = before["settings"], _as_json(record["settings"])
+        different = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+        different += ["seed"] * (before["seed"] != record["seed"])
+        if [one["fingerprint"] for one in before["data"]] != [one["fingerprint"] for one in record["data"]]:
+            different.append("the data")
+        if different:
+            raise ValueError(
+                f"{self.path} was begun with other settings, which differ in {', '.join(different)}; "
+                "give the same command to go on, or add --overwrite to begin again"
+            )
+
+    def _clear(self) -> None:
+        """Remove what an earlier run left; its record goes last, so that it is known for what it is."""
+        for name in (CHECKPOINT, EVALUATIONS):
+            if (self.path / name).is_dir():
+                shutil.rmtree(self.path / name)
+        for name in (MODEL, ENCODER, RECORD):
+            (self.path / name).unlink(missing_ok=True)
+
+
+def read_run(path: Path) -> dict[str, Any]:
+    """The record of the run in a folder."""
+    from manyclass.report.records import read_record
+
+    return read_record(path / RECORD, "run")
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (path / RECORD).is_file()
+
+
+def _as_json(settings: dict[str, Any]) -> Any:
+    import json
+
+    return json.loads(json.dumps(settings))

@@ -1,0 +1,1 @@
+"""Records of runs, and one self-contained page that shows them."""

@@ -1,0 +1,123 @@
+"""Gathering: the records that a page is made of, from the folders that hold them."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from manyclass.report.records import EVALUATION, RETRIEVAL, RUN, kind_of, read_record
+
+RUN_FILE, RETRIEVAL_FILE, EVALUATIONS = "run.json", "retrieval.json", "evaluations"
+_DEPTH = 2  # folders of folders of runs, and no deeper
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its folder, its record, its evaluations by name, and its number on the page, which gives its color."""
+
+    name: str
+    folder: Path
+    record: dict[str, Any]
+    evaluations: dict[str, dict[str, Any]]
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Search:
+    """A comparison of ways to search a gallery."""
+
+    name: str
+    folder: Path
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a page shows: runs, comparisons of galleries, and a folder of pictures that the user gave."""
+
+    runs: Sequence[Run] = field(default_factory=list)
+    searches: Sequence[Search] = field(default_factory=list)
+    images: Path | None = None
+
+    @property
+    def measured_on(self) -> str | None:
+        """The evaluation that most runs have, one of a test part if there is a choice."""
+        names = Counter(name for run in self.runs for name in run.evaluations)
+
+        def preference(name: str) -> tuple[int, bool, str]:
+            parts = [run.evaluations[name]["data"]["part"] for run in self.runs if name in run.evaluations]
+            return -names[name], "test" not in parts, name
+
+        return min(names, key=preference, default=None)
+
+    @property
+    def measured(self) -> list[tuple[Run, dict[str, Any]]]:
+        """Runs with that evaluation, the most accurate first."""
+        name = self.measured_on
+        found = [(run, run.evaluations[name]) for run in self.runs if name in run.evaluations] if name else []
+        return sorted(found, key=lambda pair: -pair[1]["top_1"])
+
+
+def gather(paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[str] | None = None) -> Material:
+    """The records at paths: run folders, folders of them, gallery folders, or retrieval.json itself."""
+    found: dict[Path, Run | Search] = {}
+    for path in map(Path, paths):
+        here = list(_found_at(path))
+        if not here:
+            rule = f"must hold {RUN_FILE} or {RETRIEVAL_FILE}, or folders that do"
+            raise ValueError(f"{path} {rule}; give what `manyclass train -o` wrote")
+        # The same file by two ways is one.
+        found.update((file.resolve(), one) for file, one in here)
+    if images is not None and not Path(images).is_dir():
+        raise ValueError(f"images must be a folder; got {images}")
+    runs = [one for one in found.values() if isinstance(one, Run)]
+    searches = [one for one in found.values() if isinstance(one, Search)]
+    return Material(_numbered(runs), searches, None if images is None else Path(images))
+
+
+def _found_at(path: Path) -> Iterator[tuple[Path, Run | Search]]:
+    if path.is_dir():
+        return _found_in(path, _DEPTH)
+    if path.name == RUN_FILE:
+        return _found_in(path.parent, 0)
+    kind = kind_of(path)
+    if kind != RETRIEVAL:
+        raise ValueError(f"{path} must be a run folder or a {RETRIEVAL_FILE}; got {kind or 'something else'}")
+    return iter([(path, _search(path))])
+
+
+def _found_in(folder: Path, depth: int) -> Iterator[tuple[Path, Run | Search]]:
+    is_run = (folder / RUN_FILE).is_file()
+    if is_run:
+        yield folder / RUN_FILE, _run(folder)
+    if (folder / RETRIEVAL_FILE).is_file():
+        yield folder / RETRIEVAL_FILE, _search(folder / RETRIEVAL_FILE)
+    if depth and not is_run:
+        for child in sorted(child for child in folder.iterdir() if child.is_dir()):
+            yield from _found_in(child, depth - 1)
+
+
+def _run(folder: Path) -> Run:
+    files = sorted((folder / EVALUATIONS).glob("*.json"))
+    evaluations = {file.stem: read_record(file, EVALUATION) for file in files}
+    return Run(_name(folder), folder, read_record(folder / RUN_FILE, RUN), evaluations)
+
+
+def _search(file: Path) -> Search:
+    return Search(_name(file.parent), file.parent, read_record(file, RETRIEVAL))
+
+
+def _name(folder: Path) -> str:
+    return folder.name or folder.resolve().name
+
+
+def _numbered(runs: list[Run]) -> list[Run]:
+    """With numbers, and with the name of the parent where two runs have one name."""
+    often = Counter(run.name for run in runs)
+    names = [run.name if often[run.name] == 1 else f"{_name(run.folder.resolve().parent)}/{run.name}" for run in runs]
+    return [
+        Run(name, run.folder, run.record, run.evaluations, number)
+        for number, (name, run) in enumerate(zip(names, runs, strict=True))
+    ]

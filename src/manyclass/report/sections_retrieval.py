@@ -1,0 +1,97 @@
+"""Image search: mean average precision of each method, and what is found for some queries."""
+
+from typing import Any
+
+from manyclass._amounts import seconds
+from manyclass.report.figures_bars import Bar, draw_bars
+from manyclass.report.gathering import Material, Search
+from manyclass.report.markup import Markup, element, joined
+from manyclass.report.parts import Section, captioned
+from manyclass.report.pictures import Pictures, marked
+from manyclass.report.tables import Figure, table
+from manyclass.report.words import UNKNOWN, counted, percent, points, whole
+
+_HEADS = ("method", "mAP", "95 % interval", "numbers per image", "seconds")
+_QUERIES, _RESULTS = 10, 8
+
+
+def retrieval(material: Material) -> Section | None:
+    """The section "Image search"; None without a comparison of galleries."""
+    parts = [_search(search, i, material) for i, search in enumerate(material.searches)]
+    return Section("retrieval", "Image search", joined(parts)) if parts else None
+
+
+def _search(search: Search, number: int, material: Material) -> Markup:
+    methods = sorted(search.record["methods"], key=lambda method: -method["map"])
+    parts: list[Any] = [element("h3", search.name) if len(material.searches) > 1 else None]
+    if methods:
+        bars = [_bar(method) for method in methods]
+        drawing = draw_bars(f"map-{number}", "mean average precision of each method", bars)
+        rows = [_row(method) for method in methods]
+        parts += [captioned([drawing], standing(search, methods)), table(_HEADS, rows, class_="sortable")]
+    queries = (search.record["queries"] or [])[:_QUERIES]
+    if queries:
+        pictures = Pictures(search.record["pictures"], search.folder, material.images)
+        parts += [element("h3", "What is found"), element("p", _found(queries))]
+        parts += [_strip(query, pictures) for query in queries]
+    return joined(parts)
+
+
+def standing(search: Search, methods: list[dict[str, Any]]) -> str:
+    """Which method leads, by how much, and whether the intervals leave room for doubt."""
+    first = methods[0]
+    words = f"Mean average precision ({search.record['protocol']}): "
+    if len(methods) == 1:
+        return f"{words}{first['name']} has {percent(first['map'])}."
+    second = methods[1]
+    lead = points(first["map"] - second["map"])
+    words += f"{first['name']} leads with {percent(first['map'])}, {lead} before {second['name']}"
+    if None in (first["low"], second["high"]):
+        return f"{words}."
+    return f"{words}; their intervals {'overlap' if first['low'] <= second['high'] else 'are apart'}."
+
+
+def _bar(method: dict[str, Any]) -> Bar:
+    known = method["low"] is not None and method["high"] is not None
+    return Bar(
+        method["name"], 0, method["map"], percent(method["map"]), (method["low"], method["high"]) if known else None
+    )
+
+
+def _row(method: dict[str, Any]) -> list[Any]:
+    known = method["low"] is not None and method["high"] is not None
+    return [
+        method["name"],
+        Figure(percent(method["map"]), method["map"]),
+        Figure(f"{100 * method['low']:.1f} to {percent(method['high'])}" if known else UNKNOWN, method["low"]),
+        Figure(whole(method["columns"]), method["columns"]),
+        Figure(UNKNOWN if method["seconds"] is None else seconds(method["seconds"]), method["seconds"]),
+    ]
+
+
+def _found(queries: list[dict[str, Any]]) -> str:
+    shown = [result for query in queries for result in query["results"][:_RESULTS]]
+    right = sum(result["right"] for result in shown)
+    return (
+        f"{right:,} of the {counted(len(shown), 'result')} shown are right. Right ones have a solid frame and ✓, "
+        "wrong ones a dashed frame and ✗; under each is its score."
+    )
+
+
+def _strip(query: dict[str, Any], pictures: Pictures) -> Markup:
+    name = f"{query['name']}, a {query['class']}" if query["class"] else query["name"]
+    asked = element(
+        "span", pictures.show(query["name"], f"query {name}"), element("small", "query"), class_="marked query"
+    )
+    results = [_result(result, place, pictures) for place, result in enumerate(query["results"][:_RESULTS], 1)]
+    head = element(
+        "p", element("b", query["class"] or query["name"]), element("small", query["name"] if query["class"] else None)
+    )
+    return element("div", head, element("div", asked, results, class_="strip"), class_="card wide")
+
+
+def _result(result: dict[str, Any], place: int, pictures: Pictures) -> Markup:
+    kind = f", a {result['class']}" if result["class"] else ""
+    words = f"{place}: {result['name']}{kind}, {'right' if result['right'] else 'wrong'}"
+    score = None if result["score"] is None else f"{result['score']:.2f}"
+    return marked(pictures.show(result["name"], words), result["right"], score)

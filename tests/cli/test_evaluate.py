@@ -1,0 +1,180 @@
+"""manyclass evaluate, as a user meets it."""
+
+import json
+
+import numpy as np
+import pytest
+from cli.runs import CLASSES, QUICK, rows, store
+
+import manyclass as mc
+from manyclass.report.records import read_record
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a store and a run that was trained on it."""
+    folder = tmp_path_factory.mktemp("evaluate")
+    data = store(folder / "x.store")
+    part = np.flatnonzero(mc.open_store(data).split == "train")
+    y = np.array(CLASSES)[mc.open_store(data).y[part]]
+    model = mc.StochasticClassifier(max_epochs=6, random_state=0).fit(mc.open_store(data).X.rows(part), y)
+    model.save(folder / "model")
+    return folder
+
+
+@pytest.fixture
+def runs(run, trained, tmp_path):
+    """A run of the store."""
+    assert run("train", trained / "x.store", "-o", tmp_path / "run", *QUICK).code == 0
+    return tmp_path / "run"
+
+
+def test_the_numbers_are_those_of_the_library(run, trained):
+    record = json.loads(run("evaluate", trained / "model", trained / "x.store", "--json").out)
+    data, model = mc.open_store(trained / "x.store"), mc.load(trained / "model")
+    test = np.flatnonzero(data.split == "test")
+    X, y = data.X.rows(test), np.array(CLASSES)[data.y[test]]
+    scores = model.decision_function(X)
+    top = {"classes": model.classes_, "per_class": False}
+    assert record["rows"] == 60
+    assert record["top_1"] == pytest.approx(mc.evaluation.top_k_accuracy(y, scores, k=1, **top))
+    assert record["top_5"] == pytest.approx(mc.evaluation.top_k_accuracy(y, scores, k=5, **top))
+    assert record["mean_per_class"] == pytest.approx(mc.evaluation.accuracy(y, model.predict(X)))
+    wrong = sum(one["count"] for one in record["confusions"])
+    assert wrong == (model.predict(X) != y).sum() > 0
+    assert sum(one["rows"] - one["right"] for one in record["per_class"]) == wrong
+
+
+def test_examples_are_rows_of_their_class_the_most_confident_first(run, trained):
+    record = json.loads(run("evaluate", trained / "model", trained / "x.store", "--part", "all", "--json").out)
+    data, model = mc.open_store(trained / "x.store"), mc.load(trained / "model")
+    rows_of = {name: row for row, name in enumerate(data.names)}
+    for one in record["examples"]:
+        assert one["right"]
+        assert all(name.startswith(one["class"] + "/") for name in one["right"])
+        scores = np.sort(model.decision_function(data.X.rows([rows_of[name] for name in one["right"]])), axis=1)
+        assert (np.diff(scores[:, -1] - scores[:, -2]) <= 1e-6).all()
+        for mistake in one["wrong"]:
+            assert model.predict(data.X.rows([rows_of[mistake["name"]]])) == [mistake["predicted"]]
+
+
+def test_the_result_is_kept_with_the_run(run, runs, trained):
+    outcome = run("evaluate", runs, trained / "x.store")
+    assert outcome.code == 0, outcome.err
+    assert "judging 60 rows of the part test" in outcome.err
+    record = read_record(runs / "evaluations" / "x-test.json", "evaluation")
+    assert (record["rows"], record["data"]["part"], record["pictures"]) == (60, "test", None)
+    for words in ("top-1", f"{record['top_1']:.2%}", "mean per class", "worst class", "x-test.json"):
+        assert words in outcome.out
+
+
+def test_of_a_model_file_nothing_is_written_unless_asked(run, trained, tmp_path):
+    run("evaluate", trained / "model", trained / "x.store")
+    assert sorted(path.name for path in trained.iterdir()) == ["model", "x.store"]
+    run("evaluate", trained / "model", trained / "x.store", "-o", tmp_path / "a" / "e.json")
+    assert read_record(tmp_path / "a" / "e.json", "evaluation")["rows"] == 60
+
+
+def test_classes_go_by_name_whatever_their_numbers(run, trained, tmp_path):
+    _, y = rows()
+    turned = CLASSES[::-1]
+    other = store(tmp_path / "y.store", y=5 - y, classes=turned)
+    results = [
+        json.loads(run("evaluate", trained / "model", path, "--json").out) for path in (trained / "x.store", other)
+    ]
+    assert results[0]["top_1"] == results[1]["top_1"] > 0.8
+
+
+def test_a_model_of_numbers_judges_numbers(run, tmp_path):
+    X, y = rows()
+    mc.StochasticClassifier(max_epochs=3, random_state=0).fit(X, y).save(tmp_path / "m")
+    named = json.loads(run("evaluate", tmp_path / "m", store(tmp_path / "x.store"), "--json").out)
+    np.savez(tmp_path / "y.npz", X=X, labels=y)
+    assert named["top_1"] > 0.8
+    assert run("evaluate", tmp_path / "m", tmp_path / "y.npz").code == 0
+
+
+def test_two_classes_are_judged_too(run, tmp_path):
+    X, y = rows(k=2)
+    np.savez(tmp_path / "y.npz", X=X, labels=y)
+    mc.StochasticClassifier(max_epochs=3, random_state=0).fit(X, y).save(tmp_path / "m")
+    assert json.loads(run("evaluate", tmp_path / "m", tmp_path / "y.npz", "--json").out)["top_5"] == 1.0
+
+
+def _columns(path):
+    np.savez(path / "y.npz", X=np.ones((4, 5)), labels=["cat", "dog", "cat", "dog"])
+    return "y.npz must have 8 columns, as the data of"
+
+
+def _unknown(path):
+    np.savez(path / "y.npz", X=np.ones((3, 8)), labels=["cat", "yak", "gnu"])
+    return "must hold classes among the 6 that"
+
+
+def _numbers(path):
+    np.savez(path / "y.npz", X=np.ones((3, 8)), labels=[1, 2, 3])
+    return "must label its rows by names such as 'ant'"
+
+
+def _unlabeled(path):
+    np.savez(path / "y.npz", X=np.ones((3, 8)))
+    return "must have labels; it has none; give a file of them with --labels"
+
+
+def _missing(path):
+    return "y.npz"
+
+
+@pytest.mark.parametrize("make", [_columns, _unknown, _numbers, _unlabeled, _missing])
+def test_data_that_do_not_fit_are_one_sentence_and_exit_one(run, trained, tmp_path, make):
+    words = make(tmp_path)
+    outcome = run("evaluate", trained / "model", tmp_path / "y.npz")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert words in outcome.err
+    assert outcome.err.startswith("manyclass: ")
+    assert outcome.err.count("\n") == 1
+
+
+def _no_run(path):
+    return "no run or model at"
+
+
+def _folder(path):
+    (path / "r").mkdir()
+    return "it has no run.json"
+
+
+def _unfinished(path):
+    store(path / "z.store")
+    (path / "r").mkdir()
+    from manyclass.report.records import write_record
+
+    words = {"command": "train", "status": "running"}
+    lists = {"arguments": [], "data": []}
+    write_record(path / "r" / "run.json", "run", {**words, **lists, "settings": {}, "versions": {}, "machine": {}})
+    return "is unfinished; go on with it by manyclass train --resume"
+
+
+def _encoder(path):
+    mc.WhitenedPCA(2).fit(np.random.default_rng(0).standard_normal((9, 3))).save(path / "r")
+    return "must hold a classifier; it holds a WhitenedPCA"
+
+
+def _other_file(path):
+    (path / "r").write_text("no model")
+    return "is not a manyclass model"
+
+
+@pytest.mark.parametrize("make", [_no_run, _folder, _unfinished, _encoder, _other_file])
+def test_what_is_no_classifier_is_one_sentence_and_exit_one(run, trained, tmp_path, make):
+    words = make(tmp_path)
+    outcome = run("evaluate", tmp_path / "r", trained / "x.store")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_help_teaches(run):
+    out = run("evaluate", "--help").out
+    for word in ("--part", "--labels", "--json", "Example: manyclass evaluate"):
+        assert word in out

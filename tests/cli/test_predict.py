@@ -1,0 +1,170 @@
+"""manyclass predict, as a user meets it."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from cli.runs import CLASSES, rows, store
+
+import manyclass as mc
+from tests.features.hostile import picture, saved
+
+SMALL = ("--words", 4, "--descriptors", "sift", "--samples", 2000, "--components", 8, "--scales", 2)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with data, a model with scores, and one with probabilities."""
+    folder = tmp_path_factory.mktemp("predict")
+    store(folder / "x.store")
+    X, y = rows()
+    for loss in ("hinge", "logistic"):
+        settings = {"loss": loss, "max_epochs": 4, "step": 0.05, "beta": 3.0, "random_state": 0}
+        mc.StochasticClassifier(**settings).fit(X, np.array(CLASSES)[y]).save(folder / loss)
+    return folder
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_json_has_a_line_per_row_with_what_the_model_says(run, models, loss):
+    outcome = run("predict", models / loss, models / "x.store", "--top", 3, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    data, model = mc.open_store(models / "x.store"), mc.load(models / loss)
+    assert [line["name"] for line in lines] == list(data.names)
+    assert [line["classes"] for line in lines] == model.predict_top(data.X, 3).tolist()
+    scores = -np.sort(-model.decision_function(data.X), axis=1)[:, :3]
+    np.testing.assert_allclose([line["scores"] for line in lines], scores, rtol=1e-5)
+    if loss == "hinge":
+        assert lines[0]["probabilities"] is None
+    else:
+        best = -np.sort(-model.predict_proba(data.X), axis=1)[:, :3]
+        np.testing.assert_allclose([line["probabilities"] for line in lines], best, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("loss", "width"), [("hinge", 2), ("logistic", 3)])
+def test_many_rows_go_into_a_csv(run, models, tmp_path, loss, width):
+    outcome = run("predict", models / loss, models / "x.store", "-o", tmp_path / "p.csv")
+    assert outcome.code == 0, outcome.err
+    with (tmp_path / "p.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == 180
+    assert len(table[0]) == 1 + 5 * width
+    assert [row["class_1"] for row in table] == mc.load(models / loss).predict(
+        mc.open_store(models / "x.store").X
+    ).tolist()
+
+
+def test_the_table_shows_the_first_rows_and_says_that_there_are_more(run, models):
+    outcome = run("predict", models / "logistic", models / "x.store")
+    assert "160 rows more; see them all with -o predictions.csv or --json" in outcome.err
+    assert "owl/0.jpg" in outcome.out
+    assert "%" in outcome.out
+
+
+def test_rows_without_names_have_numbers(run, models, tmp_path):
+    np.save(tmp_path / "x.npy", rows()[0][:3])
+    lines = run("predict", models / "hinge", tmp_path / "x.npy", "--json").out.splitlines()
+    assert [json.loads(line)["name"] for line in lines] == ["0", "1", "2"]
+
+
+def test_of_two_classes_the_likelier_comes_first(run, tmp_path):
+    X, y = rows(k=2)
+    np.save(tmp_path / "x.npy", X)
+    mc.StochasticClassifier(loss="logistic", max_epochs=3, random_state=0).fit(X, y).save(tmp_path / "m")
+    lines = [json.loads(line) for line in run("predict", tmp_path / "m", tmp_path / "x.npy", "--json").out.splitlines()]
+    assert [int(line["classes"][0]) for line in lines] == mc.load(tmp_path / "m").predict(X).tolist()
+    assert all(line["probabilities"][0] >= 0.5 for line in lines)
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """Two classes of six photographs."""
+    root = tmp_path_factory.mktemp("photos") / "photos"
+    for i in range(12):
+        path = root / f"class {i % 2}" / f"{i:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        noise = np.random.default_rng(i).integers(0, 40, (60, 70, 3), np.uint8)
+        path.write_bytes(saved(picture(60, 70, seed=i) // 2 + noise, "PNG"))
+    return root
+
+
+def test_pictures_go_through_the_encoder_of_the_training_data(run, photos, tmp_path):
+    """From a folder to answers, with the store compressed on the way and gone afterwards."""
+    assert run("features", photos, "-o", tmp_path / "a.store", *SMALL).code == 0
+    assert run("compress", tmp_path / "a.store", "-o", tmp_path / "b.store", "--kind", "scalar").code == 0
+    trained = run("train", tmp_path / "b.store", "-o", tmp_path / "run", "--max-epochs", 4, "--step", 1)
+    assert trained.code == 0, trained.err
+    encoder = mc.load(tmp_path / "a.store.encoder")
+    (tmp_path / "a.store.encoder").unlink()
+    outcome = run("predict", tmp_path / "run", photos / "class 0" / "02.png", photos / "class 1", "--json")
+    assert outcome.code == 0, outcome.err
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    paths = [photos / "class 0" / "02.png", *sorted((photos / "class 1").iterdir())]
+    assert [line["name"] for line in lines] == [str(path) for path in paths]
+    top = mc.load(tmp_path / "run" / "model.safetensors").predict_top(encoder.transform(paths), 5)
+    assert [line["classes"] for line in lines] == top.tolist()
+    judged = run("evaluate", tmp_path / "run", tmp_path / "b.store", "--json")
+    assert json.loads(judged.out)["pictures"] == {"folder": str(photos)}
+
+
+def test_pictures_that_cannot_be_read_are_named_and_the_others_answered(run, photos, tmp_path):
+    encoder = mc.BagOfWords(n_words=4, descriptors=("sift",), n_samples=500, random_state=0)
+    paths = sorted(photos.rglob("*.png"))
+    X = encoder.fit(paths).transform(paths)
+    encoder.save(tmp_path / "encoder")
+    mc.StochasticClassifier(max_epochs=2, random_state=0).fit(X, np.arange(12) % 2).save(tmp_path / "m")
+    (tmp_path / "bad.jpg").write_bytes(b"bad")
+    words = ("predict", tmp_path / "m", tmp_path / "bad.jpg", paths[0], "--encoder", tmp_path / "encoder", "--json")
+    outcome = run(*words)
+    assert outcome.code == 1
+    assert outcome.err.startswith(f"manyclass: {tmp_path / 'bad.jpg'} is not a picture")
+    assert [json.loads(line)["name"] for line in outcome.out.splitlines()] == [str(paths[0])]
+
+
+def _missing(path):
+    return ("missing.npy",), "no file or folder at missing.npy"
+
+
+def _no_encoder(path):
+    (path / "x.jpg").write_bytes(b"x")
+    return (path / "x.jpg",), "images need the encoder that made the features of"
+
+
+def _columns(path):
+    np.save(path / "x.npy", np.ones((2, 3)))
+    return (path / "x.npy",), "must have 8 columns, as the data of"
+
+
+def _empty_folder(path):
+    (path / "e").mkdir()
+    return (path / "e",), "must hold features or pictures; it holds none"
+
+
+def _another_encoder(path):
+    (path / "x.jpg").write_bytes(b"x")
+    mc.WhitenedPCA(2).fit(np.random.default_rng(0).standard_normal((9, 3))).save(path / "e")
+    return (path / "x.jpg", "--encoder", path / "e"), "must hold an encoder of images; it holds a WhitenedPCA"
+
+
+@pytest.mark.parametrize("make", [_missing, _no_encoder, _columns, _empty_folder, _another_encoder])
+def test_inputs_that_cannot_be_used_are_one_sentence_and_exit_one(run, models, tmp_path, make):
+    words, said = make(tmp_path)
+    outcome = run("predict", models / "hinge", *words, "-o", tmp_path / "p.csv")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert said in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not list(tmp_path.glob("p.csv*"))
+
+
+@pytest.mark.parametrize("options", [("--top", 0), ("--nothing",)])
+def test_wrong_usage_is_exit_two(run, models, options):
+    outcome = run("predict", models / "hinge", models / "x.store", *options)
+    assert outcome.code == 2
+    assert options[0] in outcome.err
+
+
+def test_help_teaches(run):
+    out = run("predict", "--help").out
+    for word in ("--top", "--encoder", "--json", "Example: manyclass predict"):
+        assert word in out

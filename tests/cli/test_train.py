@@ -1,0 +1,325 @@
+"""manyclass train, as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.runs import CLASSES, QUICK, bits, rows, store
+
+import manyclass as mc
+from manyclass.report.records import read_record
+
+OBJECTIVES = {
+    "ovr": QUICK,
+    "multiclass": ("--objective", "multiclass", "--max-epochs", 5, "--step", 0.05),
+    "ranking": ("--objective", "ranking", "--max-epochs", 5, "--step", 0.05),
+    "warp": ("--objective", "warp", "--max-epochs", 5, "--step", 0.05),
+    "softmax": ("--objective", "softmax", "--max-epochs", 5, "--step", 0.5),
+    "trace": ("--objective", "trace", "--trace", 0.01, "--tolerance", 0.01),
+    "path": ("--objective", "trace", "--tune", "path", "--traces", 3, "--ridges", "0.01,0.001", "--tolerance", 0.01),
+}
+
+
+@pytest.fixture
+def data(tmp_path):
+    return store(tmp_path / "x.store")
+
+
+@pytest.mark.parametrize("options", OBJECTIVES.values(), ids=OBJECTIVES)
+def test_every_objective_leaves_a_model_and_a_record(run, data, tmp_path, options):
+    outcome = run("train", data, "-o", tmp_path / "run", *options)
+    assert outcome.code == 0, outcome.err
+    record = read_record(tmp_path / "run" / "run.json", "run")
+    assert (record["status"], record["seed"], record["data"][0]["rows"]) == ("done", 0, 120)
+    assert record["model"]["classes"] == len(record["embedding"]["classes"]) == 6
+    assert len(record["spectrum"]) == record["rank"] > 0
+    assert record["history"]
+    assert len(record["grid"] or []) == (6 if "--traces" in options else 0)
+    model = mc.load(tmp_path / "run" / "model.safetensors")
+    assert model.classes_.tolist() == sorted(CLASSES)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["model.safetensors", "run.json"]
+
+
+def test_the_model_is_what_the_library_fits(run, data, tmp_path):
+    run("train", data, "-o", tmp_path / "run", "--max-epochs", 4, "--seed", 7, "--class-weight", "balanced")
+    store = mc.open_store(data)
+    part = np.flatnonzero(store.split == "train")
+    y = np.array(CLASSES)[store.y[part]]
+    model = mc.StochasticClassifier(max_epochs=4, class_weight="balanced", random_state=7).fit(store.X.rows(part), y)
+    assert bits(tmp_path / "run") == model.coef_.tobytes() + model.intercept_.tobytes()
+
+
+def test_the_part_is_said_and_can_be_chosen(run, data, tmp_path):
+    assert "training on 120 rows of the part train" in run("train", data, "-o", tmp_path / "a", *QUICK).err
+    assert "training on 180 rows of" in run("train", data, "-o", tmp_path / "b", "--part", "all", *QUICK).err
+
+
+@pytest.mark.parametrize("validation", ["a part", "a file"])
+def test_a_validation_set_takes_the_place_of_rows_held_out(run, data, tmp_path, validation):
+    given = "test" if validation == "a part" else store(tmp_path / "v.store", seed=1)
+    outcome = run("train", data, "-o", tmp_path / "run", "--validation", given, *QUICK)
+    assert outcome.code == 0, outcome.err
+    train, judged = read_record(tmp_path / "run" / "run.json", "run")["data"]
+    assert (train["role"], judged["role"], judged["rows"]) == ("train", "validation", 60)
+
+
+def test_labels_come_from_a_file_too(run, tmp_path):
+    X, y = rows()
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "animals.csv").write_text("\n".join(CLASSES[label] for label in y))
+    outcome = run("train", tmp_path / "x.npy", "-o", tmp_path / "run", "--labels", tmp_path / "animals.csv", *QUICK)
+    assert outcome.code == 0, outcome.err
+    assert mc.load(tmp_path / "run" / "model.safetensors").classes_.tolist() == sorted(CLASSES)
+
+
+@pytest.mark.parametrize("name", ["step", "beta", "regularization"])
+def test_what_is_tuned_is_on_record_and_no_worse_on_validation(run, data, tmp_path, name):
+    outcome = run("train", data, "-o", tmp_path / "run", "--tune", name, "--max-epochs", 3, "--json")
+    assert outcome.code == 0, outcome.err
+    tried = json.loads(outcome.out)["tuning"]
+    assert len(tried) >= 3
+    assert {one["name"] for one in tried} == {name}
+    assert len({one["value"] for one in tried}) == len(tried)
+    chosen = mc.load(tmp_path / "run" / "model.safetensors").get_params()[name]
+    accuracy = next(one["accuracy"] for one in tried if one["value"] == (5.0 if chosen is None else chosen))
+    assert accuracy >= tried[0]["accuracy"]
+
+
+def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, tmp_path, monkeypatch):
+    from manyclass.cli.tuning import Tuning
+
+    accuracies = iter([0.900, 0.901, 0.5, 0.5, 0.5])
+
+    def fitted(self, settings):
+        found = {"step": 0.05, "beta": 3.0, "regularization": settings.get("regularization", 0.0)}
+        return {"accuracy": next(accuracies), "found": found}
+
+    monkeypatch.setattr(Tuning, "_fitted", fitted)
+    run("train", data, "-o", tmp_path / "run", "--tune", "regularization", "--max-epochs", 2)
+    assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
+
+
+def test_progress_goes_to_stderr_in_plain_lines_and_quiet_silences_it(run, data, tmp_path):
+    err = run("train", data, "-o", tmp_path / "a", *QUICK).err
+    assert "training: epoch" in err
+    assert "training on everything: epoch" in err
+    assert run("train", data, "-o", tmp_path / "b", "--quiet", *QUICK).err == ""
+
+
+@pytest.mark.parametrize("options", [OBJECTIVES["trace"], OBJECTIVES["path"]], ids=["trace", "path"])
+def test_batch_solvers_show_progress_too(run, data, tmp_path, options):
+    err = run("train", data, "-o", tmp_path / "run", *options).err
+    assert "training: step" in err or "training: pair 6 of 6" in err
+
+
+def test_json_is_one_object_and_nothing_else(run, data, tmp_path):
+    outcome = run("train", data, "-o", tmp_path / "run", "--json", *QUICK)
+    result = json.loads(outcome.out)
+    assert outcome.err == ""
+    assert (result["path"], result["rows"], result["model"]["objective"]) == (str(tmp_path / "run"), 120, "ovr")
+
+
+def test_a_run_that_is_there_is_kept_unless_it_may_be_replaced(run, data, tmp_path):
+    assert run("train", data, "-o", tmp_path / "run", *QUICK).code == 0
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    refused = run("train", data, "-o", tmp_path / "run", *QUICK)
+    assert refused.code == 1
+    assert refused.err == (
+        f"manyclass: {tmp_path / 'run'} holds a run already; add --overwrite to replace it, or choose another name\n"
+    )
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    assert run("train", data, "-o", tmp_path / "run", "--seed", 3, "--overwrite", *QUICK).code == 0
+    assert read_record(tmp_path / "run" / "run.json", "run")["seed"] == 3
+
+
+def test_a_run_that_is_done_needs_nothing_to_go_on(run, data, tmp_path):
+    run("train", data, "-o", tmp_path / "run", *QUICK)
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    again = run("train", data, "-o", tmp_path / "run", "--resume", *QUICK)
+    assert again.code == 0
+    assert "is done already" in again.err
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+
+
+def interrupt(monkeypatch, epoch):
+    def call(self, record):
+        if record["epoch"] == epoch:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(mc.Progress, "__call__", call)
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(run, data, tmp_path, monkeypatch):
+    run("train", data, "-o", tmp_path / "whole", *QUICK)
+    with monkeypatch.context() as patched:
+        interrupt(patched, 3)
+        stopped = run("train", data, "-o", tmp_path / "run", *QUICK)
+    assert stopped.code == 130
+    assert stopped.err.endswith("give the same command with --resume to go on\n")
+    refused = run("train", data, "-o", tmp_path / "run", *QUICK)
+    assert refused.code == 1
+    assert "holds a run that is unfinished; add --resume to go on with it" in refused.err
+    other = run("train", data, "-o", tmp_path / "run", "--resume", *QUICK[:-1], 4)
+    assert other.code == 1
+    assert "was begun with other settings, which differ in beta; give the same command" in other.err
+    assert run("train", data, "-o", tmp_path / "run", "--resume", *QUICK).code == 0
+    assert bits(tmp_path / "run") == bits(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("options", [OBJECTIVES["trace"], OBJECTIVES["path"]], ids=["trace", "path"])
+def test_ctrl_c_ends_batch_solvers_too(run, data, tmp_path, monkeypatch, options):
+    from manyclass.solvers.solution import Run
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "certified", interrupted)
+        stopped = run("train", data, "-o", tmp_path / "run", *options)
+    assert stopped.code == 130
+    assert run("train", data, "-o", tmp_path / "run", "--resume", *options).code == 0
+
+
+def test_other_data_do_not_go_on_with_a_run(run, data, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        interrupt(patched, 3)
+        run("train", data, "-o", tmp_path / "run", *QUICK)
+    mc.write_store(data, *rows(seed=5), overwrite=True)
+    outcome = run("train", data, "-o", tmp_path / "run", "--resume", "--part", "all", *QUICK)
+    assert outcome.code == 1
+    assert "differ in part, the data" in outcome.err
+
+
+@pytest.fixture(scope="module")
+def killable():
+    """killable(words, die) is the exit code of a command in a process of its own, or minus the signal that ended it."""
+    tests = Path(__file__).parents[1]
+    command = [sys.executable, "-B", str(tests / "cli" / "command_child.py")]
+    path = os.pathsep.join([str(tests), str(tests.parent)])
+    env = {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as process:
+
+        def call(words, die=None):
+            process.stdin.write(json.dumps({"words": [str(word) for word in words], "die": die}) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield call
+        process.stdin.close()
+
+
+KILLS = {
+    "train": (("--max-epochs", 6), (1, 2, 3, 6, 12, 15, 16)),
+    "tune": (("--max-epochs", 3, "--tune", "beta", "--step", 0.05), (2, 4, 9, 14, 25)),
+    "path": (OBJECTIVES["path"], (2, 3, 5, 7, 8)),
+}
+
+
+@pytest.mark.parametrize(("options", "moments"), KILLS.values(), ids=KILLS)
+def test_killed_at_any_write_it_goes_on_to_the_same_model(killable, data, tmp_path, options, moments):
+    assert killable(("train", data, "-o", tmp_path / "whole", *options)) == 0
+    for moment in moments:
+        words = ("train", data, "-o", tmp_path / str(moment), *options)
+        assert killable(words, die=("replace", moment)) == -signal.SIGKILL
+        if (tmp_path / str(moment) / "run.json").exists():
+            assert killable(words) == 1  # it is unfinished, and nobody said to go on
+        assert killable((*words, "--resume")) == 0
+        assert bits(tmp_path / str(moment)) == bits(tmp_path / "whole")
+        assert not (tmp_path / str(moment) / "checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path / "missing.npy", "missing.npy"),
+        (lambda path: (path / "empty").mkdir() or path / "empty", "empty must hold"),
+        (
+            lambda path: np.save(path / "x.npy", rows()[0]) or path / "x.npy",
+            "must have labels; it has none; give a file",
+        ),
+        (lambda path: np.savez(path / "x.npz", X=np.ones((4, 2)), y=[1, 1, 1, 1]) or path / "x.npz", "two classes"),
+        (
+            lambda path: np.savez(path / "x.npz", X=np.full((4, 2), np.nan), y=[1, 2, 1, 2]) or path / "x.npz",
+            "row 0 has",
+        ),
+    ],
+    ids=["missing", "folder", "unlabeled", "one class", "nan"],
+)
+def test_data_that_cannot_be_used_are_one_sentence_and_exit_one(run, tmp_path, make, words):
+    outcome = run("train", make(tmp_path), "-o", tmp_path / "run", "--quiet")
+    assert outcome.code == 1
+    assert words in outcome.err
+    assert outcome.err.startswith("manyclass: ")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--part", "val"), "--part must be all or a part of"),
+        (("--validation", "nothing"), "--validation must be a path or a part"),
+        (("--loss", "zero"), "loss must be one of"),
+        (("--step", -1), "step must be"),
+        (("--step", 1e38), ""),
+        (("--regularization", -1), "regularization must be a number, at least 0; got -1.0"),
+        (("--labels", "missing.csv"), "no file of labels at missing.csv"),
+        (("--objective", "trace", "--solver", "magic"), "solver must be one of"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_one_sentence_and_exit_one(run, data, tmp_path, options, words):
+    outcome = run("train", data, "-o", tmp_path / "run", "--quiet", *options)
+    assert outcome.code == 1
+    assert words in outcome.err
+    assert outcome.err.startswith("manyclass: ")
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--objective", "best"),
+        ("--tune", "everything"),
+        ("--tune", "path"),
+        ("--tune", "beta", "--objective", "warp"),
+        ("--tune", "beta", "--beta", 3),
+        ("--tune", "step", "--no-early-stopping"),
+        ("--trace", 0.1),
+        ("--beta", "many"),
+        ("--beta", 3, "--objective", "trace"),
+        ("--traces", "a,b", "--objective", "trace"),
+        ("--validation", "x", "--objective", "trace"),
+        ("--nothing",),
+    ],
+)
+def test_wrong_usage_is_exit_two(run, data, tmp_path, options):
+    outcome = run("train", data, "-o", tmp_path / "run", *options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert options[0] in outcome.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("make", [lambda out: out.write_text("mine"), lambda out: (out / "mine").mkdir(parents=True)])
+def test_a_place_with_other_things_is_left_alone(run, data, tmp_path, make):
+    make(tmp_path / "run")
+    outcome = run("train", data, "-o", tmp_path / "run", "--overwrite", *QUICK)
+    assert outcome.code == 1
+    assert "choose another name" in outcome.err
+
+
+def test_help_teaches(run):
+    out = run("train", "--help").out
+    for word in (
+        "--objective",
+        "--tune",
+        "--resume",
+        "--config",
+        "--max-epochs",
+        "--traces",
+        "Example: manyclass train",
+    ):
+        assert word in out

@@ -1,0 +1,136 @@
+"""Records of runs that never were, with something for every section of the page."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from manyclass.report.records import write_record
+
+CLASSES = [f"class {i}" for i in range(12)]
+
+
+def run_record(objective="warp", **changes):
+    """A finished run with everything that a record may hold."""
+    epochs = range(1, 9)
+    record = {
+        "command": "train",
+        "arguments": ["train", "x.store", "-o", objective],
+        "settings": {"objective": objective, "beta": 4.0, "max_epochs": 8},
+        "versions": {"manyclass": "0.1.0", "numpy": "2.0"},
+        "machine": {"processor": "abacus", "cores": 2, "memory_bytes": 8 << 30},
+        "seed": 0,
+        "threads": 2,
+        "data": [{"role": "train", "path": "x.store", "rows": 600, "columns": 64, "classes": 12, "bytes": 153600}],
+        "started": "2026-01-01T00:00:00+00:00",
+        "seconds": 1.5 + len(objective),
+        "peak_bytes": 10**8,
+        "status": "done",
+        "model": {
+            "estimator": "StochasticClassifier",
+            "objective": objective,
+            "classes": 12,
+            "columns": 64,
+            "bytes": 3456,
+        },
+        "history": [
+            {"epoch": e, "loss": 2.0 / e, "accuracy": 0.9 - 0.5 / e, "seconds": 0.1, "phase": "train"} for e in epochs
+        ],
+        "tuning": [{"name": "beta", "value": 4**i, "accuracy": 0.5 + 0.1 * i} for i in range(4)],
+        "spectrum": [8.0, 4.0, 2.0, 1.0, 1.0],
+        "rank": 5,
+        "grid": [
+            {
+                "trace": 10.0**-t,
+                "ridge": 10.0**-r,
+                "accuracy": 0.5 + t / 10 + r / 100,
+                "rank": 3 * t,
+                "objective": 3.0 / t,
+            }
+            for t in (1, 2, 3)
+            for r in (4, 5)
+        ],
+        "embedding": {
+            "classes": CLASSES,
+            "x": [math.cos(i) for i in range(len(CLASSES))],
+            "y": [math.sin(i) for i in range(len(CLASSES))],
+        },
+    }
+    return record | changes
+
+
+def evaluation_record(top_1=0.75, **changes):
+    """An evaluation on 240 rows, 20 of each class."""
+    right = [20 - i for i in range(len(CLASSES))]
+    record = {
+        "data": {"path": "x.store", "part": "test", "rows": 240},
+        "rows": 240,
+        "top_1": top_1,
+        "top_5": min(1.0, top_1 + 0.1),
+        "mean_per_class": top_1,
+        "per_class": [
+            {"class": name, "rows": 20, "right": r, "accuracy": r / 20} for name, r in zip(CLASSES, right, strict=True)
+        ],
+        "confusions": [
+            {"class": "class 11", "predicted": "class 10", "count": 7, "examples": ["a.png", "missing.png"]},
+            {"class": "class 10", "predicted": "class 11", "count": 3, "examples": ["b.png"]},
+        ],
+        "examples": [
+            {"class": "class 0", "right": ["a.png", "b.png"], "wrong": []},
+            {"class": "class 11", "right": [], "wrong": [{"name": "missing.png", "predicted": "class 10"}]},
+        ],
+        "pictures": {"folder": "../../pictures"},
+    }
+    return record | changes
+
+
+def retrieval_record(**changes):
+    """Two ways to search, and one query."""
+    record = {
+        "data": [{"role": "gallery", "path": "y.store", "rows": 99}],
+        "protocol": "every image asks for its kind",
+        "methods": [
+            {"name": "cosine", "map": 0.5, "low": 0.45, "high": 0.55, "columns": 64, "seconds": 0.1},
+            {"name": "SLEM", "map": 0.62, "low": 0.57, "high": 0.67, "columns": 64, "seconds": 0.4},
+        ],
+        "queries": [
+            {
+                "name": "a.png",
+                "class": "class 0",
+                "results": [
+                    {"name": "b.png", "class": "class 0", "score": 0.9, "right": True},
+                    {"name": "missing.png", "class": "class 1", "score": 0.4, "right": False},
+                ],
+            }
+        ],
+        "pictures": {"folder": "../pictures"},
+    }
+    return record | changes
+
+
+def write_run(folder: Path, record=None, evaluation=None):
+    """A run folder; without an evaluation if that is False."""
+    (folder / "evaluations").mkdir(parents=True)
+    write_record(folder / "run.json", "run", record or run_record(folder.name))
+    if evaluation is not False:
+        write_record(folder / "evaluations" / "x-test.json", "evaluation", evaluation or evaluation_record())
+    return folder
+
+
+def write_pictures(folder: Path):
+    """a.png, a square of noise, and b.png, which is all blue."""
+    folder.mkdir(parents=True, exist_ok=True)
+    noise = np.random.default_rng(0).integers(0, 256, (40, 40, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(folder / "a.png")
+    Image.new("RGB", (300, 200), (0, 0, 255)).save(folder / "b.png")
+
+
+def write_everything(folder: Path):
+    """Two runs, a gallery and pictures: a page of it has every section."""
+    write_run(folder / "ovr", evaluation=evaluation_record(0.7))
+    write_run(folder / "warp", evaluation=evaluation_record(0.75))
+    (folder / "gallery").mkdir()
+    write_record(folder / "gallery" / "retrieval.json", "retrieval", retrieval_record())
+    write_pictures(folder / "pictures")
+    return folder

@@ -1,0 +1,58 @@
+"""Records found in folders."""
+
+import pytest
+from report.synthetic import evaluation_record, write_everything, write_run
+
+from manyclass.report.gathering import gather
+from manyclass.report.records import write_record
+
+
+@pytest.mark.parametrize(
+    "given",
+    [["."], ["ovr", "warp", "gallery"], [".", "warp", "ovr/run.json"], ["ovr", "warp", "gallery/retrieval.json"]],
+)
+def test_runs_and_galleries_are_found_once_by_any_of_their_paths(tmp_path, given):
+    write_everything(tmp_path)
+    material = gather([tmp_path / path for path in given])
+    assert sorted(run.name for run in material.runs) == ["ovr", "warp"]
+    assert [search.name for search in material.searches] == ["gallery"]
+    assert [run.number for run in material.runs] == [0, 1]
+
+
+def test_runs_of_one_name_are_told_apart_by_their_parents(tmp_path):
+    for parent in ("monday", "tuesday"):
+        write_run(tmp_path / parent / "warp")
+    assert [run.name for run in gather([tmp_path]).runs] == ["monday/warp", "tuesday/warp"]
+
+
+def test_runs_are_compared_where_most_were_measured_and_then_on_a_test_part(tmp_path):
+    for name in ("a", "b"):
+        run = write_run(tmp_path / name)
+        validation = evaluation_record(0.99, data={"part": "val"})
+        write_record(run / "evaluations" / "a-val.json", "evaluation", validation)
+    write_record(tmp_path / "a" / "evaluations" / "z.json", "evaluation", evaluation_record(0.1))
+    material = gather([tmp_path])
+    assert material.measured_on == "x-test"
+    assert [evaluation["top_1"] for _, evaluation in material.measured] == [0.75, 0.75]
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "notes.txt", "evaluation.json"])
+def test_what_holds_no_record_is_refused_by_its_name(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes.txt").touch()
+    write_record(tmp_path / "evaluation.json", "evaluation", evaluation_record())
+    with pytest.raises((ValueError, OSError), match=name):
+        gather([tmp_path / name])
+
+
+def test_a_damaged_record_in_a_run_is_refused_by_its_path(tmp_path):
+    run = write_run(tmp_path / "warp")
+    (run / "evaluations" / "x-test.json").write_text("{")
+    with pytest.raises(ValueError, match=r"x-test\.json must be a record"):
+        gather([tmp_path])
+
+
+def test_images_must_be_a_folder(tmp_path):
+    write_run(tmp_path / "warp")
+    with pytest.raises(ValueError, match="images must be a folder; got nowhere"):
+        gather([tmp_path], images="nowhere")

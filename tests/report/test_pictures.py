@@ -1,0 +1,86 @@
+"""Pictures of rows, found or not."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from report.synthetic import write_pictures
+
+from manyclass.report.pictures import Pictures, data_uri, marked
+
+
+def shown(markup):
+    """The picture in an element img."""
+    coded = markup.split("base64,")[1].split('"')[0]
+    return Image.open(io.BytesIO(base64.b64decode(coded)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_pictures(tmp_path / "pictures")
+    return tmp_path
+
+
+def test_a_picture_of_a_folder_is_shown_small(folder):
+    picture = shown(Pictures({"folder": "pictures"}, folder).show("b.png", "words"))
+    assert picture.size == (112, 75)
+    assert np.abs(np.asarray(picture.convert("RGB"))[30, 30].astype(int) - [0, 0, 255]).max() < 8
+
+
+def test_words_for_a_picture_are_its_alternative_text(folder):
+    assert 'alt="&lt;b&gt;"' in Pictures({"folder": "pictures"}, folder).show("b.png", "<b>")
+
+
+@pytest.mark.parametrize(
+    "name", ["missing.png", "", ".", "../secret.png", "/etc/hosts", "a\0b", "notes.png", "x" * 9999]
+)
+def test_a_row_without_a_picture_has_a_plate_with_its_name(folder, name):
+    Image.new("RGB", (4, 4)).save(folder / "secret.png")
+    (folder / "pictures" / "notes.png").write_text("no picture")
+    plate = Pictures({"folder": "pictures"}, folder).show(name, "words")
+    assert plate.startswith('<span class="plate"')
+
+
+def test_the_folder_of_the_user_comes_first_and_bare_names_are_found_in_it(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    Image.new("RGB", (8, 8), (255, 0, 0)).save(other / "b.png")
+    picture = shown(Pictures({"folder": "pictures"}, folder, other).show("deep/b.png", ""))
+    assert picture.getpixel((0, 0)) == (255, 0, 0)
+
+
+@pytest.mark.parametrize("home", [".", "evaluations"])
+def test_paths_are_found_from_the_record_and_from_its_parent(folder, home):
+    (folder / "evaluations").mkdir()
+    assert "<img" in Pictures({"folder": "pictures"}, folder / home).show("a.png", "")
+
+
+def test_pictures_of_an_array_are_found_by_name(tmp_path):
+    np.save(tmp_path / "p.npy", np.stack([np.zeros((6, 6)), np.full((6, 6), 255)]).astype(np.uint8))
+    (tmp_path / "p.json").write_text(json.dumps(["black", "white"]))
+    pictures = Pictures({"array": "p.npy", "names": "p.json"}, tmp_path)
+    assert shown(pictures.show("white", "")).convert("L").getpixel((0, 0)) == 255
+    assert "plate" in pictures.show("gray", "")
+
+
+@pytest.mark.parametrize(
+    ("names", "shape"), [('["a"]', (2, 4, 4)), ('{"a": 1}', (1, 4, 4)), ('["a"]', (1,)), ("[", (1, 4, 4))]
+)
+def test_an_array_and_names_that_do_not_fit_are_refused(tmp_path, names, shape):
+    np.save(tmp_path / "p.npy", np.zeros(shape, np.uint8))
+    (tmp_path / "p.json").write_text(names)
+    with pytest.raises(ValueError, match=r"p\.json"):
+        Pictures({"array": "p.npy", "names": "p.json"}, tmp_path)
+
+
+def test_drawings_are_png_and_photographs_jpeg():
+    assert data_uri(np.zeros((50, 50, 3), np.uint8)).startswith("data:image/png")
+    noise = np.random.default_rng(0).integers(0, 256, (99, 99, 3), dtype=np.uint8)
+    assert data_uri(noise).startswith("data:image/jpeg")
+
+
+@pytest.mark.parametrize(("right", "sign"), [(True, "✓"), (False, "✗")])
+def test_right_and_wrong_differ_by_a_sign_and_not_by_color_alone(folder, right, sign):
+    assert sign in marked(Pictures(None, folder).show("a", ""), right)

@@ -1,0 +1,123 @@
+"""Records on disk: what is written is read back, and what is not a record is refused in one sentence."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from manyclass.report.records import kind_of, read_record, write_record
+
+RUN = {
+    "command": "train",
+    "arguments": ["train", "x.store"],
+    "settings": {"beta": 4.0},
+    "versions": {"manyclass": "0.1.0"},
+    "machine": {"cores": 2},
+    "data": [{"role": "train", "path": "x.store", "rows": 10}],
+    "status": "running",
+}
+EVALUATION = {
+    "data": {"path": "x.store", "part": "test"},
+    "rows": 4,
+    "top_1": 0.5,
+    "top_5": 1.0,
+    "per_class": [{"class": "a", "rows": 4, "right": 2, "accuracy": 0.5}],
+}
+RETRIEVAL = {"data": [], "protocol": "holidays", "methods": [{"name": "slem", "map": 0.75}]}
+RECORDS = {"run": RUN, "evaluation": EVALUATION, "retrieval": RETRIEVAL}
+
+
+def _known(value):
+    """Without the entries that are None."""
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _known(entry) for key, entry in value.items() if entry is not None}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_what_is_written_is_read_back(tmp_path, kind):
+    write_record(tmp_path / "x.json", kind, RECORDS[kind])
+    read = read_record(tmp_path / "x.json", kind)
+    assert _known(read) == {"format": f"manyclass {kind}", "version": 1} | RECORDS[kind]
+    write_record(tmp_path / "y.json", kind, read)
+    assert (tmp_path / "y.json").read_bytes() == (tmp_path / "x.json").read_bytes()
+
+
+def test_what_a_record_may_leave_out_is_none(tmp_path):
+    write_record(tmp_path / "x.json", "run", RUN)
+    assert read_record(tmp_path / "x.json", "run")["embedding"] is None
+
+
+def test_what_is_not_in_the_contract_is_kept(tmp_path):
+    write_record(tmp_path / "x.json", "run", RUN | {"note": {"a": [1, None, "b"]}})
+    assert read_record(tmp_path / "x.json", "run")["note"] == {"a": [1, None, "b"]}
+
+
+def test_numbers_of_numpy_and_whole_numbers_for_names_are_taken(tmp_path):
+    record = EVALUATION | {"top_1": np.float32(0.5), "per_class": [{"class": np.int64(7), "rows": 1, "right": 1}]}
+    write_record(tmp_path / "x.json", "evaluation", record)
+    read = read_record(tmp_path / "x.json", "evaluation")
+    assert (read["top_1"], read["per_class"][0]["class"]) == (0.5, "7")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, np.float32("nan")])
+@pytest.mark.parametrize("make", [lambda v: {"seconds": v}, lambda v: {"history": [{"epoch": 1, "objective": v}]}])
+def test_numbers_that_are_not_finite_are_refused_with_their_place(tmp_path, make, value):
+    with pytest.raises(ValueError, match=r"the record of x.json\.(seconds|history\[0\]\.objective) must be a finite"):
+        write_record(tmp_path / "x.json", "run", RUN | make(value))
+    assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        ("run", {"settings": 3}, "settings must be an object; got 3"),
+        ("run", {"data": {}}, "data must be a list; got dict"),
+        ("run", {"status": None}, "status must be text"),
+        ("run", {"format": "manyclass store"}, "must have the format 'manyclass run'; got 'manyclass store'"),
+        ("run", {"version": 2}, "must have version 1; got 2; update manyclass"),
+        ("run", {"embedding": {"classes": ["a"], "x": [1], "y": []}}, "different lengths"),
+        ("run", {"note": object()}, "note must be what JSON can hold; got object"),
+        ("evaluation", {"top_1": 50.0}, r"top_1 must be a share from 0 to 1; got 50.0"),
+        ("evaluation", {"top_1": True}, "top_1 must be a number; got True"),
+        ("evaluation", {"per_class": [{"class": "a", "rows": 1}]}, r"per_class\[0\] must have the entry 'right'"),
+        ("retrieval", {"methods": [{"name": "a", "map": "x"}]}, r"methods\[0\].map must be a number; got x"),
+        (
+            "retrieval",
+            {"queries": [{"name": "q", "results": [{"name": "r", "right": 1}]}]},
+            r"results\[0\].right must be true or false; got 1",
+        ),
+        ("retrieval", {"methods": [{"name": "a", "map": 0.5, "columns": 1.5}]}, "columns must be a whole number"),
+    ],
+)
+def test_a_wrong_entry_is_refused_by_writer_and_reader_in_one_sentence(tmp_path, kind, change, said):
+    with pytest.raises(ValueError, match=said) as refused:
+        write_record(tmp_path / "x.json", kind, RECORDS[kind] | change)
+    assert "\n" not in str(refused.value)
+    if not any(type(value) is object for value in change.values()):
+        head = {"format": f"manyclass {kind}", "version": 1}
+        (tmp_path / "x.json").write_text(json.dumps(head | RECORDS[kind] | change))
+        with pytest.raises(ValueError, match=said):
+            read_record(tmp_path / "x.json", kind)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[1, 2", b"[" * 100_000, b"[]", b"{}", b'"manyclass run"'])
+def test_a_file_that_is_no_record_is_one_sentence(tmp_path, content):
+    (tmp_path / "x.json").write_bytes(content)
+    assert kind_of(tmp_path / "x.json") is None
+    with pytest.raises(ValueError, match=r"x\.json must"):
+        read_record(tmp_path / "x.json", "run")
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_a_file_says_its_kind(tmp_path, kind):
+    write_record(tmp_path / "x.json", kind, RECORDS[kind])
+    assert kind_of(tmp_path / "x.json") == kind
+
+
+def test_an_unknown_kind_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="kind must be one of run, evaluation, retrieval; got 'model'"):
+        write_record(tmp_path / "x.json", "model", {})
