@@ -8,7 +8,7 @@ import pytest
 import manyclass
 from manyclass.cli import failures
 
-COMMANDS = ["compress", "demo", "info", "verify"]
+COMMANDS = ["compress", "demo", "evaluate", "features", "info", "predict", "train", "verify"]
 
 
 def test_version_is_that_of_the_package(run):
