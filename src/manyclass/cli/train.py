@@ -160,7 +160,7 @@ def train(
     with mc.threads(threads):
         examples = _examples(data, labels, part, tell)
         judged = None if validation is None else _judged(validation, examples, labels)
-        given = {"data": str(data), "part": examples.part, "labels": labels, "validation": validation}
+        given = {"part": examples.part, "labels": labels, "validation": validation}
         record = _run(folder, recipe, given, examples, judged, overwrite, quiet or json, tell)
     result = {"path": str(out), **run_summary(record)}
     if json:
