@@ -18,6 +18,7 @@ ALL = (
     "kernel_exemplar",
     "search",
     "features",
+    "feature_folder",
 )
 
 
