@@ -24,6 +24,9 @@ ALL = (
     "exemplar_table",
     "exemplar_negatives",
     "exemplar_rank",
+    "caltech_pixels",
+    "tiny_pixels",
+    "dvd_pixels",
 )
 
 

@@ -80,9 +80,7 @@ def photographs(folder: Path, pattern: str) -> Photographs:
     return Photographs(archive.name.split(".")[0], [found.paths[i] for i in order], y[order], int(train.sum()))
 
 
-def encoded(
-    images: Photographs, encoder: Any, quantizer: Any = None, learn_from: Photographs | None = None
-) -> Encoded:
+def encoded(images: Photographs, encoder: Any, quantizer: Any = None, learn_from: Photographs | None = None) -> Encoded:
     """What an encoder, which learns from the photographs to train on or from all others that are given, makes of them.
 
     With a quantizer, rows are written as its codes, and the numbers never.
