@@ -9,6 +9,23 @@ from experiments.photographs import Encoded
 _TILE = 256  # rows that are decoded at once
 
 
+def in_span(data: Encoded) -> Encoded:
+    """The same photographs by as many numbers as there are rows to train on, with the same products, if that is fewer.
+
+    Linear machines are sums of rows to train on, so that nothing else of a row matters to them: with K = V L V' the
+    products of those rows, they become V L^(1/2), and rows with products K_test become K_test V L^(-1/2).
+    """
+    X, X_test = data.train[0], data.test[0]
+    if X.shape[1] <= len(X):
+        return data
+    K, K_test = products(X, X), products(X_test, X)
+    values, V = np.linalg.eigh(K)
+    kept = values > 1e-6 * values[-1]
+    B = V[:, kept] / np.sqrt(values[kept])
+    rows = np.concatenate([K @ B, K_test @ B]).astype(np.float32)
+    return Encoded(mc.DenseMatrix(rows), data.y, data.n_train)
+
+
 def stochastic(data: Encoded, seed: int = 0) -> float:
     """Mean accuracy over classes of `StochasticClassifier`, which stops by a tenth of the examples to train on."""
     X, y = data.train

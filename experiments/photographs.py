@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manyclass as mc
-from experiments.sources import one
+from experiments.sources import one, unit
 
 
 @cache
@@ -63,6 +63,16 @@ class Encoded:
     def test(self) -> tuple[mc.Matrix, NDArray[np.intp]]:
         """X and y to test on."""
         return self.X.part(slice(self.n_train, len(self.y))), self.y[self.n_train :]
+
+    def first(self, d: int) -> "Encoded":
+        """The first d numbers alone, of unit length again."""
+        X = np.concatenate([unit(rows[:, :d]) for _, rows in self.X.blocks(256)])
+        return Encoded(mc.DenseMatrix(X), self.y, self.n_train)
+
+    def coded(self, quantizer: Any, n_sample: int = 1000) -> "Encoded":
+        """As codes of a quantizer that learns from some of the rows to train on."""
+        rows = np.sort(np.random.default_rng(0).permutation(self.n_train)[:n_sample])
+        return Encoded(quantizer.fit(self.X.rows(rows)).encode(self.X), self.y, self.n_train)
 
 
 @cache
