@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import manyclass as mc
-from experiments.exemplar_search import Found, Method, found
+from experiments.exemplar_search import Method, found
 from experiments.photographs import Photographs, encoded, photographs
 from experiments.results import Results
 from experiments.retrieval_sources import Search
@@ -47,11 +47,9 @@ def run(folder: Path | None) -> Results:
 def _row(folder: Path, encoder: Any) -> list[str]:
     search = _search(folder, encoder)
     tried = {name: found(search, method()) for name, method in METHODS.items()}
-    return [f"{search.queries.shape[1]:,}", *(_cell(one) for one in tried.values())]
-
-
-def _cell(one: Found) -> str:
-    return f"{100 * one.mean:.1f}"
+    row = [f"{search.queries.shape[1]:,}", *(f"{100 * one.mean:.1f}" for one in tried.values())]
+    print(row, flush=True)
+    return row
 
 
 def _search(folder: Path, encoder: Any, n_negatives: int = 2000) -> Search:
