@@ -13,12 +13,12 @@ from experiments.retrieval_sources import Search
 from manyclass.evaluation import Truth
 
 ENCODERS: dict[str, Any] = {
-    "VLAD 64": mc.Vlad(64, random_state=0),
-    "VLAD 64, PCA 64": mc.Vlad(64, n_components=64, random_state=0),
-    "Fisher 16": mc.FisherVectors(16, ("sift",), random_state=0),
-    "Fisher 64": mc.FisherVectors(64, ("sift",), random_state=0),
-    "Fisher 64, RootSIFT": mc.FisherVectors(64, ("sift",), root=True, random_state=0),
-    "Fisher 64, SIFT and color": mc.FisherVectors(64, random_state=0),
+    "VLAD 64": mc.Vlad(64, n_samples=100_000, random_state=0),
+    "VLAD 64, PCA 64": mc.Vlad(64, n_components=64, n_samples=100_000, random_state=0),
+    "Fisher 16": mc.FisherVectors(16, ("sift",), n_samples=100_000, random_state=0),
+    "Fisher 64": mc.FisherVectors(64, ("sift",), n_samples=100_000, random_state=0),
+    "Fisher 64, RootSIFT": mc.FisherVectors(64, ("sift",), root=True, n_samples=100_000, random_state=0),
+    "Fisher 64, SIFT and color": mc.FisherVectors(64, n_samples=100_000, random_state=0),
 }
 METHODS = {
     "as they are": lambda: Method(None),
@@ -33,9 +33,9 @@ def run(folder: Path | None) -> Results:
     if folder is None or not any(folder.rglob("smvs_dvd*.tar")):
         results.say("The photographs of DVD covers are not there.")
         return results
-    results.say("""100 covers, each photographed five times, by four telephones and a camera; each of the 500
-        photographs asks for the other four of its cover. Mean average precision in percent, by trapezoids. Everything
-        is learned from Caltech-101, which shows no covers: projection, words and Gaussians from its photographs to
+    results.say("""100 covers in five pictures each, a reference and photographs by a camera and three
+        telephones; each of the 500 asks for the other four of its cover. Mean average precision in percent, by
+        trapezoids. Everything is learned from Caltech-101, which shows no covers: projection, words and Gaussians from its photographs to
         train on, whitening and exemplar machines (SLEM) from 2,000 of them as negatives. The number of components and
         the strength of regularization are chosen on half of the covers, and the other half is reported. Dense SIFT 6
         pixels apart, 5 scales, patches of 24 pixels, pictures of 100,000 pixels.""")
