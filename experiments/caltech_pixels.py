@@ -71,14 +71,16 @@ def run(folder: Path | None) -> Results:
 
 def _about(images: Photographs) -> str:
     classes = int(images.y.max()) + 1
-    return f"""{images.n_train:,} photographs of {classes} classes to train on, 30 of each, and
-        {len(images.paths) - images.n_train:,} to test on, 15 of each at most, with a long side of 400 pixels at most
-        and read with 100,000 pixels. Mean accuracy over classes in percent. Dense SIFT of 5 scales in patches of 32
-        pixels, 4 pixels apart (6 for bags of words), PCA to 64 numbers for Fisher vectors (FV) and 80, whitened and
-        with the position beside them, for bags of words (BOW) and VLAD; patches and the pyramid, the whole and its four
-        quarters, are those of VLFeat's recipe for this data. One-vs-rest is `StochasticClassifier` as it is, which stops by a tenth of the photographs
-        to train on; SVM is one support vector machine per class with the strength of VLFeat's recipe. Both see the rows
-        by their coordinates in the span of those to train on, which has the same products and fewer numbers."""
+    return f"""{images.n_train:,} photographs of {classes} classes to train on, 30 of each, and {
+        len(images.paths)
+        - images.n_train:,} to test on, 15 of each at most, with a long side of 400 pixels at most and read with
+        100,000 pixels. Mean accuracy over classes in percent. Dense SIFT of 5 scales in patches of 32 pixels, 4
+        pixels apart (6 for bags of words), PCA to 64 numbers for Fisher vectors (FV) and 80, whitened and with the
+        position beside them, for bags of words (BOW) and VLAD; patches and the pyramid, the whole and its four
+        quarters, are those of VLFeat's recipe for this data. One-vs-rest is `StochasticClassifier` as it is, which
+        stops by a tenth of the photographs to train on; SVM is one support vector machine per class with the
+        strength of VLFeat's recipe. Both see the rows by their coordinates in the span of those to train on, which
+        has the same products and fewer numbers."""
 
 
 _ABOUT_CODES = """Codes have a byte for every 8 numbers, by a product quantizer that learns from 1,000 photographs.

@@ -33,12 +33,12 @@ def run(folder: Path | None) -> Results:
     if folder is None or not any(folder.rglob("smvs_dvd*.tar")):
         results.say("The photographs of DVD covers are not there.")
         return results
-    results.say("""100 covers in five pictures each, a reference and photographs by a camera and three
-        telephones; each of the 500 asks for the other four of its cover. Mean average precision in percent, by
-        trapezoids. Everything is learned from Caltech-101, which shows no covers: projection, words and Gaussians from its photographs to
-        train on, whitening and exemplar machines (SLEM) from 2,000 of them as negatives. The number of components and
-        the strength of regularization are chosen on half of the covers, and the other half is reported. Dense SIFT 6
-        pixels apart, 5 scales, patches of 24 pixels, pictures of 100,000 pixels.""")
+    results.say("""100 covers in five pictures each, a reference and photographs by a camera and three telephones; each
+        of the 500 asks for the other four of its cover. Mean average precision in percent, by trapezoids. Everything
+        is learned from Caltech-101, which shows no covers: projection, words and Gaussians from its photographs to
+        train on, whitening and exemplar machines (SLEM) from 2,000 of them as negatives. The number of components
+        and the strength of regularization are chosen on half of the covers, and the other half is reported. Dense
+        SIFT 6 pixels apart, 5 scales, patches of 24 pixels, pictures of 100,000 pixels.""")
     rows = [[name, *_row(folder, encoder)] for name, encoder in ENCODERS.items()]
     results.table("Mean average precision", ["features", "numbers", *METHODS], rows)
     return results
