@@ -70,11 +70,9 @@ def run(folder: Path | None) -> Results:
 
 
 def _about(images: Photographs) -> str:
-    classes = int(images.y.max()) + 1
-    return f"""{images.n_train:,} photographs of {classes} classes to train on, 30 of each, and {
-        len(images.paths)
-        - images.n_train:,} to test on, 15 of each at most, with a long side of 400 pixels at most and read with
-        100,000 pixels. Mean accuracy over classes in percent. Dense SIFT of 5 scales in patches of 32 pixels, 4
+    classes, n_test = int(images.y.max()) + 1, len(images.paths) - images.n_train
+    return f"""{images.n_train:,} photographs of {classes} classes to train on, 30 of each, and {n_test:,} to test on,
+        15 of each at most, with a long side of 400 pixels at most and read with 100,000 pixels. Mean accuracy over classes in percent. Dense SIFT of 5 scales in patches of 32 pixels, 4
         pixels apart (6 for bags of words), PCA to 64 numbers for Fisher vectors (FV) and 80, whitened and with the
         position beside them, for bags of words (BOW) and VLAD; patches and the pyramid, the whole and its four
         quarters, are those of VLFeat's recipe for this data. One-vs-rest is `StochasticClassifier` as it is, which
