@@ -25,6 +25,7 @@ ALL = (
     "exemplar_negatives",
     "exemplar_rank",
     "caltech_pixels",
+    "caltech_settings",
     "tiny_pixels",
     "dvd_pixels",
 )

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 import manyclass as mc
 from experiments.sources import one, unit
 
+CODED_FROM = 600  # photographs that quantizers learn from
+
 
 @cache
 def room() -> Path:
@@ -69,7 +71,7 @@ class Encoded:
         X = np.concatenate([unit(rows[:, :d]) for _, rows in self.X.blocks(256)])
         return Encoded(mc.DenseMatrix(X), self.y, self.n_train)
 
-    def coded(self, quantizer: Any, n_sample: int = 1000) -> "Encoded":
+    def coded(self, quantizer: Any, n_sample: int = CODED_FROM) -> "Encoded":
         """As codes of a quantizer that learns from some of the rows to train on."""
         rows = np.sort(np.random.default_rng(0).permutation(self.n_train)[:n_sample])
         return Encoded(quantizer.fit(self.X.rows(rows)).encode(self.X), self.y, self.n_train)
@@ -100,5 +102,5 @@ def encoded(images: Photographs, encoder: Any, quantizer: Any = None, learn_from
     path = room() / f"{images.name}-{sha256(said.encode()).hexdigest()[:16]}.store"
     if not path.exists():
         encoder.fit(teacher.to_train)
-        mc.write_features(path, images.paths, encoder, y=images.y, quantizer=quantizer, sample=1000)
+        mc.write_features(path, images.paths, encoder, y=images.y, quantizer=quantizer, sample=CODED_FROM)
     return Encoded(mc.open_store(path).X, images.y, images.n_train)
