@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 import manyclass as mc
 from experiments.photographs import Encoded
+from experiments.sources import Rows
 
 _TILE = 256  # rows that are decoded at once
 
@@ -19,11 +20,23 @@ def in_span(data: Encoded) -> Encoded:
     if X.shape[1] <= len(X):
         return data
     K, K_test = products(X, X), products(X_test, X)
-    values, V = np.linalg.eigh(K)
-    kept = values > 1e-6 * values[-1]
-    B = V[:, kept] / np.sqrt(values[kept])
+    B = _whitening(K)
     rows = np.concatenate([K @ B, K_test @ B]).astype(np.float32)
     return Encoded(mc.DenseMatrix(rows), data.y, data.n_train)
+
+
+def coordinates(X: Rows) -> Rows:
+    """Rows with the same products as those of X (n, d), by at most n numbers."""
+    K = (X @ X.T).astype(np.float64)
+    return (K @ _whitening(K)).astype(np.float32) if X.shape[1] > len(X) else X
+
+
+def _whitening(K: NDArray[np.float64]) -> NDArray[np.float64]:
+    """V L^(-1/2) of products K = V L V', but for directions in which there is next to nothing."""
+    values, V = np.linalg.eigh(K)
+    kept = values > 1e-6 * values[-1]
+    found: NDArray[np.float64] = V[:, kept] / np.sqrt(values[kept])
+    return found
 
 
 def stochastic(data: Encoded, seed: int = 0) -> float:
