@@ -27,15 +27,15 @@ def fisher(k: int, **more: Any) -> mc.FisherVectors:
     return mc.FisherVectors(k, **(SIFT | more))
 
 
-def _codes() -> mc.ProductQuantizer:
-    return mc.ProductQuantizer(8, random_state=0)
+def _codes(block: int) -> mc.ProductQuantizer:
+    return mc.ProductQuantizer(block, random_state=0)
 
 
 # Name: an encoder, and a quantizer if rows are written as codes.
 ENCODERS: dict[str, tuple[Any, Any]] = {
     "FV 16": (fisher(16, pyramid=PYRAMID), None),
     "FV 64": (fisher(64, pyramid=PYRAMID), None),
-    "FV 256": (fisher(256, pyramid=PYRAMID), _codes()),
+    "FV 256": (fisher(256, pyramid=PYRAMID), _codes(4)),
     "VLAD 256": (mc.Vlad(256, rotate=False, root=False, **WORDS), None),
     "BOW 4096": (mc.BagOfWords(4096, **(WORDS | {"step": 6})), None),
 }
@@ -69,7 +69,7 @@ def _about(images: Photographs) -> str:
         which has the same products and fewer numbers."""
 
 
-_ABOUT_CODES = """Codes have a byte for every 8 numbers, by a product quantizer that learns from 600 photographs.
+_ABOUT_CODES = """Codes have a byte for every 4 or 8 numbers, by a product quantizer that learns from 1,000 photographs.
     Those of FV 256 were written while pictures were encoded, so that the numbers, 655 kB for each, were never on
     disk."""
 
@@ -77,11 +77,12 @@ _ABOUT_CODES = """Codes have a byte for every 8 numbers, by a product quantizer 
 def _all(folder: Path, images: Photographs) -> Iterator[tuple[str, Encoded]]:
     """Every encoder without its pyramid, which is the first part of it, and with it."""
     for name, (encoder, quantizer) in ENCODERS.items():
-        data, coded = encoded(images, encoder, quantizer), ", codes" if quantizer else ""
+        data, coded = encoded(images, encoder, quantizer), ", codes of 4" if quantizer else ""
         yield f"{name}{coded}", data.first(data.X.shape[1] // 5)
         yield f"{name}, pyramid{coded}", data
         if name == "FV 64":
-            yield f"{name}, pyramid, codes", data.coded(_codes())
+            for block in (4, 8):
+                yield f"{name}, pyramid, codes of {block}", data.coded(_codes(block))
     for name, network in efficientnet(folder).items():
         yield name, encoded(images, network)
 
@@ -91,4 +92,4 @@ def _row(name: str, data: Encoded) -> list[str]:
     small = in_span(data)
     row = [name, *sizes, *(f"{100 * machine(small):.1f}" for machine in MACHINES.values())]
     print(row, flush=True)
-    return [*row, VLFEAT.get(name.removesuffix(", codes"), "")]
+    return [*row, VLFEAT.get(name.removesuffix(", codes of 4"), "")]

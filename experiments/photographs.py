@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import manyclass as mc
 from experiments.sources import one, unit
 
-CODED_FROM = 600  # photographs that quantizers learn from
+CODED_FROM = 1000  # photographs that quantizers learn from
 
 
 @cache
