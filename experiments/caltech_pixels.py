@@ -70,8 +70,8 @@ def _about(images: Photographs) -> str:
 
 
 _ABOUT_CODES = """Codes have a byte for every 4 or 8 numbers, by a product quantizer that learns from 1,000 photographs.
-    Those of FV 256 were written while pictures were encoded, so that the numbers, 655 kB for each, were never on
-    disk."""
+    Those of FV 256 were written while pictures were encoded, so that the numbers, 655 kB for each, were never on disk.
+    Rows without pyramid are the first part of those with it, decoded."""
 
 
 def _all(folder: Path, images: Photographs) -> Iterator[tuple[str, Encoded]]:

@@ -30,7 +30,8 @@ def run(folder: Path | None) -> Results:
     images = photographs(folder, "tiny_imagenet*.tar.gz")
     results.say(f"""{images.n_train:,} pictures of {int(images.y.max()) + 1} classes to train on and
         {len(images.paths) - images.n_train:,} to test on, 64 pixels wide. Patches of 12 pixels at 3 scales, PCA to 64
-        numbers, `StochasticClassifier` as it is, on centered rows. Mean accuracy over classes, in percent; chance is 1.""")
+        numbers, `StochasticClassifier` as it is, on centered rows. Mean accuracy over classes, in percent; chance is
+        1.""")
     rows = []
     for name, encoder in (ENCODERS | efficientnet(folder)).items():
         data = encoded(images, encoder)
