@@ -28,7 +28,8 @@ def run(folder: Path | None) -> Results:
         return results
     results.say("""Mean accuracy over the classes of Caltech-101 in percent, 30 photographs of each to train on: Fisher
         vectors of 64 Gaussians without pyramid, and `StochasticClassifier` as it is, on centered rows. All else is as
-        in [Caltech-101 from pixels](caltech_pixels.md): patches of 32 pixels 4 pixels apart, SIFT, PCA to 64 numbers.""")
+        in [Caltech-101 from pixels](caltech_pixels.md): patches of 32 pixels 4 pixels apart, SIFT, PCA to 64
+        numbers.""")
     images = photographs(folder, "caltech*.tar")
     whole = encoded(images, fisher(64, pyramid=PYRAMID))
     rows = [_row("none", whole.first(whole.X.shape[1] // 5))]
