@@ -55,8 +55,8 @@ def test_a_store_among_its_own_pictures_may_be_written_again(run, photos, tmp_pa
 
 
 def test_the_store_is_what_the_library_makes_of_the_same_settings(run, photos, tmp_path):
-    run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--pyramid", "1x1,2x2", "--seed", 5)
-    settings = {"n_components": 8, "n_samples": 2000, "scales": 2, "random_state": 5}
+    run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--pyramid", "1x1,2x2", "--patch", 16, "--seed", 5)
+    settings = {"n_components": 8, "n_samples": 2000, "scales": 2, "patch": 16, "random_state": 5}
     encoder = mc.FisherVectors(n_gaussians=4, descriptors=("sift",), pyramid=("1x1", "2x2"), **settings)
     paths = mc.datasets.read_images(photos).paths
     encoder.fit(paths)

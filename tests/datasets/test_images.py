@@ -78,18 +78,19 @@ def test_tiny_imagenet_keeps_the_labels_of_its_val_in_a_table(tree):
     assert by_name == {"n01_0.JPEG": "n01", "n01_boxes.txt": "n01", "val_0.JPEG": "n02", "val_1.JPEG": "n01"}
 
 
+@pytest.mark.parametrize("above", ["", "unpacked/", "un/packed/"])
 @pytest.mark.parametrize("prefix", ["", "images/"])
-def test_lists_beside_the_folders_tell_the_parts(tree, prefix):
+def test_lists_beside_the_folders_tell_the_parts(tree, prefix, above):
     root = tree(
         {
-            "images/a/1.jpg": "",
-            "images/b/2.jpg": "",
-            "train.txt": f"{prefix}b/2.jpg\n",
-            "test.txt": f"{prefix}a/1.jpg\r\n",
+            f"{above}images/a/1.jpg": "",
+            f"{above}images/b/2.jpg": "",
+            f"{above}train.txt": f"{prefix}b/2.jpg\n",
+            f"{above}test.txt": f"{prefix}a/1.jpg\r\n",
         }
     )
     images = read_images(root)
-    assert images.names == ["images/a/1.jpg", "images/b/2.jpg"]
+    assert images.names == [f"{above}images/a/1.jpg", f"{above}images/b/2.jpg"]
     assert images.split.tolist() == ["test", "train"]
     assert images.y.tolist() == ["a", "b"]
 

@@ -38,7 +38,8 @@ def features(
     components: Annotated[int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.")] = None,
     pyramid: Annotated[str | None, typer.Option(help="Regions with vectors of their own, such as 1x1,3x1.")] = None,
     step: Annotated[int | None, typer.Option(min=1, help="Pixels between descriptors.")] = None,
-    scales: Annotated[int | None, typer.Option(min=1, help="Sizes of patches.")] = None,
+    scales: Annotated[int | None, typer.Option(min=1, help="Sizes of the image, each smaller by sqrt(2).")] = None,
+    patch: Annotated[int | None, typer.Option(min=4, help="Pixels of a patch, a multiple of 4.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Descriptors to learn from.")] = None,
     layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
     pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
@@ -69,7 +70,7 @@ def features(
     started = time.perf_counter()
     options = {
         "words": words, "descriptors": descriptors, "components": components, "pyramid": pyramid, "step": step,
-        "scales": scales, "samples": samples, "layer": layer, "pooling": pooling, "batch": batch,
+        "scales": scales, "patch": patch, "samples": samples, "layer": layer, "pooling": pooling, "batch": batch,
         "max_pixels": max_pixels,
     }  # fmt: skip
     wanted = chosen_kind(kind, seed, options)
