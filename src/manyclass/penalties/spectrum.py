@@ -25,10 +25,10 @@ def singular_values(W: Floats) -> Doubles:
 def singular_values_above(W: Floats, threshold: float) -> Doubles:
     """The singular values; those far below the threshold may be as wrong as 1e-8 of the largest."""
     A = (W if len(W) >= W.shape[1] else W.T).astype(np.float64)
-    scale = float(np.abs(A).max(initial=0.0))
-    if scale == 0 or threshold < CLEAR * float(np.linalg.norm(A)):
-        return singular_values(W)
+    scale = float(np.abs(A).max(initial=0.0)) or 1.0
     A /= scale
+    if threshold / scale < CLEAR * float(np.linalg.norm(A)):
+        return singular_values(W)
     with one_thread():
         return np.asarray(scale * np.sqrt(np.maximum(np.linalg.eigvalsh(A.T @ A), 0)))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from manyclass._blas import in_order
 from manyclass.data.tiles import Floats
 from manyclass.solvers.baseline import Baseline
+from manyclass.solvers.feasible import Feasible, Mixed, Scaled
 from manyclass.solvers.objective import Objective, Slope, Source
 from manyclass.solvers.points import Point
 
@@ -63,7 +64,7 @@ def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: An
     gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
     """
     rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
-    return gap <= max(tolerance * scale(value - gap, base), rounding)
+    return np.isfinite(gap) and gap <= max(tolerance * scale(value - gap, base), rounding)
 
 
 def scale(value: float, base: Baseline) -> float:
@@ -75,15 +76,22 @@ def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline, i
     """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
-    mixture = _Mixture(objective, slope.b, base)
-    G = mixture.gradient(slope.W.astype(np.float64))
+    found = _dual(objective, scores, Mixed(objective, slope, base), slope.loss, inner)
+    if np.isfinite(found):
+        return found
+    scaled = Scaled.of(objective, scores)
+    return -np.inf if scaled is None else _dual(objective, scores, scaled, slope.loss, inner)
+
+
+def _dual(objective: Objective, scores: Source, feasible: Feasible, loss: float, inner: float) -> float:
+    G = feasible.gradient()
     inside = _inside(objective, G)
     # Without a ridge the penalty's conjugate is zero inside the ball of the gauge.
     penalty = objective.penalty.conjugate_along(-G) if objective.ridge.strength else lambda t: 0.0
-    factor = _best_factor(inside, inner, slope.loss, penalty) if objective.ridge.strength else inside
+    factor = _best_factor(inside, inner, loss, penalty) if objective.ridge.strength else inside
     conjugates = 0.0
     for part in objective.parts():
-        work = partial(_conjugates, mixture, factor, scores(part), part.start)
+        work = partial(_conjugates, objective, feasible, factor, scores(part), part.start)
         conjugates += sum(in_order(work, objective.rows.chunks(part)))
     return -conjugates - penalty(factor)
 
@@ -103,41 +111,10 @@ def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[fl
     return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
 
 
-def _conjugates(mixture: "_Mixture", t: float, S: Floats, start: int, chunk: slice) -> float:
+def _conjugates(objective: Objective, feasible: Feasible, t: float, S: Floats, start: int, chunk: slice) -> float:
     """sum_i p_i L*(t Q_i / p_i) over a chunk of rows."""
-    rows = mixture.objective.rows
+    rows = objective.rows
     p, y = rows.p[chunk], rows.y[chunk]
     counts = p > 0
-    R = mixture.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
+    R = feasible.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
     return float(p[counts] @ rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]))
-
-
-class _Mixture:
-    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 that of W = 0.
-
-    Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
-    about the share of c among the rows.
-    """
-
-    def __init__(self, objective: Objective, sums: Doubles, base: Baseline):
-        self.objective = objective
-        self.base = base
-        self.sums = sums
-        over, shares = np.abs(sums), objective.rows.shares()
-        inside = shares > 0
-        self.share = float((over[inside] / (over[inside] + shares[inside])).max(initial=0.0))
-
-    def gradient(self, G: Doubles) -> Doubles:
-        """X' of the mixture, from G = X' Q."""
-        if not self.sums.any():
-            return G
-        centered = G - np.outer(self.base.mean, self.sums)
-        return np.asarray((1 - self.share) * centered + self.share * self.base.gradient)
-
-    def rows(self, R: Floats, y: NDArray[np.intp]) -> Floats:
-        """Q_i / p_i of the mixture, from R_i = Q_i / p_i, for rows of these classes."""
-        if not self.sums.any():
-            return R
-        S = np.tile(self.base.b.astype(R.dtype), (len(R), 1))
-        R0 = self.objective.rows.loss.value_and_gradient(S, y)[1]
-        return ((1 - self.share) * (R - self.sums) + self.share * R0).astype(R.dtype)

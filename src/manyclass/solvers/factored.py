@@ -12,7 +12,7 @@ from manyclass.data.tiles import Floats
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, scale, solved
 from manyclass.solvers.factored_descent import Descent, sizes
-from manyclass.solvers.intercept import settled
+from manyclass.solvers.intercept import known_scores, settled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
@@ -21,7 +21,7 @@ from manyclass.solvers.subspace import Triple, top_pairs
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
-_LOOSE = 0.01  # of the objective: a gap small enough to see which columns are missing
+_LOOSE = 0.003  # of the objective: a gap small enough to see which columns are missing
 _ROWS = 512  # that are enough to choose the length of a first step
 
 
@@ -29,11 +29,25 @@ def factored(
     objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
 ) -> str:
     """Minimize over W of any rank; what ended it."""
-    strength = objective.gauge.strength if objective.gauge else 0.0
     point = balanced(start) if start is not None else zero(objective, base.b)
-    point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, _first_rank(objective))
-    descent = Descent(objective, point)
-    target = max(tolerance, _LOOSE) if descent.far(base, _LOOSE) else tolerance * _eagerness(objective, point)
+    descent = Descent(objective, point if point.A.shape[1] else _begun(objective, base))
+    if tolerance < _LOOSE and descent.far(base, _LOOSE):
+        descent = _with_missing_columns(objective, run, base, descent, max_iter)
+    return _finished(objective, run, base, descent, tolerance, max_iter)
+
+
+def _with_missing_columns(objective: Objective, run: Run, base: Baseline, descent: Descent, max_iter: int) -> Descent:
+    """Run until it can be seen which columns are missing, and take them in."""
+    descent.run(run, base, _LOOSE, max_iter)
+    point = descent.point()
+    slope = objective.slope(known_scores(objective, point, descent.latent())).W
+    slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
+    return _grown_descent(objective, point, slope) or descent
+
+
+def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, tolerance: float, max_iter: int) -> str:
+    """Run until a certificate proves the optimum, pressing on from certificate to certificate; what ended it."""
+    target = tolerance * _eagerness(objective, descent.point())
     before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
@@ -47,14 +61,11 @@ def factored(
         if stuck and run.gap > before / 2:
             return "as near as rounding allows"
         before = run.gap if stuck else before
-        point = balanced(point)
-        grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
         nearer = _nearer(run.gap, certificate.objective, base, tolerance)
-        target = tolerance * _eagerness(objective, point) if target > tolerance else target * nearer
-        if stuck or grown.A.shape[1] > point.A.shape[1]:
-            descent = Descent(objective, grown)
-        else:
-            descent.press(nearer)
+        target *= nearer
+        descent.press(nearer)
+        grown = _grown_descent(objective, point, certificate.slope)
+        descent = grown or (Descent(objective, balanced(point)) if stuck else descent)
 
 
 def _eagerness(objective: Objective, point: Product) -> float:
@@ -77,13 +88,23 @@ def _settling(value: float, base: Baseline, target: float) -> float:
     return 0.1 * target * scale(value, base) / max(abs(base.loss), 1e-300)
 
 
-def _first_rank(objective: Objective) -> int:
-    # Columns that turn out to be too many fade away; too few cost a second descent.
-    return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
+def _begun(objective: Objective, base: Baseline) -> Product:
+    """Columns from the gradient at W = 0."""
+    # Those that turn out to be too many fade away; too few cost a second descent.
+    most = min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
+    return _grown(objective, zero(objective, base.b), base.gradient, most)
 
 
-def _grown(objective: Objective, point: Product, slope: Floats, strength: float, most: int) -> Product:
+def _grown_descent(objective: Objective, point: Product, slope: Floats) -> Descent | None:
+    """One with the columns that the slope shows to be missing; None where there are none."""
+    point = balanced(point)
+    grown = _grown(objective, point, slope, max(8, point.A.shape[1]))
+    return Descent(objective, grown) if grown.A.shape[1] > point.A.shape[1] else None
+
+
+def _grown(objective: Objective, point: Product, slope: Floats, most: int) -> Product:
     """With up to `most` new columns, in directions in which F falls; the point itself where there are none."""
+    strength = objective.gauge.strength if objective.gauge else 0.0
     U, s, V = top_pairs(_outside(slope, point), most)
     new = s > strength * (1 + 1e-6)
     if not new.any():
@@ -112,7 +133,7 @@ def _outside(G: Floats, point: Product) -> Floats:
 
 
 def _length(objective: Objective, point: Product, triple: Triple, strength: float) -> float:
-    """The t for which W + t A B' is about the best on some of the rows."""
+    """Half of the t for which W + t A B' is about the best on some of the rows: to grow is easier than to shrink."""
     A, roots, B = triple
     rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
     X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
@@ -129,4 +150,4 @@ def _length(objective: Objective, point: Product, triple: Triple, strength: floa
     last = value(t)
     while (next_value := value(4 * t)) < last:
         t, last = 4 * t, next_value
-    return t
+    return t / 2

@@ -38,7 +38,8 @@ class Descent:
         self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the function is bent so
         self.steps = quasi_newton.descend(self.function, self.x, length, slack=slack)
         self.values: deque[float] = deque(maxlen=_BACK + 1)
-        self.size = self.most = np.inf  # |gradient| |x|, about the gap where there is no ridge; and what it may be
+        # |gradient| |x|, about the gap where there is no ridge; and what it may be in the end.
+        self.size, self.most = float(np.linalg.norm(gradient) * np.linalg.norm(self.x)), np.inf
 
     @property
     def rank(self) -> int:
