@@ -21,6 +21,9 @@ ALL = (
     "shared_synthetic",
     "shared_letters",
     "shared_class_size",
+    "exemplar_table",
+    "exemplar_negatives",
+    "exemplar_rank",
 )
 
 

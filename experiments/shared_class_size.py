@@ -81,7 +81,14 @@ def _table(results: Results, name: str, source: Source) -> list[tuple[float, flo
         rows.append([str(size), *cells, f"{100 * gain[0]:+.1f} ± {100 * gain[1]:.1f}"])
     results.table(f"Errors, {name}", ["examples", *PENALTIES.values(), "gain"], rows)
     small, large = gains[0][0], gains[-1][0]
-    found = "reproduced" if small > large else "not reproduced"
+    chance = 2 * float(np.hypot(gains[0][1], gains[-1][1]))
+    found = (
+        "reproduced"
+        if small - large > chance
+        else "not reproduced"
+        if small < large
+        else "so too, but by less than chance may do"
+    )
     results.say(f"""The paper finds that classes with few examples gain most. Here classes of {source.sizes[0]} gain
         {100 * small:.1f} points and those of {source.sizes[-1]} gain {100 * large:.1f}: {found}.""")
     return gains

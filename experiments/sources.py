@@ -59,7 +59,7 @@ def _halves(X: Rows, y: Labels, train: NDArray[np.bool_]) -> Split:
 @cache
 def caltech(folder: Path) -> Split:
     """Pooled features of Caltech-101 with the split of their file: 30 to train on, at most 15 to test on."""
-    found = mc.datasets.read_features(_one(folder, "caltech*.npz"))
+    found = mc.datasets.read_features(one(folder, "caltech*.npz"))
     return _halves(
         unit(found.X.toarray().astype(np.float32)), np.asarray(found.y, np.intp), np.asarray(found.split) == "train"
     )
@@ -71,7 +71,7 @@ def omniglot_features(folder: Path) -> tuple[Rows, Labels]:
     from PIL import Image
 
     images, characters = [], []
-    with tarfile.open(_one(folder, "omniglot*.tar.gz")) as archive:
+    with tarfile.open(one(folder, "omniglot*.tar.gz")) as archive:
         for member in sorted(archive.getmembers(), key=lambda member: member.name):
             if member.isfile() and member.name.endswith(".png") and (stream := archive.extractfile(member)):
                 drawing = Image.open(io.BytesIO(stream.read())).convert("L").resize((32, 32), Image.Resampling.BOX)
@@ -119,5 +119,6 @@ def available(folder: Path | None) -> dict[str, Callable[[int], Split]]:
     return found
 
 
-def _one(folder: Path, pattern: str) -> Path:
+def one(folder: Path, pattern: str) -> Path:
+    """The first file of the folder, or below it, whose name fits."""
     return sorted(folder.rglob(pattern))[0]

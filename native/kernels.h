@@ -61,6 +61,52 @@ struct Kernels {
   // p[c] = weight * exp(s[c] - top) / total, with total = sum_c exp(s[c] - top); returns top = max_c s[c];  k >= 1,
   // p may be s. A row with a NaN, or with infinite scores that leave no distribution, gives NaN throughout.
   float (*softmax)(const float* s, size_t k, float weight, float* p, double* total);
+
+  // How many queries may stand side by side in a panel (d, width): so many, at most 32, or a few.
+  size_t search_panel, search_narrow;
+
+  // scores[i, q] = sum_j rows[i][j] * panel[j, q], and bit q of masks[i] is set where that is above limits[q]; rows of
+  // scores whose mask is 0 are not written. A score depends on its row and its query alone, never on where they stand.
+  void (*search_rows)(const float* const* rows, size_t n, size_t d, const float* panel, size_t width,
+                      const float* limits, float* scores, uint32_t* masks);
+
+  // scores (n, padded): scores[i, c] = offsets[c] + sum_j rows[i, j] * (linear[j, c] + rows[i, j] * square[j, c]), with
+  // panels (padded / 16, d, 2, 16) that hold linear and square for 16 centers at a time; rows of rows are `stride` apart
+  void (*mixture_scores)(const float* rows, size_t n, size_t stride, size_t d, const float* panels,
+                         const float* offsets, size_t padded, float* scores);
+
+  // The same without squares; panels are (padded / 16, d, 16)
+  void (*word_scores)(const float* rows, size_t n, size_t stride, size_t d, const float* panels, const float* offsets,
+                      size_t padded, float* scores);
+
+  // index = all c with s[c] >= max(s) - margin, ascending; returns how many. There is room for all; NaN are left out.
+  size_t (*near_top)(const float* s, size_t padded, float margin, int32_t* index);
+
+  // out[t] = sum_j ((x[j] - means[c, j]) * rates[c, j])^2 / 2 with c = index[t];  width is a multiple of 16 here and below
+  void (*half_squares)(const float* x, size_t width, const float* means, const float* rates, const int32_t* index,
+                       size_t count, float* out);
+
+  // first[j] += sum_t weights[t] u[t, j],  second[j] += sum_t weights[t] (u[t, j]^2 - 1)  with
+  // u[t, j] = (rows[index[t], j] - mean[j]) * rate[j];  each sum is made in float32 and then added
+  void (*add_moments)(const float* rows, const int32_t* index, const float* weights, size_t count, size_t width,
+                      const float* mean, const float* rate, double* first, double* second);
+
+  // votes (w, 8): the length of the gradient (dx, dy), shared linearly between the two nearest of 8 directions, which
+  // are 45 degrees apart from +x towards +y
+  void (*vote)(const float* dx, const float* dy, size_t w, float* votes);
+
+  // out (count, 8): out[c, :] = sum_k profile[k] * pixels[c * stride + k, :]
+  void (*pool)(const float* pixels, const float* profile, size_t taps, size_t stride, size_t count, float* out);
+
+  // out[i] = sum_t weights[t, i] * row[starts[i] + t * apart]
+  void (*blend)(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t apart, size_t count,
+                float* out);
+
+  // out (count, 128): SIFT of a line of patches, `stride` floats apart, with 4 x 4 cells of 8 numbers, `down` and
+  // `right` floats apart: times window (16), of unit length, cut at 0.2, of unit length; with root, square roots of
+  // shares. Zeros where the sum is less than `least`.
+  void (*sift)(const float* cells, size_t down, size_t right, size_t stride, size_t count, const float* window,
+               float least, int root, float* out);
 };
 
 }  // namespace manyclass

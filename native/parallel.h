@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <new>
 #include <vector>
@@ -12,7 +13,8 @@
 
 namespace manyclass {
 
-// Calls work(task, worker) once for every task, tasks in order of number; worker < threads.
+// Calls work(task, worker) once for every task, tasks in order of number; worker < threads. What a task throws ends the
+// call, once the others have come to rest.
 template <class Work>
 void parallel_for(std::size_t tasks, std::size_t threads, const Work& work) {
   if (threads > tasks) threads = tasks;
@@ -21,16 +23,25 @@ void parallel_for(std::size_t tasks, std::size_t threads, const Work& work) {
     return;
   }
   std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;
   auto run = [&](std::size_t worker) {
-    for (std::size_t task; (task = next.fetch_add(1)) < tasks;) work(task, worker);
+    try {
+      for (std::size_t task; !failed && (task = next.fetch_add(1)) < tasks;) work(task, worker);
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
   };
   std::vector<std::function<void()>> parts;
   for (std::size_t worker = 1; worker < threads; ++worker) parts.push_back([&run, worker] { run(worker); });
-  std::vector<Worker> team;
-  team.reserve(parts.size());
-  // Where the system gives no more threads, those that there are do the work.
-  for (const auto& part : parts) team.emplace_back(part);
-  run(0);
+  {
+    std::vector<Worker> team;
+    team.reserve(parts.size());
+    // Where the system gives no more threads, those that there are do the work.
+    for (const auto& part : parts) team.emplace_back(part);
+    run(0);
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 struct Free {

@@ -14,9 +14,10 @@ _HOMES = {
     "LinearClassifier": "estimators.linear_classifier",
     "TraceNormClassifier": "estimators.trace_norm",
     "TraceNormPath": "estimators.trace_path",
-    "load": "estimators.persistence",
+    "load": "_models",
     "JsonLines": "estimators.history",
     "Progress": "estimators.progress",
+    "Gallery": "retrieval.gallery",
     "DenseMatrix": "data.dense",
     "Matrix": "data.matrix",
     "ProductQuantizer": "data.product_quantizer",
@@ -34,6 +35,18 @@ _HOMES = {
     "open_store": "data.store",
     "write_store": "data.store",
     "append_store": "data.store",
+    "ExemplarLDA": "exemplar.discriminant",
+    "ExemplarSVM": "exemplar.hinge",
+    "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
+    "SquareLossExemplar": "exemplar.square_loss",
+    "WhitenedPCA": "exemplar.whitening",
+    "BagOfWords": "features.bag_of_words",
+    "FisherVectors": "features.fisher",
+    "ImageError": "features.images",
+    "OnnxFeatures": "features.onnx_features",
+    "Vlad": "features.vlad",
+    "read_image": "features.images",
+    "write_features": "features.writing",
     "GroupNorm": "penalties.group",
     "L1Norm": "penalties.l1",
     "Ridge": "penalties.ridge",
@@ -42,7 +55,7 @@ _HOMES = {
     "set_threads": "_threads",
     "threads": "_threads",
 }
-_FOLDERS = ("data", "datasets", "evaluation")
+_FOLDERS = ("data", "datasets", "evaluation", "exemplar", "features", "retrieval")
 
 __all__ = [*sorted(_HOMES), "__version__"]
 

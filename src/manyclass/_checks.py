@@ -74,6 +74,12 @@ def finite(X: NDArray[Any], name: str, numbers: int | NDArray[np.integer[Any]] =
         raise ValueError(f"{name} must hold finite numbers; row {number} has NaN or infinity")
 
 
+def one_of(value: Any, name: str, names: Any) -> None:
+    """Refuse a setting that is none of the names."""
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
+
+
 def same_length(a: Any, b: Any, what_a: str, what_b: str) -> None:
     """Refuse two things of different length."""
     if len(a) != len(b):

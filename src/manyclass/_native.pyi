@@ -43,6 +43,45 @@ def softmax_loss(
     values: NDArray[np.float64],
     threads: int,
 ) -> None: ...
+def best_rows(
+    X: NDArray[np.float32],
+    index: NDArray[np.int64],
+    Q: NDArray[np.float32],
+    offset: int,
+    scores: NDArray[np.float32],
+    positions: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def best_scores(
+    S: NDArray[np.float32],
+    index: NDArray[np.int64],
+    scores: NDArray[np.float32],
+    positions: NDArray[np.int64],
+    threads: int,
+) -> None: ...
+def mixture_sums(
+    X: NDArray[np.float32],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    means: NDArray[np.float32],
+    rates: NDArray[np.float32],
+    logs: NDArray[np.float32],
+    margin: float,
+    counts: NDArray[np.float64],
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    total: NDArray[np.float64],
+) -> int: ...
+def nearest_words(X: NDArray[np.float32], words: NDArray[np.float32], labels: NDArray[np.int32]) -> int: ...
+def residual_sums(
+    X: NDArray[np.float32],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    labels: NDArray[np.int32],
+    words: NDArray[np.float32],
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None: ...
 def one_vs_rest(
     X: NDArray[np.float32],
     y: NDArray[np.int32],
@@ -116,4 +155,35 @@ def move_two(
     pulls: NDArray[np.float32],
     W: NDArray[np.float32],
     threads: int,
+) -> None: ...
+def resample(
+    image: NDArray[np.float32],
+    row_starts: NDArray[np.int32],
+    row_weights: NDArray[np.float32],
+    column_starts: NDArray[np.int32],
+    column_weights: NDArray[np.float32],
+    out: NDArray[np.float32],
+) -> None: ...
+def orientation_cells(
+    image: NDArray[np.float32],
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    profile: NDArray[np.float32],
+    cells: NDArray[np.float32],
+) -> None: ...
+def color_cells(
+    image: NDArray[np.uint8],
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    profile: NDArray[np.float32],
+    cells: NDArray[np.float32],
+) -> None: ...
+def sift_of_cells(
+    cells: NDArray[np.float32],
+    apart: int,
+    step: int,
+    window: NDArray[np.float32],
+    least: float,
+    root: bool,
+    out: NDArray[np.float32],
 ) -> None: ...

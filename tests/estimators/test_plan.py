@@ -1,5 +1,7 @@
 """Steps and numbers of negatives, given or found."""
 
+import warnings
+
 import numpy as np
 import pytest
 from estimators.problems import blobs
@@ -62,3 +64,12 @@ def test_batches_after_fit_keep_its_step_and_beta():
     fitted.partial_fit(X[:2], Y[:2])
     assert (fitted.step_, fitted.beta_) == found
     assert fitted._running.plan.schedule.step == found[0]
+
+
+@pytest.mark.parametrize(("offset", "warns"), [(0.0, False), (10.0, False), (1e3, True)])
+def test_rows_that_differ_by_little_of_their_length_are_told_of(offset, warns):
+    X, y = blobs(k=5, per_class=20)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mc.StochasticClassifier(max_epochs=2, n_threads=1, random_state=0).fit(X + np.float32(offset), y)
+    assert ["subtract the mean" in str(one.message) for one in told] == [True] * warns

@@ -258,6 +258,22 @@ def test_degenerate_rows_have_a_defined_result(X, kernel):
     assert model.gap_ >= 0
 
 
+def test_a_kernel_that_is_no_number_is_refused():
+    rows = np.array([[1.0, -9.0], [2.0, 3.0], [-4.0, 1.0], [5.0, 5.0]])
+    with pytest.raises(ValueError, match="values of the kernel 'poly' must hold finite numbers; row 0"):
+        mc.SharedStructureClassifier("poly", degree=2.5, gamma=1.0).fit(rows, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_scale_of_rows_needs_nothing_but_another_strength(problem, scale):
+    X, y = problem
+    plain = mc.SharedStructureClassifier(C=0.1, smoothing=0.01).fit(X, y)
+    # W is smaller by the scale, and so are its trace norm and where that is rounded off.
+    scaled = mc.SharedStructureClassifier(C=0.1 / scale, smoothing=0.01 / scale).fit(X * scale, y)
+    assert scaled.objective_ * scale == pytest.approx(plain.objective_, rel=2e-3)
+    assert scaled.n_iter_ <= 2 * plain.n_iter_ + 10
+
+
 def test_any_matrix_will_do(problem):
     X, y = blobs()
     dense = mc.SharedStructureClassifier(C=0.3).fit(X, y)

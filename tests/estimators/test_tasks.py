@@ -39,6 +39,7 @@ def test_tasks_with_rows_of_their_own_are_stacked():
         ([1, 1, 1], "task 0 of y must have 2 classes; got 1 class"),
         ([[1, 1], [-1, 2], [1, 3]], "task 1 of y must have 2 classes; got 3 classes"),
         ([[1, 0], [-1, 0], [1, 0]], "task 1 of y must have 2 classes; got 0 classes"),
+        ([0, 1, 1], "got 1 class, as 0 stands for unknown; is it an answer, give unknown=None"),
         (np.zeros((3, 0)), "one answer for each row and task"),
         ([[0.5], [1.0], [2.0]], "continuous"),
     ],
@@ -51,3 +52,8 @@ def test_answers_that_are_none_are_refused(y, message):
 def test_lists_of_different_tasks_are_refused():
     with pytest.raises(ValueError, match="one entry per task; got 1 and 2"):
         encode_lists([np.zeros((2, 3))], [[0, 1], [0, 1]])
+
+
+def test_tasks_of_different_columns_are_refused():
+    with pytest.raises(ValueError, match=r"X must be a list of arrays .*; got shape \(2, 4\) for task 1"):
+        encode_lists([np.zeros((2, 3)), np.zeros((2, 4))], [[0, 1], [0, 1]])

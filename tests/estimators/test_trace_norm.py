@@ -112,6 +112,12 @@ def test_too_few_steps_are_a_warning():
         mc.TraceNormClassifier(trace=0.01, max_iter=2).fit(X, Y)
 
 
+@pytest.mark.parametrize(("solver", "advice"), [("auto", "tolerance$"), ("fista", "or take solver='auto'$")])
+def test_nobody_is_told_to_take_the_solver_he_has(solver, advice):
+    with pytest.warns(ConvergenceWarning, match=advice):
+        mc.TraceNormClassifier(trace=0.01, max_iter=2, solver=solver).fit(X, Y)
+
+
 def test_an_interrupt_leaves_the_best_point():
     def interrupt(record):
         if record["iteration"] == 5:
@@ -183,6 +189,9 @@ def test_nan_is_refused_with_its_place():
         ({"loss": "hinge"}, "loss must be one of softmax, .*; got 'hinge'"),
         ({"solver": "ridge"}, "solver 'ridge' needs a penalty without a gauge"),
         ({"max_seconds": 0}, "max_seconds must be a finite number above 0"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False; got 'no'"),
+        ({"callbacks": None}, "callbacks must be a list of functions; got None"),
+        ({"class_weight": "even"}, "class_weight must be None, 'balanced' or a dictionary; got 'even'"),
     ],
 )
 def test_a_setting_that_is_none_is_one_sentence(settings, message):

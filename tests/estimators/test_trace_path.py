@@ -6,6 +6,8 @@ from estimators.problems import blobs
 from sklearn.exceptions import ConvergenceWarning
 
 import manyclass as mc
+from manyclass.estimators import trace_path
+from manyclass.solvers.solve import solve
 
 X, Y = blobs(k=6, d=10, spread=0.8)
 SMALL = {"traces": 3, "ridges": 2, "random_state": 0}
@@ -80,6 +82,43 @@ def test_an_interrupt_leaves_the_best_so_far():
         assert len(mc.TraceNormPath(**SMALL, callbacks=[interrupt]).fit(X, Y).table_) == 3
 
 
+@pytest.mark.parametrize(("at", "words"), [(0, "interrupted before the refit"), (2, "interrupted in the refit")])
+def test_an_interrupt_of_the_refit_leaves_the_path(monkeypatch, at, words):
+    calls = []
+
+    def interrupt(record):
+        if record["iteration"] == at:
+            raise KeyboardInterrupt
+
+    def refit_interrupted(objective, **settings):
+        calls.append(objective)
+        if len(calls) == 7 and not at:
+            raise KeyboardInterrupt
+        return solve(objective, **settings, callback=interrupt if len(calls) == 7 else None)
+
+    monkeypatch.setattr(trace_path, "solve", refit_interrupted)
+    with pytest.warns(ConvergenceWarning, match=f"{words} after 6 of 6 pairs; .*; fit again"):
+        path = mc.TraceNormPath(**SMALL).fit(X, Y)
+    assert (path.status_, len(path.table_)) == (words, 6)
+    assert path.score(X, Y) > 0.8
+
+
+def test_the_refit_is_within_the_time_of_the_whole(monkeypatch):
+    given = []
+    monkeypatch.setattr(trace_path, "solve", lambda made, **how: given.append(how["max_seconds"]) or solve(made, **how))
+    mc.TraceNormPath(**SMALL, max_seconds=1000.0).fit(X, Y)
+    assert len(given) == 7
+    assert given == sorted(given, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "validation", [X, (X, Y, Y), (X[:, :2], Y), (X, Y + 1)], ids=["rows", "three", "columns", "labels"]
+)
+def test_a_validation_set_that_is_none_is_told_by_its_name(validation):
+    with pytest.raises(ValueError, match=r"^validation must be \(X, y\)"):
+        mc.TraceNormPath(**SMALL).fit(X, Y, validation=validation)
+
+
 def test_constant_features_leave_nothing_to_choose():
     path = mc.TraceNormPath(**SMALL).fit(np.ones_like(X), Y)
     assert {round(row["accuracy"], 9) for row in path.table_} == {round(1 / 6, 9)}
@@ -107,6 +146,7 @@ def test_a_wrong_number_of_axes_is_refused(path):
         ({"ridges": []}, "ridges must hold at least one strength"),
         ({"traces": [-1.0]}, "each of traces must be a finite number, at least 0"),
         ({"validation_fraction": 1.5}, "validation_fraction must be a number between 0 and 1; got 1.5"),
+        ({"refit": "no"}, "refit must be True or False; got 'no'"),
     ],
 )
 def test_a_setting_that_is_none_is_one_sentence(settings, message):

@@ -45,3 +45,7 @@ def test_two_gauges_are_refused(other):
 def test_what_is_no_penalty_cannot_be_added(other):
     with pytest.raises(TypeError, match="unsupported operand"):
         Ridge(1.0) + other
+
+
+def test_the_sum_of_a_list_is_the_sum_of_its_penalties():
+    assert sum([TraceNorm(0.5), Ridge(0.1)]) == TraceNorm(0.5) + Ridge(0.1)

@@ -87,6 +87,23 @@ def test_zero_is_optimal_just_above_the_largest_useful_strength_and_not_below(so
     assert found.objective < found.history[0]["objective"]
 
 
+@pytest.mark.parametrize(("solver", "gauge"), [pair for pair in PAIRS if pair[1]])
+def test_a_loose_tolerance_is_one_of_the_gain_over_zero_too(solver, gauge):
+    made, tolerance = objective(gauge, share=0.95, ridge=0.0), 0.1
+    found, exact = solve(made, solver, tolerance), solve(made, "fista", 1e-6)
+    at_zero = found.history[0]["objective"]
+    assert found.status == "optimal"
+    assert at_zero - found.objective >= (1 - 2 * tolerance) * (at_zero - exact.objective)
+
+
+@pytest.mark.parametrize(("solver", "gauge"), [pair for pair in PAIRS if pair[1]])
+def test_rows_whose_squares_overflow_are_refused(solver, gauge):
+    X, y, weights = rows(4)
+    made = objective(gauge, X=X, y=y, weights=weights).penalty
+    with pytest.raises(ValueError, match="X must be so small that float32 holds the squares of its numbers"):
+        solve(objective(None, X=(1e30 * X).astype(np.float32), y=y, weights=weights).with_penalty(made), solver)
+
+
 def test_all_weights_zero_are_refused():
     X, y, _ = rows(0)
     with pytest.raises(ValueError, match="weights must have a sum above 0"):

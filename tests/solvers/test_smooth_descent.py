@@ -97,3 +97,12 @@ def test_an_optimum_close_to_zero_is_not_solved_by_zero():
     found = descend(problem, 0.05, 1000)
     assert at_zero - best < 0.03 * best
     assert found.objective - best < 0.06 * (at_zero - best)
+
+
+@pytest.mark.parametrize("kind", ["classes", "tasks"])
+@every_penalty
+def test_no_gap_is_larger_than_the_objective(kind, penalty):
+    problem = draw(kind, penalty)
+    found = descend(replace(problem, X=1e6 * problem.X), 1e-9, max_iter=2)
+    assert not found.converged
+    assert found.gap <= found.objective

@@ -131,3 +131,13 @@ def test_zero_is_a_start_like_any_other(solver, gauge):
     found = solve(made, solver, tolerance, start=nothing.point)
     assert found.status == "optimal"
     np.testing.assert_allclose(found.objective, solve(made, "fista", 1e-6).objective, rtol=2 * tolerance)
+
+
+@every_solver
+def test_a_start_that_had_an_intercept_leaves_none_where_none_is_fitted(solver, gauge):
+    tolerance = 1e-3
+    begin, made = solve(objective(gauge), "fista").point, objective(gauge, fit_intercept=False)
+    found, cold = solve(made, solver, tolerance, start=begin), solve(made, "fista", 1e-6)
+    assert begin.b.any()
+    assert not found.b.any()
+    np.testing.assert_allclose(found.objective, cold.objective, rtol=2 * tolerance)

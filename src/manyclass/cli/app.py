@@ -7,6 +7,7 @@ import typer
 from manyclass import __version__
 from manyclass.cli.compress import compress
 from manyclass.cli.demo import demo
+from manyclass.cli.features import features
 from manyclass.cli.info import info
 from manyclass.cli.verify import verify
 
@@ -19,6 +20,9 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command(epilog="Example: manyclass demo -o demo")(demo)
+app.command(epilog="Example: manyclass features photos/ -o photos.store --kind fisher --words 64 --pyramid 1x1,3x1")(
+    features
+)
 app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)
 app.command(epilog="Example: manyclass info small.store")(info)
 app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)

@@ -28,13 +28,13 @@ def glyph_features(images: NDArray[Any]) -> NDArray[np.float32]:
     pools = [(_pooling(images.shape[1], grid), _pooling(images.shape[2], grid)) for grid in _GRIDS]
     out = np.empty((len(images), _DIRECTIONS * sum(grid * grid for grid in _GRIDS)), np.float32)
     for start in range(0, len(images), _AT_ONCE):
-        votes = _votes(images[start : start + _AT_ONCE].astype(np.float32))
+        votes = gradient_votes(images[start : start + _AT_ONCE].astype(np.float32))
         parts = [_unit(np.sqrt((P @ votes @ Q.T).reshape(len(votes), -1))) for P, Q in pools]
         out[start : start + _AT_ONCE] = _unit(np.concatenate(parts, axis=1))
     return out
 
 
-def _votes(images: NDArray[np.float32]) -> NDArray[np.float32]:
+def gradient_votes(images: NDArray[np.float32]) -> NDArray[np.float32]:
     """(m, directions, s, s): the length of the gradient, shared between the two nearest directions."""
     dy, dx = np.gradient(images, axis=(1, 2))
     length = np.hypot(dx, dy)

@@ -9,13 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._threads import get_threads, threads
-from manyclass.estimators.all_or_nothing import all_or_nothing
+from manyclass.data.inputs import open_examples
 from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.labels import encode_labels
 from manyclass.estimators.linear import LinearModel
 from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.settings import class_weight, flag, functions
 from manyclass.estimators.solver_names import named_solver
 from manyclass.estimators.weights import example_weights
 from manyclass.losses.scores import as_score_loss
@@ -30,7 +31,7 @@ from manyclass.solvers.solve import solve
 _WAYS_OUT = {
     "time is up": "raise max_seconds or tolerance",
     "interrupted": "fit again with warm_start=True to go on from here",
-    "not solved": "raise max_iter or tolerance, or take solver='auto'",
+    "not solved": "raise max_iter or tolerance",
     "as near as rounding": "give X as float64 or raise tolerance",
 }
 
@@ -117,6 +118,7 @@ class BatchModel(Probabilities, LinearModel):
         way_out = next((advice for words, advice in _WAYS_OUT.items() if found.status.startswith(words)), None)
         if way_out is not None:
             how_far = f"at most {found.gap:.2g} above it" if np.isfinite(found.gap) else "nobody knows how far above it"
+            way_out += ", or take solver='auto'" if self.solver != "auto" and "max_iter" in way_out else ""
             words = f"{found.status} before the optimum was proved: the objective is {found.objective:.6g}, {how_far}"
             warnings.warn(f"{type(self).__name__}: {words}; {way_out}", ConvergenceWarning, stacklevel=4)
 
@@ -138,6 +140,9 @@ def check_batch_settings(settings: Any) -> None:
         _checks.positive(settings.max_seconds, "max_seconds")
     if settings.n_threads is not None:
         _checks.count(settings.n_threads, "n_threads")
+    class_weight(settings.class_weight)
+    flag(settings.fit_intercept, "fit_intercept")
+    functions(settings.callbacks, "callbacks")
 
 
 def problem_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:

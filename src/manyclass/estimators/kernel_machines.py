@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
 from manyclass._blas import one_thread
+from manyclass.data.inputs import open_features
+from manyclass.data.kernels import Doubles, check_gram, kernel_products
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.inputs import open_features
-from manyclass.estimators.kernels import KERNELS, Doubles, check_gram, fitted_kernel, kernel_matrix, kernel_products
-from manyclass.estimators.settings import number, one_of
+from manyclass.estimators.kernels import KERNELS, fitted_kernel, kernel_matrix
+from manyclass.estimators.settings import number
 from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm, SmoothPenalty
 from manyclass.solvers.coordinates import Points, of_gram, of_rows
 from manyclass.solvers.smooth_descent import Found, descend
@@ -57,7 +59,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one safetensors file, which `manyclass.load` reads; not with a kernel of yours."""
-        from manyclass.estimators.persistence import save
+        from manyclass._models import save
 
         check_is_fitted(self)
         if callable(self.kernel) or callable(self.kernel_["name"]):
@@ -80,11 +82,11 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_machines(self) -> None:
         if not callable(self.kernel):
-            one_of(self.kernel, "kernel", KERNELS)
+            _checks.one_of(self.kernel, "kernel", KERNELS)
         if not isinstance(self.gamma, str) or self.gamma != "scale":
             number(self.gamma, "gamma", "'scale' or a positive number", above=0)
         number(self.coef0, "coef0", "a number")
-        one_of(self.penalty, "penalty", PENALTIES)
+        _checks.one_of(self.penalty, "penalty", PENALTIES)
         for name in ("C", "degree", "smoothing", "sharpness"):
             _checks.positive(getattr(self, name), name)
         _checks.nonnegative(self.tolerance, "tolerance")
@@ -101,7 +103,10 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             check_gram(X)
             return of_gram(X)
         self.X_fit_ = X
-        return of_gram(kernel_matrix(self.kernel_, X, X))
+        with np.errstate(invalid="ignore", over="ignore"):
+            K = kernel_matrix(self.kernel_, X, X)
+        _checks.finite(K, f"values of the kernel {self.kernel!r}")
+        return of_gram(K)
 
     def _penalty(self) -> SmoothPenalty:
         return HalfSquare() if self.penalty == "frobenius" else SmoothedTraceNorm(self.smoothing)
@@ -148,7 +153,8 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _applied(self, matrix: Matrix, weights: Doubles) -> Doubles:
         """Scores (n, k) of weights (m, k) as they are kept."""
         if hasattr(self, "X_fit_"):
-            return kernel_products(self.kernel_, matrix.rows, len(matrix), self.X_fit_, weights)
+            kernel = partial(kernel_matrix, self.kernel_)
+            return kernel_products(kernel, matrix.rows, len(matrix), self.X_fit_, weights)
         return matrix.matmat(weights).astype(np.float64, copy=False)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:

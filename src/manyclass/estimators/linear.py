@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
+from manyclass.data.inputs import open_features
 from manyclass.data.matrix import Matrix
 from manyclass.data.tiles import Floats
-from manyclass.estimators.inputs import open_features
+from manyclass.estimators.plain_formulas import as_objects, as_plain
 from manyclass.solvers.best_classes import Scores, best_classes
 
 
@@ -23,6 +24,10 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     coef_: NDArray[np.float32]  # (k, d)
     intercept_: NDArray[np.float32]  # (k,)
     n_features_in_: int
+
+    # Losses and penalties among the parameters, as a file of the model has them, and back.
+    plain_parameters = staticmethod(as_plain)
+    parameters_of = staticmethod(as_objects)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -65,7 +70,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one safetensors file, which `manyclass.load` reads."""
-        from manyclass.estimators.persistence import save
+        from manyclass._models import save
 
         save(self, path)
 

@@ -8,12 +8,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._blas import one_thread
+from manyclass.data.inputs import open_examples, open_features
+from manyclass.data.kernels import Doubles
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.all_or_nothing import all_or_nothing
-from manyclass.estimators.inputs import open_examples, open_features
 from manyclass.estimators.kernel_machines import KernelMachines
-from manyclass.estimators.kernels import Doubles
 from manyclass.estimators.tasks import Classes, Signs, decode_tasks, encode_lists, encode_tasks, is_known
 from manyclass.estimators.weights import example_weights
 from manyclass.losses.task_hinge import TaskHinge

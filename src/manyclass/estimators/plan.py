@@ -1,5 +1,6 @@
 """Plan: the algorithm and the schedule that settings ask for, with what is "auto" found on a sample."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,11 +12,12 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.schedule import Schedule
 from manyclass.solvers.sgd import Algorithm
 from manyclass.solvers.tuning import Trial, find_beta, find_step
-from manyclass.solvers.validation import usual_square
+from manyclass.solvers.validation import usual_squares
 
 # The constant feature of the bias has this share of the mean square of a row, in whatever unit X comes.
 _BIAS_SHARE = 0.1
 _LENGTHS = 1e-15, 1e15
+_APART = 1e-3  # with less of the squared length that is not the mean's, machines were seen to guess
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,20 @@ def _tuned(plan: Plan, settings: Any, trial: Trial) -> Plan:
 
 
 def _square(problem: Problem, rng: np.random.Generator) -> float:
-    square = usual_square(problem, rng)
+    square, apart = usual_squares(problem, rng)
     if square and not _LENGTHS[0] ** 2 <= square <= _LENGTHS[1] ** 2:
         least, most = _LENGTHS
         raise ValueError(
             f"X must have rows of lengths between {least:g} and {most:g}, so that float32 can hold the steps; "
             f"got about {np.sqrt(square):.1g}; scale X"
+        )
+    # Rows that are all the same, but for rounding, have nothing to learn from, and no way out.
+    if 1e-9 < apart < _APART:
+        warnings.warn(
+            f"rows of X differ from one another in {apart:.1g} of their squared length only, so that most steps follow "
+            "what they have in common and little is learned; subtract the mean of X from its rows",
+            UserWarning,
+            stacklevel=2,
         )
     # Where all rows are zero there is only the bias to learn.
     return square or 1.0

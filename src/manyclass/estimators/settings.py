@@ -13,8 +13,8 @@ from manyclass.losses.margin import MARGIN_LOSSES
 
 def check_settings(settings: Any) -> None:
     """Refuse the first setting that is not one, in a sentence; classes and data are checked elsewhere."""
-    one_of(settings.objective, "objective", OBJECTIVES)
-    one_of(settings.loss, "loss", MARGIN_LOSSES)
+    _checks.one_of(settings.objective, "objective", OBJECTIVES)
+    _checks.one_of(settings.loss, "loss", MARGIN_LOSSES)
     if settings.beta is not None and not _is_auto(settings.beta):
         number(settings.beta, "beta", "'auto', None or a positive number", above=0, most=np.inf)
     if not _is_auto(settings.step):
@@ -26,22 +26,16 @@ def check_settings(settings: Any) -> None:
     _checks.count(settings.patience, "patience")
     if settings.n_threads is not None:
         _checks.count(settings.n_threads, "n_threads")
-    _class_weight(settings.class_weight)
+    class_weight(settings.class_weight)
     for name in ("step_decay", "early_stopping", "refit", "balanced", "warm_start"):
         flag(getattr(settings, name), name)
-    _functions(settings.callbacks, "callbacks")
+    functions(settings.callbacks, "callbacks")
 
 
 def flag(value: Any, name: str) -> None:
     """Refuse a setting that is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}")
-
-
-def one_of(value: Any, name: str, names: Any) -> None:
-    """Refuse a setting that is none of the names."""
-    if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
 
 
 def number(
@@ -64,13 +58,15 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _class_weight(value: Any) -> None:
+def class_weight(value: Any) -> None:
+    """Refuse weights of classes that are none."""
     named = isinstance(value, str) and value == "balanced"
     if not (named or value is None or isinstance(value, dict)):
         raise ValueError(f"class_weight must be None, 'balanced' or a dictionary; got {value!r}")
 
 
-def _functions(value: Any, name: str) -> None:
+def functions(value: Any, name: str) -> None:
+    """Refuse what is no list of functions."""
     # Not what can be gone through once only, as there may be two phases.
     if not isinstance(value, Collection) or not all(callable(function) for function in value):
         raise ValueError(f"{name} must be a list of functions; got {value!r}")

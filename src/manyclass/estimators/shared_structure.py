@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._blas import one_thread
+from manyclass.data.inputs import open_examples
+from manyclass.data.kernels import Doubles
 from manyclass.data.tiles import Floats
-from manyclass.estimators.all_or_nothing import all_or_nothing
-from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.kernel_machines import KernelMachines
-from manyclass.estimators.kernels import Doubles
 from manyclass.estimators.labels import check_labels, encode_labels, known_labels, new_labels
 from manyclass.estimators.linear import LinearModel
 from manyclass.estimators.weights import example_weights

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._threads import get_threads, threads
+from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.all_or_nothing import all_or_nothing
 from manyclass.estimators.batches import Batches, refuse_other_objective
 from manyclass.estimators.callbacks import CallbackSupport, FitTask, with_callbacks
 from manyclass.estimators.epochs import after_epoch, watched
 from manyclass.estimators.growing import growth_problem, joined
 from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.inputs import open_examples
 from manyclass.estimators.labels import check_classes, encode_labels, known_labels
 from manyclass.estimators.linear import LinearModel
 from manyclass.estimators.objectives import epochs_of_a_round

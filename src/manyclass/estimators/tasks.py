@@ -20,7 +20,8 @@ def encode_tasks(y: Any, n: int, unknown: Any) -> tuple[Classes, Signs]:
     signs = np.zeros((n, len(answers)), np.int8)
     for task, column in enumerate(answers):
         known = np.flatnonzero(is_known(column, unknown))
-        pair, signs[known, task] = _encode(column[known], task)
+        unsaid = f", as {unknown!r} stands for unknown; is it an answer, give unknown=None" if len(known) < n else ""
+        pair, signs[known, task] = _encode(column[known], task, unsaid)
         classes.append(pair)
     return classes, signs
 
@@ -29,6 +30,10 @@ def encode_lists(X: list[Any], y: list[Any]) -> tuple[NDArray[Any], Classes, Sig
     """(all rows, the two answers of each task, signs), of tasks that have rows (n_j, d) and answers (n_j,) each."""
     if len(X) != len(y):
         raise ValueError(f"X and y must be lists with one entry per task; got {len(X)} and {len(y)}")
+    X = [np.asarray(rows) for rows in X]
+    for task, rows in enumerate(X):
+        if rows.ndim != 2 or rows.shape[1] != X[0].shape[1]:
+            raise ValueError(f"X must be a list of arrays (n_j, d), with one d; got shape {rows.shape} for task {task}")
     ends = np.cumsum([0, *(len(rows) for rows in X)])
     classes: Classes = []
     signs = np.zeros((ends[-1], len(X)), np.int8)
@@ -36,7 +41,7 @@ def encode_lists(X: list[Any], y: list[Any]) -> tuple[NDArray[Any], Classes, Sig
         start, end = ends[task : task + 2]
         pair, signs[start:end, task] = _encode(check_labels(answers, end - start), task)
         classes.append(pair)
-    return np.concatenate([np.asarray(rows) for rows in X]), classes, signs
+    return np.concatenate(X), classes, signs
 
 
 def decode_tasks(S: NDArray[Any], classes: Classes) -> NDArray[Any]:
@@ -63,9 +68,10 @@ def is_known(y: NDArray[Any], unknown: Any) -> NDArray[np.bool_]:
     return np.asarray(y == y if unknown != unknown else y != unknown)
 
 
-def _encode(answers: NDArray[Any], task: int) -> tuple[NDArray[Any], Signs]:
+def _encode(answers: NDArray[Any], task: int, unsaid: str = "") -> tuple[NDArray[Any], Signs]:
     pair, codes = np.unique(check_labels(answers, len(answers)), return_inverse=True)
     if len(pair) != 2:
         kinds = "1 class" if len(pair) == 1 else f"{len(pair)} classes"
-        raise ValueError(f"Only binary classification is supported: task {task} of y must have 2 classes; got {kinds}")
+        rule = f"Only binary classification is supported: task {task} of y must have 2 classes"
+        raise ValueError(f"{rule}; got {kinds}{unsaid if len(pair) < 2 else ''}")
     return pair, (2 * codes - 1).astype(np.int8)

@@ -1,6 +1,7 @@
 """TraceNormPath: a grid of trace norms and ridges for little more than the price of one, and the best of them."""
 
 import os
+import time
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -14,17 +15,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
 from manyclass._threads import get_threads, threads
 from manyclass.data.tiles import Floats
-from manyclass.estimators.all_or_nothing import all_or_nothing
 from manyclass.estimators.batch import check_batch_settings, problem_of, seed_of, told
 from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.inputs import open_examples
-from manyclass.estimators.labels import known_labels
+from manyclass.estimators.settings import flag
 from manyclass.estimators.solver_names import named_solver
 from manyclass.estimators.trace_grid import RIDGES, TRACES, grid
 from manyclass.estimators.trace_norm import TraceNormClassifier
 from manyclass.estimators.trace_walk import Walk
+from manyclass.estimators.validation_set import validation_problem
 from manyclass.losses.scores import as_score_loss
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
@@ -39,6 +40,8 @@ from manyclass.solvers.validation import hold_out
 
 # Settings that the classifiers of a path share with it.
 _SHARED = ("loss", "fit_intercept", "solver", "tolerance", "max_iter", "class_weight", "n_threads", "random_state")
+# What ends a path, or the refit after it, before its time.
+_ENDED = ("time is up", "interrupted")
 
 
 def _best_has(name: str) -> Any:
@@ -52,12 +55,12 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     Parameters
     ----------
-    traces, ridges : how many, in geometric steps down from the largest that is useful, which is computed (the trace
-        from which on W = 0, and the ridge that halves the first step); or the strengths themselves.
+    traces, ridges : how many, in geometric steps down from half of the trace from which on W = 0, and from the ridge
+        that halves the first step, both of which are computed; or the strengths themselves.
     validation_fraction : of every class, and at least one example of those that have two, held out unless fit is given
         a validation set. The mean over classes of the accuracy on it decides; of equals, the stronger trace.
     refit : train the best pair again on everything, after a part was held out.
-    max_seconds : for the whole path. What was done until then counts, and nothing is refitted.
+    max_seconds : for the whole path and the refit. What was done until then counts.
     loss, fit_intercept, solver, tolerance, max_iter, class_weight, n_threads : as in `TraceNormClassifier`. The path of
         the paper has solver="published".
     random_state : for the part held out, and for solver "stochastic".
@@ -128,24 +131,41 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
         """Fit all pairs on rows X with labels y; `validation` is (X, y) to judge by, in place of a part held out.
 
-        Ctrl-C and `max_seconds` end the path with the best of the pairs so far, and a ConvergenceWarning. After an
-        error, or Ctrl-C before the first pair is done, nothing has changed.
+        Ctrl-C and `max_seconds` end the path, or the refit, with the best of the pairs so far, and a
+        ConvergenceWarning. After an error, or Ctrl-C before the first pair is done, nothing has changed.
         """
+        started = time.perf_counter()
         check_batch_settings(self)
         _check_fraction(self.validation_fraction)
+        flag(self.refit, "refit")
         with threads(self.n_threads or get_threads()), told_of_the_end(self.callbacks):
             problem = problem_of(self, X, y, sample_weight)
             seed = seed_of(self)
             train, judged = self._split(problem, validation, seed)
             walk = self._walk(train, judged, seed)
             self.table_, self.status_, self.n_iter_ = walk.rows, walk.status, walk.steps
-            found, trace, ridge = walk.solution, walk.trace, walk.ridge
+            found = walk.solution
             if self.refit and len(train) < len(problem) and walk.status == "done":
-                everything = self._objective(problem).with_penalty(_penalty(trace, ridge))
-                found = self._solver(seed)(everything, start=found.point)
-        self.best_ = self._model(trace, ridge, found)
+                found = self._refitted(problem, walk, seed, started)
+        self.best_ = self._model(walk.trace, walk.ridge, found)
         self._warn(walk)
         return self
+
+    def _refitted(self, problem: Problem, walk: Walk, seed: int, started: float) -> Solution:
+        """The best pair on everything; after Ctrl-C or without time, as far as it came, or as the path has it."""
+        left = None if self.max_seconds is None else self.max_seconds - (time.perf_counter() - started)
+        if left is not None and left <= 0:
+            self.status_ = "time is up before the refit"
+            return walk.solution
+        everything = self._objective(problem).with_penalty(_penalty(walk.trace, walk.ridge))
+        try:
+            found: Solution = self._solver(seed)(everything, start=walk.solution.point, max_seconds=left)
+        except KeyboardInterrupt:
+            self.status_ = "interrupted before the refit"
+            return walk.solution
+        if found.status in _ENDED:
+            self.status_ = f"{found.status} in the refit"
+        return found
 
     def _walk(self, train: Problem, judged: Problem, seed: int) -> Walk:
         objective = self._objective(train)
@@ -168,8 +188,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
             train, held = hold_out(problem, self.validation_fraction, np.random.default_rng(seed))
             # Where no class can spare an example, those that there are must do.
             return (train, held) if len(held) else (problem, problem)
-        matrix = open_examples(self, validation[0])
-        return problem, Problem.whole(matrix, known_labels(validation[1], self.classes_, len(matrix)), problem.k)
+        return problem, validation_problem(self, validation)
 
     def _model(self, trace: float, ridge: float, found: Solution | None = None) -> TraceNormClassifier:
         """The classifier of one pair; fitted, if there is a solution."""
@@ -183,16 +202,24 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         return model
 
     def _warn(self, walk: Walk) -> None:
-        if walk.status in ("time is up", "interrupted"):
-            words = f"{walk.status} after {len(walk.rows)} of {walk.points} pairs; best_ is the best of those"
-            advice = "raise max_seconds, or take fewer traces and ridges"
-            warnings.warn(f"TraceNormPath: {words}, and was not refitted; {advice}", ConvergenceWarning, stacklevel=4)
+        if self.status_.startswith(_ENDED):
+            words = f"{self.status_} after {len(walk.rows)} of {walk.points} pairs; best_ is the best of those"
+            refitted = "was refitted in part" if self.status_.endswith("in the refit") else "was not refitted"
+            advice = "raise max_seconds, or take fewer traces and ridges" if "time" in self.status_ else "fit again"
+            warnings.warn(f"TraceNormPath: {words}, and {refitted}; {advice}", ConvergenceWarning, stacklevel=4)
             return
-        unsolved = [row for row in walk.rows if not row["status"].startswith("optimal")]
+        unsolved = [row for row in walk.rows if not self._settled(row)]
         if unsolved:
             words = f"{len(unsolved)} of {walk.points} pairs were not solved to the tolerance"
             advice = "see their status in table_; raise max_iter or tolerance"
             warnings.warn(f"TraceNormPath: {words}; {advice}", ConvergenceWarning, stacklevel=4)
+
+    def _settled(self, row: dict[str, Any]) -> bool:
+        """Optimal, or ended by rounding where the gap is small beside the objective: nothing that a user could mend."""
+        rounded = row["status"].startswith("as near as rounding")
+        return bool(
+            row["status"].startswith("optimal") or (rounded and row["gap"] <= self.tolerance * row["objective"])
+        )
 
     @property
     def coef_(self) -> Floats:

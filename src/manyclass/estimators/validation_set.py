@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from manyclass.estimators.inputs import open_examples
+from manyclass.data.inputs import open_examples
 from manyclass.estimators.labels import known_labels
 from manyclass.solvers.problem import Problem
 

@@ -1,5 +1,26 @@
-"""How good predictions are: arrays in, numbers out, with NumPy alone."""
+"""How good predictions and rankings are: arrays in, numbers out, with NumPy alone."""
 
+from manyclass.evaluation.average_precision import average_precision, precision_at
+from manyclass.evaluation.bootstrap import Comparison, paired_bootstrap
 from manyclass.evaluation.classification import Confusion, accuracy, class_accuracies, confusions, top_k_accuracy
+from manyclass.evaluation.retrieval import average_precisions, mean_average_precision, mean_precision_at
+from manyclass.evaluation.truth import Query, Truth
+from manyclass.evaluation.truth_files import read_truth
 
-__all__ = ["Confusion", "accuracy", "class_accuracies", "confusions", "top_k_accuracy"]
+__all__ = [
+    "Comparison",
+    "Confusion",
+    "Query",
+    "Truth",
+    "accuracy",
+    "average_precision",
+    "average_precisions",
+    "class_accuracies",
+    "confusions",
+    "mean_average_precision",
+    "mean_precision_at",
+    "paired_bootstrap",
+    "precision_at",
+    "read_truth",
+    "top_k_accuracy",
+]

@@ -25,7 +25,7 @@ def as_pair(y: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[Any], NDArray[A
     """True and predicted labels, as many and of the same kind."""
     truth, guess = as_labels(y, "y"), as_labels(predicted, "predicted")
     _checks.same_length(guess, truth, "predicted", "y")
-    _same_kind(guess, truth, "predicted")
+    same_kind(guess, truth, "predicted")
     return truth, guess
 
 
@@ -43,7 +43,7 @@ def positions(y: ArrayLike, classes: ArrayLike | None, n_classes: int) -> NDArra
 def _places(labels: NDArray[Any], classes: NDArray[Any], n_classes: int) -> NDArray[np.intp]:
     if len(classes) != n_classes:
         raise ValueError(f"classes must have one label per column of scores ({n_classes}); got {len(classes)}")
-    _same_kind(classes, labels, "classes")
+    same_kind(classes, labels, "classes")
     order = np.argsort(classes, kind="stable")
     ranked = classes[order]
     again = np.flatnonzero(ranked[1:] == ranked[:-1])
@@ -54,9 +54,12 @@ def _places(labels: NDArray[Any], classes: NDArray[Any], n_classes: int) -> NDAr
     return found
 
 
-def _same_kind(labels: NDArray[Any], y: NDArray[Any], name: str) -> None:
-    if (labels.dtype.kind == "U") != (y.dtype.kind == "U"):
-        raise ValueError(f"{name} must be labels such as y holds, of {y.dtype}; got dtype {labels.dtype}")
+def same_kind(labels: NDArray[Any], others: NDArray[Any], name: str, name_of_others: str = "y") -> None:
+    """Refuse to compare strings with numbers."""
+    if (labels.dtype.kind == "U") != (others.dtype.kind == "U"):
+        raise ValueError(
+            f"{name} must be labels such as {name_of_others} holds, of {others.dtype}; got dtype {labels.dtype}"
+        )
 
 
 def _refuse(wrong: NDArray[np.bool_], labels: NDArray[Any], rule: str) -> None:

@@ -48,3 +48,7 @@ class Penalty(ABC):
         from manyclass.penalties.sums import add
 
         return add(self, other) if isinstance(other, Penalty) else NotImplemented
+
+    def __radd__(self, other: object) -> Penalty:
+        """For `sum`, which begins with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented

@@ -17,12 +17,17 @@ _STEPS = 200
 
 @dataclass(frozen=True)
 class Baseline:
-    """b (k,) that is best for W = 0, the mean loss with it, its gradient by W there (d, k), and X's mean row (d,)."""
+    """b (k,) that is best for W = 0, the mean loss with it, its gradient by W there (d, k), and X's mean row (d,).
+
+    `allowed` is X'Q (d, k) for Q_i = p_i (shares - e_y), with the shares of the classes among the rows: a point of the
+    dual problem for any loss, and well inside.
+    """
 
     b: Doubles
     loss: float
     gradient: Floats
     mean: Doubles
+    allowed: Doubles
 
 
 def baseline(objective: Objective) -> Baseline:
@@ -33,7 +38,8 @@ def baseline(objective: Objective) -> Baseline:
         b, loss = _best_intercept(classes, objective.fit_intercept)
         R = _gradients(classes, b)
         gradient = (sums @ R).astype(objective.dtype)
-    return Baseline(b, loss, gradient, sums.sum(axis=1))
+    mean = sums.sum(axis=1)
+    return Baseline(b, loss, gradient, mean, np.outer(mean, objective.rows.shares()) - sums)
 
 
 def largest_useful(objective: Objective) -> float:

@@ -64,7 +64,7 @@ def solved(gap: float, value: float, base: Baseline, tolerance: float, dtype: An
     gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
     """
     rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
-    return np.isfinite(gap) and gap <= max(tolerance * scale(value - gap, base), rounding)
+    return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
 
 
 def scale(value: float, base: Baseline) -> float:

@@ -24,10 +24,10 @@ class Feasible(Protocol):
 
 
 class Mixed:
-    """(1 - share) (Q - p sums') + share Q0, with Q0 that of W = 0: no more products with X.
+    """(1 - share) (Q - p sums') + share Q0, with Q0 = p (shares - e_y)': no more products with X.
 
     Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
-    about the share of c among the rows, for losses whose gradient at W = 0 is not zero for any class.
+    the share of c among the rows. The gradient at W = 0 is not, for the smoothed hinge.
     """
 
     def __init__(self, objective: Objective, slope: Slope, base: Baseline):
@@ -42,14 +42,14 @@ class Mixed:
         if not self.slope.b.any():
             return G
         centered = G - np.outer(self.base.mean, self.slope.b)
-        return np.asarray((1 - self.share) * centered + self.share * self.base.gradient)
+        return np.asarray((1 - self.share) * centered + self.share * self.base.allowed)
 
     def rows(self, R: Floats, y: Labels) -> Floats:
         """Q'_i / p_i."""
         if not self.slope.b.any():
             return R
-        S = np.tile(self.base.b.astype(R.dtype), (len(R), 1))
-        R0 = self.objective.rows.loss.value_and_gradient(S, y)[1]
+        R0 = np.tile(self.objective.rows.shares().astype(R.dtype), (len(R), 1))
+        R0[np.arange(len(R)), y] -= 1
         return ((1 - self.share) * (R - self.slope.b) + self.share * R0).astype(R.dtype)
 
 

@@ -20,27 +20,34 @@ def ridge(objective: Objective, run: Run, base: Baseline, start: Point | None, t
     begin = start or zero(objective, base.b)
     x = function.pack(begin.whole().astype(np.float64), begin.b)
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
-    target = tolerance
+    target, unproved = tolerance, "as near as rounding allows"
     for step in quasi_newton.descend(function, x, function.first_length(x), slack=slack):
         point = function.point(step.x)
         run.record(point, step.value)
-        if solved(_size(step, objective), step.value, base, target, objective.dtype):
-            run.certified(point, certify(objective, point, base))
-            if objective.ridge.strength == 0 or solved(run.gap, run.value, base, tolerance, objective.dtype):
+        if solved(_size(step, function), step.value, base, target, objective.dtype):
+            if objective.ridge.strength == 0 or _proved(objective, run, base, point, tolerance):
                 return "optimal"
             target /= 2
         if len(run.history) >= max_iter:
-            return f"not solved in {max_iter} steps"
-    run.certified(function.point(step.x), certify(objective, function.point(step.x), base))
-    settled = solved(run.gap, run.value, base, tolerance, objective.dtype)
-    return "optimal" if settled else "as near as rounding allows"
+            unproved = f"not solved in {max_iter} steps"
+            break
+    return "optimal" if _proved(objective, run, base, point, tolerance) else unproved
 
 
-def _size(step: quasi_newton.Step, objective: Objective) -> float:
-    """About the gap: |gradient|^2 / (4 ridge), or |gradient| |x| where there is hardly any ridge."""
-    length = float(np.linalg.norm(step.gradient))
-    strong = length * length / (4 * objective.ridge.strength) if objective.ridge.strength else np.inf
-    return min(strong, length * float(np.linalg.norm(step.x)))
+def _proved(objective: Objective, run: Run, base: Baseline, point: Whole, tolerance: float) -> bool:
+    """Certify a point; whether its gap is small enough."""
+    run.certified(point, certify(objective, point, base))
+    return np.isfinite(run.gap) and solved(run.gap, run.value, base, tolerance, objective.dtype)
+
+
+def _size(step: quasi_newton.Step, function: "_Function") -> float:
+    """About the gap: |gradient|^2 / (4 ridge), or |gradient| |x| where there is hardly any ridge.
+
+    As x may be zero, it is never less than |gradient|^2 / (2 curvature), which one step along the gradient gains.
+    """
+    length, ridge = float(np.linalg.norm(step.gradient)), function.objective.ridge
+    strong = length * length / (4 * ridge.strength) if ridge.strength else np.inf
+    return max(min(strong, length * float(np.linalg.norm(step.x))), length * length / (2 * function.curvature))
 
 
 class _Function:
@@ -50,6 +57,8 @@ class _Function:
         self.objective = objective
         self.eigenvalue = largest_eigenvalue(objective)
         self.unit = float(np.sqrt(self.eigenvalue))
+        # No eigenvalue of the Hessian by x is larger.
+        self.curvature = 2 * objective.rows.loss.curvature * self.eigenvalue + objective.ridge.curvature
 
     def pack(self, W: Doubles, b: Doubles) -> Doubles:
         return np.concatenate([W.ravel(), b / self.unit])
@@ -60,8 +69,7 @@ class _Function:
 
     def first_length(self, x: Doubles) -> float:
         """That of a step along the gradient which surely descends."""
-        curvature = 2 * self.objective.rows.loss.curvature * self.eigenvalue + self.objective.ridge.curvature
-        return max(float(np.linalg.norm(self(x)[1])), 1e-300) / curvature
+        return max(float(np.linalg.norm(self(x)[1])), 1e-300) / self.curvature
 
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
         point, objective = self.point(x), self.objective

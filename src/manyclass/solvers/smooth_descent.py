@@ -42,8 +42,10 @@ class _Watch:
 
     def __init__(self, problem: SmoothProblem, tolerance: float):
         self.problem, self.tolerance = problem, tolerance
-        self.bound, self.n_iter = -np.inf, 0
-        self.at_zero = problem.at(np.zeros(problem.shape)).objective
+        nothing = problem.at(np.zeros(problem.shape))
+        # R = 0 is a point of the dual too, and keeps the gap from being larger than what no loss can be below.
+        self.bound, self.n_iter = problem.dual(nothing._replace(pull=0 * nothing.pull, R=0 * nothing.R)), 0
+        self.at_zero = nothing.objective
         self.point: Point
 
     def __call__(self, w: Doubles) -> tuple[float, Doubles]:

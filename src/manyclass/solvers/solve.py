@@ -104,8 +104,24 @@ def _run(
     base = baseline(objective) if base is None else base
     nothing = zero(objective, base.b)
     run.record(nothing, base.loss)
-    gauge = objective.gauge
-    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + tolerance):
+    _check_size(objective, base)
+    gauge, rounding = objective.gauge, 10 * float(np.finfo(objective.dtype).eps)
+    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + rounding):
         run.certified(nothing, certify(objective, nothing, base))
         return "optimal"
-    return minimize(objective, run, base, start, tolerance, max_iter)
+    return minimize(objective, run, base, _allowed(objective, start), tolerance, max_iter)
+
+
+def _allowed(objective: Objective, start: Point | None) -> Point | None:
+    """The start, without its b where none is fitted: solvers leave b alone then."""
+    return start if start is None or objective.fit_intercept else replace(start, b=np.zeros(objective.k))
+
+
+def _check_size(objective: Objective, base: Baseline) -> None:
+    """Refuse rows whose products overflow."""
+    length, most = float(np.linalg.norm(base.gradient.astype(np.float64))), float(np.finfo(objective.dtype).max)
+    if objective.gauge is not None and not length < np.sqrt(most) / objective.n:
+        raise ValueError(
+            f"X must be so small that {objective.dtype} holds the squares of its numbers; the gradient at W = 0 is "
+            f"{length:.2g} long; divide X by its scale"
+        )

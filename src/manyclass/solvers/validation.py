@@ -42,18 +42,19 @@ def sample(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
     return problem.part(np.sort(rng.choice(problem.index, size, replace=False)))
 
 
-def usual_square(problem: Problem, rng: np.random.Generator, size: int = 512) -> float:
-    """|x|^2 as it usually is, on a sample: the unit in which steps are measured.
+def usual_squares(problem: Problem, rng: np.random.Generator, size: int = 512) -> tuple[float, float]:
+    """|x|^2 as it usually is, the unit in which steps are measured; and the share of it in which rows differ.
 
-    The median, for which a few rows of another size do not count; the mean where most rows are zero.
+    On a sample. The median, for which a few rows of another size do not count; the mean where most rows are zero.
     """
     index = sample(problem, size, rng).index
     step = max(1, (1 << 18) // max(1, problem.d))
-    squares = [
-        np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        for rows in (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step))
-    ]
-    if not squares:
-        return 1.0
+    squares, total = [np.zeros(0)], np.zeros(problem.d)
+    for rows in (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step)):
+        squares.append(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        total += rows.sum(axis=0, dtype=np.float64)
     usual = np.concatenate(squares)
-    return float(np.median(usual) or usual.mean())
+    if not len(usual):
+        return 1.0, 1.0
+    mean, square = total / len(usual), usual.mean()
+    return float(np.median(usual) or square), 1 - float(mean @ mean / square) if square else 1.0

@@ -4,9 +4,6 @@ import os
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
 
 from manyclass import _checks
 from manyclass.data.matrix import Matrix
@@ -14,12 +11,14 @@ from manyclass.data.opening import as_matrix
 from manyclass.data.tiles import spans
 
 
-def open_features(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matrix:
+def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
     """X as a Matrix; arrays pass scikit-learn's checks on the way, must be finite, and keep their dtype.
 
     With `reset` the estimator takes the number and the names of the columns from X; else they must be its own.
     """
     if not _ours(X):
+        from sklearn.utils.validation import validate_data
+
         # Of NaN and infinity we speak ourselves, and say where they are; as in scikit-learn, before we count columns.
         plain = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
         if plain:
@@ -40,7 +39,7 @@ def open_features(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matr
     return matrix
 
 
-def open_examples(estimator: BaseEstimator, X: Any, reset: bool = False) -> Matrix:
+def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
     """X to learn from: some rows, and in each of them finite numbers that float32 can hold."""
     matrix = open_features(estimator, X, reset)
     if 0 in matrix.shape:
@@ -57,7 +56,7 @@ def _ours(X: Any) -> bool:
 
 def _refuse_infinite_entries(X: Any) -> None:
     """Refuse NaN and infinity in an array, or a sparse one of compressed rows."""
-    if issparse(X):
+    if hasattr(X, "indptr"):
         for place in np.flatnonzero(~np.isfinite(X.data))[:1]:
             _not_finite(int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place]))
     elif X.dtype.kind == "f":

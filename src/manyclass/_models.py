@@ -6,39 +6,47 @@ labels are numbers); its content is
     {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
      "parameters": {name: value}, "fitted": {name: value}}
 
-with values as `plain_values` has them. Not kept are what belongs to a run rather than to a model (callbacks, the path
-of the checkpoint, generators of random numbers) and what `partial_fit` has under way: it goes on from the weights.
+with values as `_plain_values` has them; a class whose parameters are objects has `plain_parameters` and
+`parameters_of` to describe them, and one whose arrays are not a linear classifier's has `fitted_shapes`. Not kept are
+what belongs to a run rather than to a model (callbacks, the path of the checkpoint, generators of random numbers) and
+what `partial_fit` has under way: it goes on from the weights.
 """
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 import manyclass
+from manyclass._plain_values import decode, encode
 from manyclass._tensors import Arrays, Format
-from manyclass.estimators.plain_formulas import as_objects, as_plain
-from manyclass.estimators.plain_values import decode, encode
-
-if TYPE_CHECKING:
-    from manyclass.estimators.linear import LinearModel
 
 FORMAT = Format("manyclass model", 1, "restore the file from a copy or save the model again")
-# The estimators that may be saved and loaded. A file names one of them, and never a module.
+# The models that may be saved and loaded, and where they live. A file names one of them, and never a module.
 _HOMES = {
-    "LinearClassifier": "manyclass.estimators.linear_classifier",
-    "MultiTaskTraceNorm": "manyclass.estimators.multi_task",
-    "SharedStructureClassifier": "manyclass.estimators.shared_structure",
-    "StochasticClassifier": "manyclass.estimators.stochastic",
-    "TraceNormClassifier": "manyclass.estimators.trace_norm",
+    "BagOfWords": "features.bag_of_words",
+    "ExemplarLDA": "exemplar.discriminant",
+    "ExemplarSVM": "exemplar.hinge",
+    "FisherVectors": "features.fisher",
+    "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
+    "LinearClassifier": "estimators.linear_classifier",
+    "MultiTaskTraceNorm": "estimators.multi_task",
+    "OnnxFeatures": "features.onnx_features",
+    "SharedStructureClassifier": "estimators.shared_structure",
+    "SquareLossExemplar": "exemplar.square_loss",
+    "StochasticClassifier": "estimators.stochastic",
+    "TraceNormClassifier": "estimators.trace_norm",
+    "Vlad": "features.vlad",
+    "WhitenedPCA": "exemplar.whitening",
 }
 _OF_A_RUN = ("callbacks", "checkpoint")
 
 
-def save(model: "LinearModel", path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier to one file, whole or not at all."""
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier or encoder to one file, whole or not at all."""
+    from sklearn.utils.validation import check_is_fitted
+
     check_is_fitted(model)
     name = type(model).__name__
     if name not in _HOMES or _estimator(name) is not type(model):
@@ -54,7 +62,7 @@ def save(model: "LinearModel", path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The classifier that `save` wrote: it predicts the same bits.
+    """The classifier or encoder that `save` wrote: it predicts or encodes to the same bits.
 
     Files that are damaged, cut short, of another kind or of a later version are refused in one sentence. Callbacks,
     checkpoints and generators of random numbers are not kept, and have their defaults.
@@ -67,13 +75,17 @@ def load(path: str | os.PathLike[str]) -> Any:
         parameters, fitted = (
             {key: decode(v, arrays) for key, v in content[k].items()} for k in ("parameters", "fitted")
         )
-        return _restored(_estimator(name)(**as_objects(parameters)), fitted)
+        return _restored(_model_with(_estimator(name), parameters), fitted)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
 
 def _estimator(name: str) -> Any:
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(f"manyclass.{_HOMES[name]}"), name)
+
+
+def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
+    return kind(**(kind.parameters_of(plain) if hasattr(kind, "parameters_of") else plain))
 
 
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
@@ -101,9 +113,9 @@ def _is_fitted_name(name: str) -> bool:
     return name.isidentifier() and name.endswith("_") and not name.startswith("_")
 
 
-def _parameters(model: "LinearModel") -> dict[str, Any]:
-    """The parameters that belong to the model."""
+def _parameters(model: Any) -> dict[str, Any]:
+    """The parameters that belong to the model, as plain values."""
     parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in _OF_A_RUN}
     if isinstance(parameters.get("random_state"), np.random.RandomState | np.random.Generator):
         del parameters["random_state"]
-    return as_plain(parameters)
+    return model.plain_parameters(parameters) if hasattr(model, "plain_parameters") else parameters

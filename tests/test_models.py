@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
-from manyclass.estimators import persistence
+from manyclass import _models
 from manyclass.estimators.linear import LinearModel
 
 K, D = 6, 5
@@ -131,8 +131,8 @@ class Factored(LinearModel):
 
 
 def test_any_linear_classifier_of_plain_attributes_is_saved_once_it_is_on_the_list(data, tmp_path, monkeypatch):
-    monkeypatch.setitem(persistence._HOMES, "Factored", __name__)
-    monkeypatch.setitem(sys.modules, __name__, sys.modules[Factored.__module__])
+    monkeypatch.setitem(_models._HOMES, "Factored", "mine")
+    monkeypatch.setitem(sys.modules, "manyclass.mine", sys.modules[Factored.__module__])
     clf = Factored(rank=3).fit(*data)
     clf.save(tmp_path / "m")
     found = mc.load(tmp_path / "m")
@@ -161,8 +161,8 @@ def test_three_hundred_truncations_are_all_found(model_file):
 
 def change(path, **changes):
     """Write the file again with other content, sealed as it should be."""
-    content, arrays = persistence.FORMAT.read(path)
-    persistence.FORMAT.write(path, {**content, **changes}, arrays)
+    content, arrays = _models.FORMAT.read(path)
+    _models.FORMAT.write(path, {**content, **changes}, arrays)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_f
 
 
 def test_a_model_of_a_later_version_asks_for_a_newer_manyclass(model_file, monkeypatch):
-    monkeypatch.setattr(persistence, "FORMAT", persistence.Format("manyclass model", 0, ""))
+    monkeypatch.setattr(_models, "FORMAT", _models.Format("manyclass model", 0, ""))
     with pytest.raises(ValueError, match="of version 1, and this manyclass reads versions up to 0; install a newer"):
         mc.load(model_file)
 

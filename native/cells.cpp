@@ -1,0 +1,99 @@
+#include "cells.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "dispatch.h"
+#include "parallel.h"
+
+namespace manyclass {
+namespace {
+
+// The share of row y in the cell that starts at `start`; the rows at the ends stand also for those beyond.
+float weight_of(std::ptrdiff_t y, std::ptrdiff_t h, std::ptrdiff_t start, const Profile& profile) {
+  const std::ptrdiff_t taps = std::ptrdiff_t(profile.taps);
+  const std::ptrdiff_t from = y == 0 ? 0 : y - start, to = y == h - 1 ? taps : y - start + 1;
+  float weight = 0.0f;
+  for (std::ptrdiff_t k = std::max<std::ptrdiff_t>(0, from); k < std::min(taps, to); ++k) weight += profile.weights[k];
+  return weight;
+}
+
+// pixels_of(y, out) writes the 8 numbers of every pixel of a row.
+template <class Pixels>
+void pool_image(std::size_t h, std::size_t w, const Lattice& rows, const Lattice& columns, const Profile& profile,
+                const Pixels& pixels_of, float* cells) {
+  const Kernels& loops = kernels();
+  const std::ptrdiff_t end = columns.first + std::ptrdiff_t((columns.count - 1) * columns.step + profile.taps);
+  const std::size_t before = std::size_t(std::max<std::ptrdiff_t>(0, -columns.first));
+  const std::size_t after = std::size_t(std::max<std::ptrdiff_t>(0, end - std::ptrdiff_t(w)));
+  const std::size_t width = columns.count * 8;
+  Buffer<float> line = allocate<float>((before + w + after) * 8), pooled = allocate<float>(width);
+  std::vector<float> weights(rows.count);
+  std::fill_n(cells, rows.count * width, 0.0f);
+  for (std::size_t y = 0; y < h; ++y) {
+    bool used = false;
+    for (std::size_t c = 0; c < rows.count; ++c) {
+      weights[c] = weight_of(std::ptrdiff_t(y), std::ptrdiff_t(h), rows.first + std::ptrdiff_t(c * rows.step), profile);
+      used |= weights[c] != 0.0f;
+    }
+    if (!used) continue;
+    float* inside = line.get() + before * 8;
+    pixels_of(y, inside);
+    for (std::size_t x = 0; x < before; ++x) std::copy_n(inside, 8, line.get() + x * 8);
+    for (std::size_t x = 0; x < after; ++x) std::copy_n(inside + (w - 1) * 8, 8, inside + (w + x) * 8);
+    const std::size_t skip = std::size_t(std::ptrdiff_t(before) + columns.first);
+    loops.pool(line.get() + skip * 8, profile.weights, profile.taps, columns.step, columns.count, pooled.get());
+    for (std::size_t c = 0; c < rows.count; ++c)
+      if (weights[c] != 0.0f) loops.add_multiple(weights[c], pooled.get(), width, cells + c * width);
+  }
+}
+
+void gradient(const float* image, std::size_t h, std::size_t w, std::size_t y, float* dx, float* dy) {
+  const float* here = image + y * w;
+  const float* above = y > 0 ? here - w : here;
+  const float* below = y + 1 < h ? here + w : here;
+  const float half = y > 0 && y + 1 < h ? 0.5f : 1.0f;
+  for (std::size_t x = 0; x < w; ++x) dy[x] = half * (below[x] - above[x]);
+  for (std::size_t x = 1; x + 1 < w; ++x) dx[x] = 0.5f * (here[x + 1] - here[x - 1]);
+  dx[0] = w > 1 ? here[1] - here[0] : 0.0f;
+  if (w > 1) dx[w - 1] = here[w - 1] - here[w - 2];
+}
+
+}  // namespace
+
+void orientation_cells(const float* image, std::size_t h, std::size_t w, Lattice rows, Lattice columns, Profile profile,
+                       float* cells) {
+  const Kernels& loops = kernels();
+  Buffer<float> dx = allocate<float>(w), dy = allocate<float>(w);
+  auto pixels_of = [&](std::size_t y, float* out) {
+    gradient(image, h, w, y, dx.get(), dy.get());
+    loops.vote(dx.get(), dy.get(), w, out);
+  };
+  pool_image(h, w, rows, columns, profile, pixels_of, cells);
+}
+
+void color_cells(const std::uint8_t* image, std::size_t h, std::size_t w, Lattice rows, Lattice columns,
+                 Profile profile, float* cells) {
+  auto pixels_of = [&](std::size_t y, float* out) {
+    const std::uint8_t* pixel = image + y * w * 3;
+    for (std::size_t x = 0; x < w; ++x, pixel += 3, out += 8) {
+      for (int c = 0; c < 3; ++c) {
+        const float v = float(pixel[c]) - 128.0f;
+        out[c] = v;
+        out[3 + c] = v * v;
+      }
+      out[6] = out[7] = 0.0f;
+    }
+  };
+  pool_image(h, w, rows, columns, profile, pixels_of, cells);
+}
+
+void sift_of_cells(const float* cells, std::size_t columns, std::size_t apart, std::size_t step, std::size_t high,
+                   std::size_t wide, const float* window, float least, bool root, float* out) {
+  const Kernels& loops = kernels();
+  for (std::size_t i = 0; i < high; ++i)
+    loops.sift(cells + i * step * columns * 8, apart * columns * 8, apart * 8, step * 8, wide, window, least, root,
+               out + i * wide * 128);
+}
+
+}  // namespace manyclass

@@ -1,0 +1,168 @@
+"""manyclass features: a folder of pictures into a store of features."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manyclass.cli.encoder_files import encoder_path, kept_or_made
+from manyclass.cli.failures import complain, reported
+from manyclass.cli.feature_codes import Coded, quantizer_for
+from manyclass.cli.feature_kinds import EncoderKind, chosen_kind
+from manyclass.cli.output import print_json, print_table, seconds, size
+from manyclass.cli.paths import expanded
+from manyclass.cli.progress import progress
+
+if TYPE_CHECKING:
+    from manyclass.datasets import ImageSet
+    from manyclass.features.writing import FeatureRun
+
+_SHOWN = 5
+
+
+@reported("the images done so far are safe; give the same command again to go on")
+def features(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            callback=expanded, help="A folder of images, one folder per class or train/ and val/ in it; or a CSV."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The store to write.")],
+    kind: Annotated[
+        str, typer.Option(help="fisher, bow or vlad; a network, model.onnx; or an encoder that was saved before.")
+    ] = "fisher",
+    words: Annotated[int | None, typer.Option(min=1, help="Gaussians of fisher, words of bow and vlad.")] = None,
+    descriptors: Annotated[str | None, typer.Option(help="sift, color, or sift,color.")] = None,
+    components: Annotated[int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.")] = None,
+    pyramid: Annotated[str | None, typer.Option(help="Regions with vectors of their own, such as 1x1,3x1.")] = None,
+    step: Annotated[int | None, typer.Option(min=1, help="Pixels between descriptors.")] = None,
+    scales: Annotated[int | None, typer.Option(min=1, help="Sizes of patches.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, help="Descriptors to learn from.")] = None,
+    layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
+    pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
+    codes: Annotated[Coded, typer.Option(help="Write codes instead of numbers, which are never on disk.")] = Coded.none,
+    block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.")] = 8,
+    max_pixels: Annotated[int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=150_000_000, help="Files with more pixels are skipped.")
+    ] = 50_000_000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same store.")] = 0,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a store that is there.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--restart", help="Go on with an unfinished attempt, or drop it.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> None:
+    """Turn images into features. Bad files are skipped, and listed with the reason in OUT.skipped.jsonl.
+
+    fisher, bow and vlad learn from the images first (from those of train/, if there is one), and keep what they learned
+    in OUT.encoder, with which later images are encoded alike: --kind OUT.encoder. Labels come from the folders. If
+    it is interrupted, the same command goes on where it stopped.
+    """
+    import manyclass as mc
+
+    started = time.perf_counter()
+    options = {
+        "words": words, "descriptors": descriptors, "components": components, "pyramid": pyramid, "step": step,
+        "scales": scales, "samples": samples, "layer": layer, "pooling": pooling, "batch": batch,
+        "max_pixels": max_pixels,
+    }  # fmt: skip
+    wanted = chosen_kind(kind, seed, options)
+    still = quiet or json
+    with mc.threads(threads):
+        _check_free(out, overwrite)
+        images = _images(source)
+        encoder = _encoder(out, wanted, images, overwrite or not resume, still)
+        with progress("encoding", "images", still) as report:
+            run = mc.write_features(
+                out,
+                images.paths,
+                encoder,
+                y=images.y,
+                names=images.names,
+                split=images.split,
+                quantizer=quantizer_for(codes, block, encoder.n_features_out_, seed),
+                seed=seed,
+                limit=limit,
+                overwrite=overwrite,
+                resume=resume,
+                provenance={"made by": "manyclass features", "source": str(source), "kind": kind, "seed": seed},
+                progress=report,
+            )
+    result = _result(out, run, wanted, len(images), time.perf_counter() - started)
+    if json:
+        print_json(result)
+    else:
+        print_table(str(out), _rows(result))
+
+
+def _check_free(out: Path, overwrite: bool) -> None:
+    """Refuse a store that is there before anything is learned for it."""
+    from manyclass.data.store.layout import JOURNAL, MANIFEST
+
+    if (out / MANIFEST).exists() and not (out / JOURNAL).exists() and not overwrite:
+        raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
+
+
+def _images(source: Path) -> "ImageSet":
+    from manyclass.datasets import read_images
+
+    images = read_images(source)
+    for notice in images.notices:
+        complain(notice)
+    return images
+
+
+def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", replace: bool, quiet: bool) -> Any:
+    """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept beside the store."""
+    from manyclass.features.run_identity import images_digest
+
+    if kind.is_saved:
+        return kind.encoder()
+    train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
+    chosen = train or images.paths
+
+    def make() -> Any:
+        encoder = kind.encoder()
+        if kind.is_learned:
+            with progress("learning", "images", quiet) as report:
+                encoder.fit(chosen, progress=report)
+        return encoder
+
+    return kept_or_made(out, kind, images_digest(chosen) if kind.is_learned else "", replace, make)
+
+
+def _result(out: Path, run: "FeatureRun", kind: EncoderKind, n: int, taken: float) -> dict[str, Any]:
+    return {
+        "path": str(out),
+        "images": n,
+        "rows": run.store.shape[0],
+        "dimensions": run.store.shape[1],
+        "bytes": run.store.nbytes,
+        "classes": None if run.store.classes is None else len(run.store.classes),
+        "encoder": kind.name if kind.is_saved else str(encoder_path(out)),
+        "skipped": [{"name": entry.name, "reason": entry.reason} for entry in run.skipped],
+        "resumed_after": run.resumed_after,
+        "seconds": taken,
+        "images_per_second": (n - run.resumed_after) / taken,
+    }
+
+
+def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    skipped = result["skipped"]
+    rows = [
+        ("images", f"{result['images']:,}"),
+        ("rows", f"{result['rows']:,} of {result['dimensions']:,} numbers"),
+        ("size", size(result["bytes"])),
+        ("classes", f"{result['classes']:,}" if result["classes"] else "no labels"),
+        ("encoder", result["encoder"]),
+        ("time", seconds(result["seconds"])),
+        ("rate", f"{result['images_per_second']:,.1f} images/s"),
+        ("skipped", f"{len(skipped):,}, all in {result['path']}.skipped.jsonl" if skipped else "none"),
+    ]
+    return [*rows, *((repr(entry["name"]), entry["reason"]) for entry in skipped[:_SHOWN])]

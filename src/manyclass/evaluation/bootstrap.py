@@ -1,0 +1,73 @@
+"""Paired bootstrap: whether one method is better than another on the same queries, or by chance of the queries."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from manyclass import _checks
+
+_BLOCK = 1 << 20  # numbers that are drawn together
+
+
+class Comparison(NamedTuple):
+    """The mean of a - b, the interval [low, high] that holds it, and the probability of such a difference by chance."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+def paired_bootstrap(
+    a: ArrayLike,
+    b: ArrayLike,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    random_state: int | np.random.Generator | None = None,
+) -> Comparison:
+    """Compare two methods by their values for the same queries, such as average precisions (n,) and (n,).
+
+    Queries are drawn anew with replacement, `n_resamples` times. The interval lies between percentiles of the drawn
+    mean differences; p is two-sided: the share of draws (the observed one included) whose mean is at least as far from
+    the observed difference as that is from 0. Queries that are NaN for both are left out.
+
+    >>> paired_bootstrap([0.75, 0.5, 1.0], [0.5, 0.25, 0.75], random_state=0)
+    Comparison(difference=0.25, low=0.25, high=0.25, p=...)
+    """
+    differences = _differences(a, b)
+    _checks.count(n_resamples, "n_resamples")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be a number between 0 and 1; got {confidence!r}")
+    observed = float(differences.mean())
+    means = _resampled_means(differences, n_resamples, np.random.default_rng(random_state))
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    # Sums in another order differ by rounding, which must not tell equals apart.
+    slack = 1e-12 * float(np.abs(differences).max())
+    extreme = np.count_nonzero(np.abs(means - observed) >= abs(observed) - slack)
+    return Comparison(observed, float(low), float(high), (1 + extreme) / (1 + n_resamples))
+
+
+def _differences(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"a and b must be vectors of the same length; got shapes {first.shape} and {second.shape}")
+    left_out = np.isnan(first)
+    if (wrong := left_out != np.isnan(second)).any():
+        raise ValueError(f"a and b must be NaN for the same queries; query {int(wrong.argmax())} is so for one of them")
+    if left_out.all() or np.isinf(first).any() or np.isinf(second).any():
+        raise ValueError(f"a and b must hold finite numbers for at least one query; got {a!r} and {b!r}")
+    differences: NDArray[np.float64] = (first - second)[~left_out]
+    return differences
+
+
+def _resampled_means(
+    differences: NDArray[np.float64], n_resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    n = len(differences)
+    means = np.empty(n_resamples)
+    size = max(1, _BLOCK // n)
+    for start in range(0, n_resamples, size):
+        stop = min(start + size, n_resamples)
+        means[start:stop] = differences[rng.integers(n, size=(stop - start, n))].mean(axis=1)
+    return means

@@ -1,0 +1,150 @@
+"""Pickles of plain data, read as a list of instructions of which only harmless ones are carried out.
+
+Unpickling calls what the file names, so a file can do anything. Here nothing is imported or called by name: lists,
+tuples, dictionaries, strings, bytes, numbers and NumPy's arrays of numbers or strings are built by our own code, and
+everything else is refused.
+"""
+
+import pickletools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyclass.evaluation.pickled_arrays import CALLS, Call, NotPlainError, PickledArray, build
+
+_VALUES = {
+    *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
+    *("STRING", "BINSTRING", "SHORT_BINSTRING", "BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"),
+    *("UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
+}
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_IGNORED = {"PROTO", "FRAME", "STOP"}
+
+
+def read_pickle(path: Path) -> Any:
+    """The plain data in a pickle of any protocol; a ValueError tells what it has besides."""
+    data = path.read_bytes()
+    machine = _Machine(budget=8 * len(data))
+    try:
+        for code, argument, _ in pickletools.genops(data):
+            machine.step(code.name, argument)
+        return machine.result()
+    except NotPlainError:
+        raise
+    # What stops short or mixes up its instructions trips over the stack, the memo or the decoder.
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"the pickle is damaged ({error})") from error
+
+
+class _Machine:
+    """The stack, the marks on it, and the memo of a pickle.
+
+    An honest file has every byte of its arrays once; `budget` is how many may be made, so that a short file cannot ask
+    for the same long string again and again.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.stack: list[Any] = []
+        self.marks: list[int] = []
+        self.memo: dict[int, Any] = {}
+        self.budget = budget
+
+    def step(self, name: str, argument: Any) -> None:
+        """Carry out one instruction."""
+        if name in _VALUES:
+            self.stack.append(argument)
+        elif name in _CONSTANTS:
+            self.stack.append(_CONSTANTS[name])
+        elif name in _STEPS:
+            _STEPS[name](self, argument)
+        elif name not in _IGNORED:
+            raise NotPlainError(f"the pickle must hold plain data; it has the instruction {name}")
+
+    def result(self) -> Any:
+        if len(self.stack) != 1 or self.marks:
+            raise NotPlainError("the pickle must hold one value; it is damaged")
+        return self.stack.pop()
+
+    def popped(self, n: int) -> tuple[Any, ...]:
+        if len(self.stack) < n:
+            raise NotPlainError("the pickle takes what is not there; it is damaged")
+        taken = tuple(self.stack[len(self.stack) - n :])
+        del self.stack[len(self.stack) - n :]
+        return taken
+
+    def since_mark(self) -> tuple[Any, ...]:
+        return self.popped(len(self.stack) - self.marks.pop())
+
+    def remember(self, number: int) -> None:
+        self.memo[number] = self.stack[-1]
+
+    def recall(self, number: int) -> None:
+        known = self.memo[number]
+        self.stack.append(known.built if isinstance(known, PickledArray) else known)
+
+    def name(self, module: str, name: str) -> None:
+        if (module, name) not in CALLS:
+            raise NotPlainError(f"the pickle must hold plain data; it names {module}.{name}")
+        self.stack.append(Call(module, name))
+
+    def call(self) -> None:
+        function, arguments = self.popped(2)
+        if not isinstance(function, Call):
+            raise NotPlainError("the pickle calls what cannot be called; it is damaged")
+        self.spend(function(*arguments))
+
+    def spend(self, made: Any) -> None:
+        """Push what was made of the file's bytes, if the file has as many."""
+        self.budget -= made.nbytes if isinstance(made, np.ndarray) else 0
+        self.budget -= len(made) if isinstance(made, str | bytes) else 0
+        if self.budget < 0:
+            raise NotPlainError("the pickle must not repeat the same data; it makes more than it holds")
+        self.stack.append(made)
+
+    def extend(self, values: tuple[Any, ...]) -> None:
+        if type(self.stack[-1]) is not list:
+            raise NotPlainError("the pickle appends to what is no list; it is damaged")
+        self.stack[-1].extend(values)
+
+    def update(self, values: tuple[Any, ...]) -> None:
+        if type(self.stack[-1]) is not dict:
+            raise NotPlainError("the pickle sets entries of what is no dictionary; it is damaged")
+        self.stack[-1].update(_pairs(values))
+
+
+def _pairs(values: tuple[Any, ...]) -> dict[Any, Any]:
+    # Tuples within tuples without end would overflow the stack when hashed.
+    if wrong := [key for key in values[::2] if not isinstance(key, str | int)]:
+        raise NotPlainError(f"the pickle must have strings or numbers as keys; got {type(wrong[0]).__name__}")
+    return dict(zip(values[::2], values[1::2], strict=True))
+
+
+_STEPS: dict[str, Callable[[_Machine, Any], None]] = {
+    "MARK": lambda m, _: m.marks.append(len(m.stack)),
+    "EMPTY_LIST": lambda m, _: m.stack.append([]),
+    "EMPTY_DICT": lambda m, _: m.stack.append({}),
+    "EMPTY_TUPLE": lambda m, _: m.stack.append(()),
+    "TUPLE1": lambda m, _: m.stack.append(m.popped(1)),
+    "TUPLE2": lambda m, _: m.stack.append(m.popped(2)),
+    "TUPLE3": lambda m, _: m.stack.append(m.popped(3)),
+    "TUPLE": lambda m, _: m.stack.append(m.since_mark()),
+    "LIST": lambda m, _: m.stack.append(list(m.since_mark())),
+    "DICT": lambda m, _: m.stack.append(_pairs(m.since_mark())),
+    "APPEND": lambda m, _: m.extend(m.popped(1)),
+    "APPENDS": lambda m, _: m.extend(m.since_mark()),
+    "SETITEM": lambda m, _: m.update(m.popped(2)),
+    "SETITEMS": lambda m, _: m.update(m.since_mark()),
+    "PUT": lambda m, number: m.remember(number),
+    "BINPUT": lambda m, number: m.remember(number),
+    "LONG_BINPUT": lambda m, number: m.remember(number),
+    "MEMOIZE": lambda m, _: m.remember(len(m.memo)),
+    "GET": lambda m, number: m.recall(number),
+    "BINGET": lambda m, number: m.recall(number),
+    "LONG_BINGET": lambda m, number: m.recall(number),
+    "GLOBAL": lambda m, name: m.name(*name.split(" ")),
+    "STACK_GLOBAL": lambda m, _: m.name(*m.popped(2)),
+    "REDUCE": lambda m, _: m.call(),
+    "BUILD": lambda m, _: m.spend(build(*m.popped(2))),
+}

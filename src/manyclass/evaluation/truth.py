@@ -1,0 +1,135 @@
+"""Truth: which images of a database are right for which query."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from manyclass import _checks
+from manyclass.evaluation.labels import as_labels, same_kind
+from manyclass.evaluation.names import places, stem
+
+Rows = NDArray[np.intp]
+Box = tuple[float, float, float, float]
+
+
+def _none() -> Rows:
+    return np.zeros(0, np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One query, and rows of the database: `easy` and `hard` ones are right, `junk` ones are neither right nor wrong.
+
+    Where nobody told easy from hard, all that is right is easy. `row` is the query's own place in the database, None
+    if it is not there; `box` is the part of the image that is asked for, (left, top, right, bottom).
+    """
+
+    name: str
+    easy: Rows
+    hard: Rows = field(default_factory=_none)
+    junk: Rows = field(default_factory=_none)
+    row: int | None = None
+    box: Box | None = None
+
+    def __post_init__(self) -> None:
+        for kind in ("easy", "hard", "junk"):
+            object.__setattr__(self, kind, _rows(getattr(self, kind), f"{kind} of query {self.name!r}"))
+        if self.row is not None:
+            object.__setattr__(self, "row", _checks.count(self.row, f"row of query {self.name!r}", least=0))
+        every = np.concatenate([self.easy, self.hard, self.junk])
+        rows, counts = np.unique(every, return_counts=True)
+        if (counts > 1).any():
+            raise ValueError(
+                f"easy, hard and junk must share no row; query {self.name!r} has {rows[counts > 1][0]} more than once"
+            )
+
+    @property
+    def positives(self) -> Rows:
+        """All that is right, easy and hard."""
+        return np.union1d(self.easy, self.hard)
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Queries, and the names of the database's images in the order in which scores have their columns.
+
+    >>> truth = Truth.from_labels([0, 1], database=[1, 0, 1])
+    >>> [query.positives.tolist() for query in truth.queries]
+    [[1], [0, 2]]
+    """
+
+    names: tuple[str, ...]
+    queries: tuple[Query, ...]
+
+    def __post_init__(self) -> None:
+        for query in self.queries:
+            rows = np.concatenate([query.easy, query.hard, query.junk, [-1 if query.row is None else query.row]])
+            if rows.max() >= len(self.names):
+                raise ValueError(
+                    f"truth must name rows of the database, in [0, {len(self.names)}); "
+                    f"query {query.name!r} has {rows.max()}"
+                )
+
+    @property
+    def boxes(self) -> NDArray[np.float64]:
+        """(n_queries, 4), NaN where the whole image is asked for."""
+        whole = (np.nan,) * 4
+        return np.array([query.box or whole for query in self.queries], np.float64).reshape(-1, 4)
+
+    @classmethod
+    def from_labels(cls, queries: ArrayLike, database: ArrayLike, rows: Sequence[int] | None = None) -> "Truth":
+        """Right is what has the query's label; `rows`, where queries are in the database, are their own places.
+
+        A query in the database is not among its positives.
+        """
+        asked, labels = as_labels(queries, "queries"), as_labels(database, "database")
+        same_kind(asked, labels, "queries", "database")
+        own: Sequence[int | None] = [None] * len(asked) if rows is None else rows
+        if len(own) != len(asked):
+            raise ValueError(f"rows must have one entry per query ({len(asked)}); got {len(own)}")
+        alike = (np.flatnonzero(labels == label) for label in asked)
+        found = enumerate(zip(alike, own, strict=True))
+        asking = tuple(Query(str(i), np.setdiff1d(right, _own(row)), row=row) for i, (right, row) in found)
+        return cls(tuple(str(i) for i in range(len(labels))), asking)
+
+    def take(self, queries: ArrayLike) -> "Truth":
+        """The queries at these places, with the same database."""
+        return replace(self, queries=tuple(self.queries[int(i)] for i in np.atleast_1d(np.asarray(queries))))
+
+    def reordered(self, names: Sequence[str]) -> "Truth":
+        """The same truth for a database whose images come in another order, with more images or less junk.
+
+        Names are compared without folders and endings of image files. Every positive must be among them, and every
+        query that was in the database.
+        """
+        place = places(names)
+        return Truth(tuple(names), tuple(self._moved(query, place) for query in self.queries))
+
+    def _moved(self, query: Query, place: Mapping[str, int]) -> Query:
+        easy, hard, own = (self._places(rows, place, query.name) for rows in (query.easy, query.hard, _own(query.row)))
+        junk = [place[name] for name in (stem(self.names[row]) for row in query.junk) if name in place]
+        return replace(query, easy=easy, hard=hard, junk=np.array(junk, np.intp), row=int(own[0]) if len(own) else None)
+
+    def _places(self, rows: Iterable[int], place: Mapping[str, int], query: str) -> Rows:
+        names = [stem(self.names[row]) for row in rows]
+        if missing := [name for name in names if name not in place]:
+            raise ValueError(
+                f"names must hold every image that counts; {missing[0]!r} is not there, for query {query!r}"
+            )
+        return np.array([place[name] for name in names], np.intp)
+
+
+def _own(row: int | None) -> list[int]:
+    return [] if row is None else [row]
+
+
+def _rows(values: ArrayLike, name: str) -> Rows:
+    """Rows in ascending order, each once, as the official programs count them."""
+    rows = np.asarray(values)
+    if rows.size == 0:
+        return _none()
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.min() < 0:
+        raise ValueError(f"{name} must be a vector of rows of the database; got {values!r}")
+    return np.unique(rows.astype(np.intp))

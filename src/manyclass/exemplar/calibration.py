@@ -1,0 +1,136 @@
+"""Settings of an encoder, chosen by what they are for: to bring images that belong together before all others."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from manyclass import _checks
+from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix
+from manyclass.data.tiles import spans
+from manyclass.evaluation.average_precision import area_of
+from manyclass.evaluation.labels import as_labels
+from manyclass.exemplar.encoder import Codes, Encoder
+
+TILE = 256  # queries that are ranked at once
+HIDDEN = 0.9  # of the columns; where half are hidden, nearly all settings find all rows
+
+
+def calibrate(
+    encoder: Encoder,
+    negatives: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    random_state: Any = 0,
+) -> Encoder:
+    """The encoder with the best settings of a grid, fitted on the negatives; `encoder` itself stays as it is.
+
+    With labels y, every row of X looks for the others of its label among all rows but itself: settings are chosen for
+    what makes images alike to you. The measure is the mean average precision (the trapezoid one); of equals the first
+    wins. X should be none of the negatives.
+
+    Without labels, every row is looked for by a copy of which nine columns in ten, drawn at random, are replaced by
+    their means among the negatives. That tells which settings survive the loss of columns, and so keeps from those that
+    magnify noise or let a few columns decide. It cannot tell which differences between images matter: a change of
+    light, view or background is in no copy, and the best setting for copies may be far from the best for photographs.
+    Where nothing is known, take it for a start; a few dozen pairs with labels are worth more.
+
+    `grid` has a list of values for each name of a parameter, and all combinations are tried; by default it is the
+    encoder's own, for linear ones regularization from 1e-6 to 10 times the mean square of the negatives about their
+    mean. What was tried is in `calibration_`, a list of dictionaries of the settings and their "mAP".
+
+    >>> from manyclass.exemplar.square_loss import SquareLossExemplar
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(40) % 10
+    >>> noise = rng.normal(size=(540, 6)) * [9, 9, 9, 1, 1, 1]  # three columns vary without meaning
+    >>> X = rng.normal(size=(10, 6))[y] * [0, 0, 0, 3, 3, 3] + noise[500:]
+    >>> best = calibrate(SquareLossExemplar(), noise[:500], X, y, {"regularization": [1e-3, 1e5]})
+    >>> best.regularization, [row["mAP"] > 0.5 for row in best.calibration_]
+    (0.001, [True, False])
+    """
+    matrix = open_examples(clone(encoder), negatives, reset=True)
+    rows = _held_out(encoder, X, matrix.shape[1])
+    search = _among_labels(rows, y) if y is not None else _among_copies(rows, matrix, random_state)
+    table = []
+    settings = combinations(encoder.default_grid(matrix) if grid is None else grid)
+    for setting, trial in zip(settings, encoder.trials(matrix, settings), strict=True):
+        table.append({**setting, "mAP": search.score(trial)})
+    best = settings[int(np.argmax([row["mAP"] for row in table]))]
+    chosen = clone(encoder).set_params(**best).fit(negatives)
+    chosen.calibration_ = table
+    return chosen  # type: ignore[no-any-return]
+
+
+def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """All combinations of the values, as settings.
+
+    >>> combinations({"a": [1, 2], "b": [3]})
+    [{'a': 1, 'b': 3}, {'a': 2, 'b': 3}]
+    """
+    for name, values in grid.items():
+        if not len(values):
+            raise ValueError(f"grid must have a value for every parameter; got none for {name}")
+    if not grid:
+        raise ValueError("grid must name a parameter to choose; this encoder has none of its own, so give one")
+    # Plain numbers, as they go into files.
+    plain = [[v.item() if isinstance(v, np.generic) else v for v in values] for values in grid.values()]
+    return [dict(zip(grid, chosen, strict=True)) for chosen in product(*plain)]
+
+
+class Search:
+    """Queries that look for rows of their label; `same` says that query i is row i and does not count."""
+
+    def __init__(self, queries: Any, rows: Any, asked: NDArray[Any], labels: NDArray[Any], same: bool):
+        self.queries, self.rows, self.asked, self.labels, self.same = queries, rows, asked, labels, same
+
+    def score(self, encoder: Encoder) -> float:
+        """Mean average precision over the queries that have something to find."""
+        D = encoder.transform(self.rows)
+        C = D if self.same else encoder.transform(self.queries)
+        found = [p for at in spans(len(C), TILE) for p in self._precisions(encoder, C[at], D, at.start)]
+        return float(np.mean(found))
+
+    def _precisions(self, encoder: Encoder, C: Codes, D: Codes, start: int) -> list[float]:
+        found = []
+        for i, scores in enumerate(encoder.similarity(C, D), start):
+            order = np.argsort(-scores, kind="stable")
+            if self.same:
+                order = order[order != i]
+            hits = self.labels[order] == self.asked[i]
+            if hits.any():
+                found.append(area_of(np.flatnonzero(hits), "trapezoid"))
+        return found
+
+
+def _held_out(encoder: Encoder, X: Any, d: int) -> Matrix:
+    matrix = open_examples(clone(encoder), X, reset=True)
+    if matrix.shape[1] != d:
+        raise ValueError(f"X must have as many columns as negatives ({d}); got {matrix.shape[1]}")
+    return matrix
+
+
+def _among_labels(rows: Matrix, y: ArrayLike) -> Search:
+    labels = as_labels(y, "y")
+    _checks.same_length(labels, rows, "y", "X")
+    if len(np.unique(labels)) == len(labels):
+        raise ValueError("y must have a label of two rows at least; got no two equal labels")
+    return Search(rows, rows, labels, labels, same=True)
+
+
+def _among_copies(rows: Matrix, negatives: Matrix, random_state: Any) -> Search:
+    from sklearn.utils import check_random_state
+
+    from manyclass.exemplar.statistics import mean_of
+
+    if len(rows) < 2:
+        raise ValueError("X must have at least two rows, so that one can be taken for another; got 1")
+    copies = rows.toarray()
+    hidden = check_random_state(random_state).rand(*copies.shape) < HIDDEN
+    copies = np.where(hidden, mean_of(negatives).astype(copies.dtype), copies)
+    numbers = np.arange(len(rows))
+    return Search(copies, rows, numbers, numbers, same=False)

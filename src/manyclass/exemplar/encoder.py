@@ -1,0 +1,183 @@
+"""Encoder: what all exemplar machines have in common, from negatives to codes."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.random import sample_without_replacement
+from sklearn.utils.validation import check_is_fitted
+
+from manyclass import _checks
+from manyclass._all_or_nothing import all_or_nothing
+from manyclass._blas import in_order, one_thread
+from manyclass.data.inputs import open_examples, open_features
+from manyclass.data.matrix import Matrix
+from manyclass.data.tiles import spans
+from manyclass.exemplar.statistics import mean_of, mean_square
+
+Codes = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+TILE = 1024  # rows that are encoded at once
+
+
+class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """A transformer that is fitted on negatives and turns every image into a code of its own.
+
+    A kind of machine defines
+
+    - `_fit(matrix)`: learn from the negatives, a checked Matrix, and set fitted attributes;
+    - `_encode(rows)`: codes (m, p) of rows (m, d) float64, each row by itself;
+    - `_n_codes()`: p;
+    - `_check_settings()`, and `similarity` where codes are not compared by their products.
+
+    `pool` and `random_state` are parameters of every encoder.
+    """
+
+    pool: int
+    random_state: Any
+    n_features_in_: int
+    n_features_out_: int
+    pool_: Codes  # (at most `pool`, p)
+
+    @all_or_nothing
+    def fit(self, negatives: Any, y: Any = None) -> Self:
+        """Learn from negatives (n, d), an array, a memory map, a Matrix or the path of one; y is not used.
+
+        After an error or Ctrl-C the encoder is as it was before.
+        """
+        _checks.count(self.pool, "pool")
+        self._check_settings()
+        matrix = open_examples(self, negatives, reset=True)
+        with one_thread():
+            self._fit(matrix)
+            self._finish(matrix)
+        return self
+
+    def transform(self, X: Any) -> Codes:
+        """Codes (m, n_features_out_) of rows X (m, d), a tile of rows at a time."""
+        check_is_fitted(self)
+        return self._codes(open_features(self, X))
+
+    @property
+    def inner_product(self) -> bool:
+        """Whether the similarity of codes is their inner product."""
+        return type(self).similarity is Encoder.similarity
+
+    def similarity(self, C: ArrayLike, D: ArrayLike) -> Codes:
+        """How alike codes C (n, p) and D (m, p) are, (n, m): their products, here the cosines of classifiers."""
+        C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
+        found = in_order(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
+        return np.concatenate([np.zeros((0, len(D)), np.float32), *found])
+
+    def pool_similarity(self, C: ArrayLike) -> Codes:
+        """How alike codes C (n, p) and those of the pool are, (n, m), as far as known with each of the pool left out.
+
+        An image is less alike to what its machine was fitted against than to strangers. Where there is a closed form
+        for that it is made up for; otherwise this is `similarity(C, pool_)`.
+        """
+        return self.similarity(C, self.pool_)
+
+    def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
+        """Values for the parameters that `calibrate` chooses, if it is given none."""
+        if not hasattr(self, "regularization"):
+            return {}
+        square = mean_square(negatives, mean_of(negatives)) or 1.0
+        return {"regularization": (square * np.logspace(-6, 1, 15)).tolist()}
+
+    def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["Encoder"]:
+        """This encoder with each of the settings, fitted on the same negatives, for comparison: with a pool of one."""
+        for setting in settings:
+            yield clone(self).set_params(**setting, pool=1).fit(negatives)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads."""
+        from manyclass._models import save
+
+        save(self, path)
+
+    @abstractmethod
+    def _fit(self, matrix: Matrix) -> None: ...
+
+    @abstractmethod
+    def _encode(self, rows: Doubles) -> Doubles: ...
+
+    @abstractmethod
+    def _n_codes(self) -> int: ...
+
+    def _finish(self, matrix: Matrix) -> None:
+        self.n_features_out_ = self._n_codes()
+        sample = Sample(matrix, self.pool, self.random_state)
+        self.pool_ = self._codes(sample)
+        self._leave_out(sample.rows(slice(None)).astype(np.float64), len(matrix))
+
+    def _leave_out(self, rows: Doubles, n: int) -> None:
+        """Keep what `pool_similarity` needs of the rows (m, d) of the pool, which are among n negatives."""
+
+    def _check_settings(self) -> None:
+        return
+
+    def _codes(self, matrix: "Matrix | Sample") -> Codes:
+        """Codes of rows that may be anything, so they are checked; a matrix is never held as a whole."""
+        out = np.empty((len(matrix), self.n_features_out_), np.float32)
+
+        def fill(at: slice) -> None:
+            rows = matrix.rows(at).astype(np.float64)
+            _checks.finite(rows, "X", at.start)
+            out[at] = self._encode(rows)
+
+        for _ in in_order(fill, spans(len(matrix), TILE)):
+            pass
+        return out
+
+    def _check_codes(self, C: ArrayLike, name: str) -> Codes:
+        check_is_fitted(self)
+        C = np.asarray(C, np.float32)
+        if C.ndim != 2 or C.shape[1] != self.n_features_out_:
+            raise ValueError(f"{name} must hold codes of {self.n_features_out_} numbers; got shape {C.shape}")
+        return C
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+
+class Sample:
+    """At most `size` rows of a matrix, drawn without repetition and kept in their order."""
+
+    def __init__(self, matrix: Matrix, size: int, random_state: Any):
+        n = len(matrix)
+        drawn = sample_without_replacement(n, min(size, n), random_state=random_state)
+        self.matrix, self.index = matrix, np.sort(drawn)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def rows(self, at: slice) -> NDArray[Any]:
+        """Some of the rows that were drawn."""
+        return self.matrix.rows(self.index[at])
+
+
+def unit_rows(Z: Doubles) -> Doubles:
+    """Z with rows of unit length; rows of zeros stay as they are.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0], [1e-200, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ],
+           [1. , 0. ]])
+    """
+    # The square of a tiny or huge number would be lost.
+    peak = np.abs(Z).max(axis=1, keepdims=True, initial=0)
+    Z = Z / np.where(peak > 0, peak, 1)
+    length = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
+    return Z / np.where(length > 0, length, 1)

@@ -1,0 +1,295 @@
+"""KernelSquareLossExemplar: the square-loss exemplar machine in the space of a kernel."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from manyclass import _checks
+from manyclass._blas import in_order, one_thread
+from manyclass.data.inputs import open_examples, open_features
+from manyclass.data.kernels import Doubles
+from manyclass.data.matrix import Matrix
+from manyclass.exemplar.complete_cholesky import complete_cholesky
+from manyclass.exemplar.encoder import TILE, Codes, Encoder
+from manyclass.exemplar.factor import Factor, negligible
+from manyclass.exemplar.gram import GivenGram, Gram, GramOfRows, as_coded
+from manyclass.exemplar.incomplete_cholesky import incomplete_cholesky
+from manyclass.exemplar.kernel_classifier import KernelClassifier, scale_and_bias
+from manyclass.exemplar.kernel_codes import CodeParts
+from manyclass.exemplar.kernel_grid import given_grid, kernel_grid
+from manyclass.exemplar.kernel_pca import kernel_pca
+from manyclass.exemplar.kernel_similarity import kernel_similarity, outside
+from manyclass.exemplar.kernel_solution import Spread, solve, spread_of
+from manyclass.exemplar.kernel_values import computed_values, given_values, projected_values
+from manyclass.exemplar.kernels import KERNELS, ExemplarKernel
+from manyclass.exemplar.left_out import left_out_cosines, weight_of_left_out
+from manyclass.exemplar.linear import one_or_many
+
+FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
+
+
+class KernelSquareLossExemplar(Encoder):
+    """The kernel square-loss exemplar machine (Rezende et al., CVPR 2017, Section 4).
+
+    The machine of an image x against negatives x_1 ... x_n is the function h of the space of a kernel k and the bias b
+    that minimize
+
+        theta/2 (h(x) + b - 1)^2 + 1/(2n) sum_i (h(x_i) + b + 1)^2 + lambda/2 |h|^2.
+
+    The Gram matrix of the negatives is factored once, into r coordinates for each; after that an image costs its kernel
+    values with the negatives, or with r of them, and two products. Its code holds d + 2 r numbers: the image itself,
+    lambda times the slope of its machine in these coordinates, and its own coordinates. `similarity` compares codes by
+    the cosine of their machines (Eq. 16); the product of codes means nothing.
+
+    Parameters
+    ----------
+    kernel : "linear"; "rbf", exp(-gamma |x - z|^2); "poly", x'z + gamma (x'z)^2; a function of two arrays of rows
+        (n, d), (m, d) that gives an array (n, m); or "precomputed": negatives are their Gram matrix (n, n), and images
+        their kernel values with the negatives (m, n).
+    gamma : of "rbf" and "poly".
+    regularization : lambda, beside the variance of the negatives in the space of the kernel.
+    rank : r at most; None for as many as there are.
+    factorization : "cholesky", complete, of rank n; "kpca", the best of a given rank; both hold the Gram matrix and
+        keep all negatives. "incomplete_cholesky" never forms it, keeps r of the negatives, and is for very many of
+        them: an image's coordinates are those of its projection on what these r span.
+    positive_weight : theta, the weight of the image against all negatives together; codes do not depend on it.
+    pool, random_state : how many negatives are kept as codes, and the seed by which they are drawn.
+
+    Attributes
+    ----------
+    rank_ : r; residual_ : trace(K - BB') / trace(K), what the factor leaves out of the Gram matrix; positions_ (m,) :
+    which negatives the coordinates are made from; landmarks_ (m, d) : these, unless the kernel is precomputed;
+    coordinates_ (m, r) and slopes_ (m, r) : by which their kernel values become an image's coordinates and slope;
+    mean_ (r,) and slope_offset_ (r,) : of the negatives; kernel_, regularization_; pool_; n_features_in_,
+    n_features_out_.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> ker = KernelSquareLossExemplar(kernel="rbf", gamma=0.1).fit(rng.normal(size=(50, 4)))
+    >>> C = ker.transform([[2.0, 0, 0, 0], [2.1, 0, 0, 0], [-2.0, 0, 0, 0]])
+    >>> C.shape, ker.similarity(C[:1], C).round(1)
+    ((3, 104), array([[ 1.,  1., -0.]], dtype=float32))
+    """
+
+    kernel_: dict[str, Any]
+    regularization_: float
+    rank_: int
+    residual_: float
+    positions_: NDArray[np.intp]
+    landmarks_: NDArray[np.float32]
+    coordinates_: Doubles
+    slopes_: Doubles
+    mean_: Doubles
+    slope_offset_: Doubles
+    pool_pull_: Doubles
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float = 1.0,
+        regularization: float = 1e-3,
+        rank: int | None = None,
+        factorization: str = "cholesky",
+        positive_weight: float = 1.0,
+        pool: int = 1024,
+        random_state: Any = None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.regularization = regularization
+        self.rank = rank
+        self.factorization = factorization
+        self.positive_weight = positive_weight
+        self.pool = pool
+        self.random_state = random_state
+
+    def similarity(
+        self, C: ArrayLike, D: ArrayLike, values: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None
+    ) -> Codes:
+        """Cosines of the machines of codes C (n, p) and D (m, p), (n, m).
+
+        Codes of a precomputed kernel do not tell the kernel of two images: give values = (k(c, d) (n, m), k(c, c) (n,),
+        k(d, d) (m,)), or images are taken for their projections on what the negatives span.
+        """
+        C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
+        parts = CodeParts(C, self.rank_), CodeParts(D, self.rank_)
+        if not self._is_given():
+            if values is not None:
+                raise ValueError("values must be None unless kernel='precomputed', as codes tell the kernel")
+            return kernel_similarity(*parts, computed_values(self._kernel(), *parts))
+        if values is None:
+            return kernel_similarity(*parts, projected_values(*parts))
+        return kernel_similarity(*parts, given_values(values, *parts))
+
+    def pool_similarity(self, C: ArrayLike) -> Codes:
+        """How alike codes C (n, p) and those of the pool are, (n, m), with each of the pool left out.
+
+        Of an incomplete factor this is an approximation, as the factor stays as it is.
+        """
+        C = self._check_codes(C, "C")
+        parts = CodeParts(C, self.rank_)
+        pulls = np.concatenate([np.zeros((0, len(self.pool_))), *in_order(self._pulls(parts), parts.tiles())])
+        return left_out_cosines(self.similarity(C, self.pool_), pulls)
+
+    def classifier(self, x: ArrayLike) -> KernelClassifier:
+        """The machine of an image x (d,) itself, with its bias and `decision_function`."""
+        rows = self._coded(one_or_many(self, x))
+        if np.ndim(x) != 1:
+            raise ValueError(f"x must be one image of {self.n_features_in_} numbers; got shape {np.shape(x)}")
+        V, slopes = self._located(rows)
+        rest = 0.0 if self._is_given() else float(outside(self._kernel().diagonal(rows), V)[0])
+        machine = scale_and_bias(slopes[0], V[0], self.mean_, rest, self.regularization_, self.positive_weight)
+        return KernelClassifier(slopes[0], V[0], *machine, partial(self._seen, rows, V[0]))
+
+    def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
+        """Values of gamma and regularization that fit the negatives."""
+        self._check_settings()
+        if self.kernel == "precomputed":
+            return given_grid(float(np.abs(GivenGram(negatives).diagonal()).mean()))
+        return kernel_grid(ExemplarKernel(self.kernel, float(self.gamma)), negatives)
+
+    def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["KernelSquareLossExemplar"]:
+        """Each of the settings; those that differ in lambda alone, one after the other, by one factorization."""
+        matrix = open_examples(clone(self), negatives, reset=True)
+        before: Any = None
+        with one_thread():
+            for setting in settings:
+                trial = clone(self).set_params(**setting, pool=1)
+                trial._check_settings()
+                trial.n_features_in_ = matrix.shape[1]
+                if (terms := (trial.kernel, trial.gamma, trial.rank, trial.factorization)) != before:
+                    before, spread = terms, trial._spread(matrix)
+                trial._learn(matrix, spread)
+                trial._finish(matrix)
+                yield trial
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads; its kernel must be a name."""
+        check_is_fitted(self)
+        if callable(self.kernel) or callable(self.kernel_["name"]):
+            raise TypeError("kernel must be a name for an encoder to be saved; got a function, so use 'precomputed'")
+        super().save(path)
+
+    def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+        """The shapes that arrays of a saved encoder must have."""
+        m, r, d = len(fitted["positions_"]), fitted["rank_"], fitted["n_features_in_"]
+        p = 2 * r + (0 if fitted["kernel_"]["name"] == "precomputed" else d)
+        rows = {} if fitted["kernel_"]["name"] == "precomputed" else {"landmarks_": (m, d)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "positions_": (m,), "coordinates_": (m, r), "slopes_": (m, r), "mean_": (r,), "slope_offset_": (r,),
+            "pool_": (len(fitted["pool_"]), p), "pool_pull_": (len(fitted["pool_"]), r + 1), **rows,
+        }  # fmt: skip
+        return shapes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _check_settings(self) -> None:
+        if not callable(self.kernel):
+            _checks.one_of(self.kernel, "kernel", KERNELS)
+        _checks.one_of(self.factorization, "factorization", FACTORIZATIONS)
+        for name in ("gamma", "regularization", "positive_weight"):
+            _checks.positive(getattr(self, name), name)
+        if self.rank is not None:
+            _checks.count(self.rank, "rank")
+            if self.factorization == "cholesky":
+                raise ValueError(
+                    f"rank must be None for a complete factorization; got {self.rank}, "
+                    "so use factorization='kpca' or 'incomplete_cholesky'"
+                )
+
+    def _fit(self, matrix: Matrix) -> None:
+        self._learn(matrix, self._spread(matrix))
+
+    def _spread(self, matrix: Matrix) -> Spread:
+        self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
+        return spread_of(self._factor(GivenGram(matrix) if self._is_given() else GramOfRows(matrix, self._kernel())))
+
+    def _learn(self, matrix: Matrix, spread: Spread) -> None:
+        self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
+        self.regularization_ = float(self.regularization)
+        self.positions_, self.coordinates_, self.residual_, self.mean_, _ = spread
+        self.rank_ = len(self.mean_)
+        self.__dict__.pop("landmarks_", None)
+        if not self._is_given():
+            self.landmarks_ = as_coded(matrix.rows(self.positions_))
+        self.slopes_, self.slope_offset_ = solve(spread, self.regularization_)
+
+    def _factor(self, gram: Gram) -> Factor:
+        if self.factorization == "cholesky":
+            return complete_cholesky(gram)
+        return (kernel_pca if self.factorization == "kpca" else incomplete_cholesky)(gram, self.rank)
+
+    def _n_codes(self) -> int:
+        return 2 * self.rank_ + (0 if self._is_given() else self.n_features_in_)
+
+    def _encode(self, rows: Doubles) -> Doubles:
+        rows = self._coded(rows)
+        V, slopes = self._located(rows)
+        return np.concatenate([slopes, V] if self._is_given() else [rows, slopes, V], axis=1)
+
+    def _coded(self, rows: Doubles) -> Doubles:
+        """Rows with the values that a code will hold."""
+        if self._is_given():
+            return rows
+        with np.errstate(over="ignore"):
+            coded = as_coded(rows)
+        if not np.isfinite(coded).all():
+            raise ValueError(f"X must hold numbers that float32 can hold; got {rows[~np.isfinite(coded)][0]}")
+        return coded.astype(np.float64)
+
+    def _located(self, rows: Doubles) -> tuple[Doubles, Doubles]:
+        """Coordinates (m, r) of rows, and the slopes (m, r) of their machines."""
+        given = self._is_given()
+        K = rows[:, self.positions_] if given else self._kernel()(rows, self.landmarks_.astype(np.float64))
+        slopes = K @ self.slopes_ - self.slope_offset_
+        # What rounding leaves of zero is no direction: that of an image which is the only negative, say.
+        slopes[np.abs(slopes) <= negligible(8 * len(self.slopes_), 1.0) * np.abs(self.slope_offset_)] = 0
+        return K @ self.coordinates_, slopes
+
+    def _seen(self, x: Doubles, v: Doubles, Z: Any) -> Iterator[tuple[Doubles, Doubles]]:
+        """Of rows Z, a block at a time, coordinates (n, r) and kernel values (n,) with x, whose coordinates are v."""
+        for start, block in open_features(self, Z).blocks(TILE):
+            _checks.finite(block, "Z", start)
+            rows = self._coded(block.astype(np.float64))
+            V, _ = self._located(rows)
+            yield V, V @ v if self._is_given() else self._kernel()(rows, x)[:, 0]
+
+    def _leave_out(self, rows: Doubles, n: int) -> None:
+        rows = self._coded(rows)
+        V, slopes = self._located(rows)
+        around = (V - self.mean_) / self.regularization_
+        weights = weight_of_left_out(np.einsum("ij,ij->i", around, slopes), n) * self._lengths(rows, V, slopes)
+        self.pool_pull_ = weights[:, None] * np.column_stack([around, np.ones(len(V))])
+
+    def _pulls(self, C: CodeParts) -> Callable[[slice], Doubles]:
+        """d'h + 1 over the length of h: the mean of the negatives moves as well when one is left out."""
+
+        def pulls(at: slice) -> Doubles:
+            slopes = C.slopes(at)
+            lengths = self._lengths(C.images(at), C.coordinates(at), slopes)[:, None]
+            H = np.column_stack([slopes, np.ones(len(slopes))])
+            return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0) @ self.pool_pull_.T
+
+        return pulls
+
+    def _lengths(self, rows: Doubles, V: Doubles, slopes: Doubles) -> Doubles:
+        """|h| (m,) of the machines of rows, times lambda."""
+        beyond = 0.0 if self._is_given() else outside(self._kernel().diagonal(rows), V)
+        lengths: Doubles = np.sqrt(np.square(slopes).sum(axis=1) + beyond)
+        return lengths
+
+    def _is_given(self) -> bool:
+        return bool(self.kernel_["name"] == "precomputed")
+
+    def _kernel(self) -> ExemplarKernel:
+        return ExemplarKernel(**self.kernel_)

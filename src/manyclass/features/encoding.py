@@ -1,0 +1,137 @@
+"""Many pictures through one encoder, in parallel and in order; each gives a row, or the reason why not."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._blas import in_order
+from manyclass._threads import get_threads, threads
+from manyclass.data.quantizer import Quantizer
+from manyclass.features.image_errors import reason
+from manyclass.features.images import ImageError, Pixels, read_image
+from manyclass.features.workers import CAN_FORK, Workers
+
+_WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
+
+
+class Encoder(Protocol):
+    """Whatever turns a picture into n_features_out_ numbers, the same for any number of threads.
+
+    One that works better on several at once has `batch_size` and `encode_many(list of pictures) -> (m, d)` besides. It
+    is copied to other processes, and what it notes there is lost; one that is as well off on threads, since it lets go
+    of the interpreter, says so by `lets_go = True`.
+    """
+
+    n_features_out_: int
+
+    def encode(self, image: Pixels) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of the picture at a position: a row of numbers or of codes, or the reason why there is none."""
+
+    position: int
+    row: NDArray[Any] | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Pictures, what encodes them, and how large they are read. Rows become codes where there is a quantizer."""
+
+    images: Sequence[Any]
+    encoder: Any
+    max_pixels: int = 100_000
+    limit: int = 50_000_000
+    quantizer: Quantizer | None = None
+
+    def chunks(self) -> list[range]:
+        """The positions that are encoded together. They do not depend on where a run begins, so neither do the bits."""
+        n, size = len(self.images), int(getattr(self.encoder, "batch_size", 1))
+        return [range(first, min(n, first + size)) for first in range(0, n, size)]
+
+    def outcomes(self, chunks: Sequence[range]) -> Iterator[list[Outcome]]:
+        """What became of every picture, a chunk at a time, in order."""
+        if not CAN_FORK or len(chunks) < _WORTH_PROCESSES or getattr(self.encoder, "lets_go", False):
+            yield from in_order(self._outcomes, chunks)
+            return
+        with Workers(self._outcomes, get_threads()) as workers:
+            yield from workers.in_order(chunks, partial(_alone, workers))
+
+    def _outcomes(self, chunk: range) -> list[Outcome]:
+        with threads(1):  # the pictures are shared out, and not what is done to one
+            found = [self._read(position) for position in chunk]
+            pictures = {position: image for position, image, _ in found if image is not None}
+            rows = iter(self._rows(list(pictures.values())))
+            return [
+                Outcome(position, None, why) if image is None else self._checked(position, next(rows))
+                for position, image, why in found
+            ]
+
+    def _read(self, position: int) -> tuple[int, Pixels | None, str | None]:
+        try:
+            return position, read_image(self.images[position], self.max_pixels, self.limit), None
+        except ImageError as error:
+            return position, None, str(error)
+
+    def _rows(self, pictures: list[Pixels]) -> list[NDArray[Any] | str]:
+        if len(pictures) > 1:
+            try:
+                return list(self.encoder.encode_many(pictures))
+            except ValueError:
+                pass  # one of them is to blame: alone, each answers for itself
+        return [self._row(picture) for picture in pictures]
+
+    def _row(self, picture: Pixels) -> NDArray[Any] | str:
+        try:
+            row: NDArray[Any] = self.encoder.encode(picture)
+            return row
+        except (ValueError, MemoryError) as error:
+            return f"cannot be encoded: {reason(error)}"
+
+    def _checked(self, position: int, row: NDArray[Any] | str) -> Outcome:
+        if isinstance(row, str):
+            return Outcome(position, None, row)
+        if row.shape != (self.encoder.n_features_out_,):
+            raise ValueError(f"the encoder must give {self.encoder.n_features_out_} numbers; got shape {row.shape}")
+        if not np.isfinite(row).all():
+            return Outcome(position, None, "has features that are NaN or infinite")
+        return coded(Outcome(position, row), self.quantizer)
+
+
+def _alone(workers: Workers[range, list[Outcome]], chunk: range) -> list[Outcome]:
+    """What became of the pictures of a chunk that ended a process: each answers for itself."""
+    if len(chunk) == 1:
+        return [Outcome(chunk[0], None, "ended the process that worked on it")]
+    singles = (range(position, position + 1) for position in chunk)
+    return [outcome for single in singles for outcome in workers.result(single, partial(_alone, workers))]
+
+
+def coded(outcome: Outcome, quantizer: Quantizer | None) -> Outcome:
+    """The outcome with its row as codes, if there is a quantizer."""
+    if quantizer is None or outcome.row is None:
+        return outcome
+    try:
+        return Outcome(outcome.position, quantizer.encode_rows(outcome.row[None])[0])
+    except ValueError as error:
+        return Outcome(outcome.position, None, f"cannot be quantized: {reason(error)}")
+
+
+def encoded(images: Sequence[Any], encoder: Encoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
+    """The rows (n, d) of pictures, of which none may be bad."""
+    X = np.empty((len(images), encoder.n_features_out_), np.float32)
+    encoding = Encoding(images, encoder, max_pixels)
+    for outcomes in encoding.outcomes(encoding.chunks()):
+        for outcome in outcomes:
+            if outcome.row is None:
+                image = images[outcome.position]
+                name = os.fsdecode(image) if isinstance(image, str | bytes | os.PathLike) else outcome.position
+                raise ImageError(f"image {name} {outcome.reason}")
+            X[outcome.position] = outcome.row
+    return X

@@ -1,0 +1,140 @@
+"""write_features: from pictures to a store of features, which an interruption does not undo."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyclass import _checks
+from manyclass.data.quantizer import Progress, Quantizer
+from manyclass.data.store import Store, StoreWriter
+from manyclass.data.store.sealed import digest
+from manyclass.features.encoding import Encoding, Outcome
+from manyclass.features.quantizer_sample import learned
+from manyclass.features.run_identity import run_identity
+from manyclass.features.skipped import SkipLog, Skipped
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRun:
+    """A store that was written, the pictures that have no row in it, and the rows that an earlier attempt had done."""
+
+    store: Store
+    skipped: list[Skipped]
+    resumed_after: int
+
+
+def write_features(
+    path: str | os.PathLike[str],
+    images: Sequence[Any],
+    encoder: Any,
+    *,
+    y: Sequence[Any] | None = None,
+    names: Sequence[str] | None = None,
+    classes: Sequence[str] | None = None,
+    split: Sequence[str] | None = None,
+    quantizer: Quantizer | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    max_pixels: int | None = None,
+    limit: int = 50_000_000,
+    overwrite: bool = False,
+    resume: bool = True,
+    provenance: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> FeatureRun:
+    """Encode pictures, which `read_image` reads, and write their rows to a store as they come.
+
+    `encoder` has encode(image) and n_features_out_, as FisherVectors has. y, names (by default the paths) and split
+    have an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted
+    learns from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
+    `FeatureRun.skipped` and in `<path>.skipped.jsonl`. Larger ones are shrunk to max_pixels, by default the encoder's;
+    files of more than `limit` pixels are not opened. Pictures are shared out among processes, as many as
+    `manyclass.threads` allows, and neither their number nor interruptions, after which the same call goes on, change a
+    bit. `progress` gets (pictures done, in all).
+    """
+    path = Path(path).expanduser()
+    names = _names(images) if names is None else names
+    columns = {"y": y, "names": names, "split": split}
+    _check_lengths(images, columns)
+    most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
+    encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), limit)
+    identity = run_identity(encoding, names, quantizer, sample, seed)
+    kept = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
+    fitted, known = learned(quantizer, kept.quantizer, encoding, sample, seed)
+    encoding = replace(encoding, quantizer=fitted)
+    width = None if fitted else encoder.n_features_out_
+    with StoreWriter(path, width, quantizer=fitted, identity=identity, overwrite=overwrite, resume=resume) as writer:
+        log = SkipLog.beside(path, digest(identity), writer.rows_done)
+        done = writer.rows_done
+        _stream(writer, log, encoding, known, names, progress)
+        _check_some(writer, log, len(images))
+        rows = _left(len(images), log.entries)
+        entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
+        counts = {"images": len(images), "skipped": len(log.entries)}
+        store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **counts})
+        log.close()
+    return FeatureRun(store, log.entries, done)
+
+
+def _stream(
+    writer: StoreWriter,
+    log: SkipLog,
+    encoding: Encoding,
+    known: dict[int, list[Outcome]],
+    names: Sequence[str] | None,
+    progress: Progress | None,
+) -> None:
+    n, start = len(encoding.images), log.position_after(writer.rows_done)
+    writer.reserve(n)
+    add = writer.append_codes if encoding.quantizer else writer.append
+    if progress:
+        progress(start, n)
+    for outcomes in _outcomes(encoding, known, start):
+        for outcome in outcomes:
+            if outcome.reason is not None:
+                name = names[outcome.position] if names is not None else str(outcome.position)
+                log.add(Skipped(outcome.position, name, outcome.reason))
+        log.sync()
+        rows = [outcome.row for outcome in outcomes if outcome.row is not None]
+        if rows:
+            add(np.stack(rows))
+        if progress:
+            progress(outcomes[-1].position + 1, n)
+
+
+def _outcomes(encoding: Encoding, known: dict[int, list[Outcome]], start: int) -> Iterator[list[Outcome]]:
+    """What became of the pictures from `start` on; some chunks may be known, by the position of their first."""
+    chunks = [chunk for chunk in encoding.chunks() if chunk.stop > start]
+    fresh = encoding.outcomes([chunk for chunk in chunks if chunk.start not in known])
+    for chunk in chunks:
+        outcomes = known.pop(chunk.start) if chunk.start in known else next(fresh)
+        yield [outcome for outcome in outcomes if outcome.position >= start]
+
+
+def _names(images: Sequence[Any]) -> list[str] | None:
+    if all(isinstance(image, str | os.PathLike) for image in images):
+        return [os.fspath(image) for image in images]
+    return None
+
+
+def _check_lengths(images: Sequence[Any], columns: dict[str, Sequence[Any] | None]) -> None:
+    if len(images) == 0:
+        raise ValueError("images must have at least one entry; got none")
+    for name, values in columns.items():
+        if values is not None and len(values) != len(images):
+            raise ValueError(f"{name} must have one entry per image ({len(images)}); got {len(values)}")
+
+
+def _check_some(writer: StoreWriter, log: SkipLog, n: int) -> None:
+    if writer.rows_done == 0:
+        first = log.entries[0]
+        raise ValueError(f"at least one of the {n} images must be usable; the first, {first.name}, {first.reason}")
+
+
+def _left(n: int, skipped: Sequence[Skipped]) -> list[int]:
+    gone = {entry.position for entry in skipped}
+    return [position for position in range(n) if position not in gone]

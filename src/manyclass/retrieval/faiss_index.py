@@ -1,0 +1,74 @@
+"""FaissIndex: an index of the faiss library beside the vectors, for galleries too large for exact search."""
+
+from typing import Any
+
+import numpy as np
+
+from manyclass.data.tiles import spans
+from manyclass.retrieval.exact import Best
+from manyclass.retrieval.pieces import Codes, Pieces, Positions
+
+_BLOCK = 1 << 16
+
+
+class FaissIndex:
+    """Any index that `faiss.index_factory` makes, such as "HNSW32" or "IVF1024,Flat", with inner products.
+
+    It is made when first needed, takes added rows as they come, and is made anew after a removal, as most kinds cannot
+    forget. What it finds is approximate, and depends on faiss rather than on us.
+    """
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self._index: Any = None
+        self._known: Positions = np.zeros(0, np.int64)
+
+    def best(self, Q: Codes, rows: Pieces, live: Positions, k: int) -> Best:
+        """Scores and positions (q, k); where faiss finds fewer, -infinity and -1."""
+        self._follow(rows, live)
+        scores, found = self._index.search(Q, k)
+        places = np.where(found >= 0, self._known[found], -1)
+        order = np.lexsort((places, -scores), axis=1)
+        return tuple(np.take_along_axis(a, order, 1) for a in (scores.astype(np.float32), places))  # type: ignore
+
+    def _follow(self, rows: Pieces, live: Positions) -> None:
+        known = len(self._known)
+        if self._index is None or not np.array_equal(live[:known], self._known):
+            self._index, known = _made(self.kind, rows.d), 0
+        if not self._index.is_trained:
+            self._train(rows.rows(_sample(live)))
+        for at in spans(len(live) - known, _BLOCK):
+            self._index.add(rows.rows(live[known:][at]))
+        self._known = live
+
+    def _train(self, sample: Codes) -> None:
+        try:
+            self._index.train(sample)
+        except RuntimeError as error:
+            self._index = None
+            raise ValueError(
+                f"index {self.kind!r} must have more images to be trained on than the {len(sample)} in the gallery; "
+                "add them before the first search, or take index=None"
+            ) from error
+
+
+def check_factory(kind: str) -> None:
+    """Refuse what faiss cannot make an index of, or say that faiss is missing."""
+    _made(kind, 64)
+
+
+def _made(kind: str, d: int) -> Any:
+    try:
+        import faiss
+    except ImportError:
+        raise ImportError('index needs faiss; install it with pip install "manyclass[faiss]"') from None
+    try:
+        return faiss.index_factory(d, kind, faiss.METRIC_INNER_PRODUCT)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"index must be a string that faiss.index_factory takes; got {kind!r}") from error
+
+
+def _sample(live: Positions, most: int = 1 << 18) -> Positions:
+    # Every so many, so that the same gallery trains the same index.
+    sample: Positions = live[:: max(1, -(-len(live) // most))]
+    return sample

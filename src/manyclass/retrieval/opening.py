@@ -1,0 +1,88 @@
+"""Opening a saved gallery."""
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.retrieval.catalog import Catalog
+from manyclass.retrieval.files import MANIFEST, Content, part_path, read_manifest, read_part
+from manyclass.retrieval.identifiers import Id
+from manyclass.retrieval.saving import Saved
+from manyclass.retrieval.segments import read_segment
+from manyclass.retrieval.spaces import UnitVectors
+from manyclass.retrieval.stage import Stage
+
+if TYPE_CHECKING:
+    from manyclass.retrieval.gallery import Gallery
+
+G = TypeVar("G", bound="Gallery")
+
+
+def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
+    """The gallery in a folder. If it is saved anew meanwhile, the new one."""
+    folder = Path(path).expanduser().absolute()
+    content, data = read_manifest(folder)
+    while True:
+        try:
+            return _opened(kind, folder, content, data)
+        except DamagedStore:
+            # Its files may be gone because others took their place.
+            content, now = read_manifest(folder)
+            if now == data:
+                raise
+            data = now
+
+
+def _opened(kind: type[G], folder: Path, content: Content, data: bytes) -> G:
+    try:
+        gallery = _bare(kind, folder, content)
+        gone = [read_part(folder, part)[1]["numbers"] for part in content["gone"]]
+        _fill(gallery, folder, content, np.concatenate([np.zeros(0, np.int64), *gone]))
+    except StoreError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise DamagedStore(folder, Damage(MANIFEST, None, f"cannot be understood ({error})")) from error
+    gallery._saved = Saved(folder, content, data, gone)
+    return gallery
+
+
+def _bare(kind: type[G], folder: Path, content: Content) -> G:
+    """The gallery without images."""
+    from manyclass._models import load
+
+    models: dict[str, Any] = {
+        role: None if content["models"][role] is None else load(part_path(folder, content["models"][role]))
+        for role in ("encoder", "second")
+    }
+    gallery = kind(models["encoder"], second=models["second"], **content["settings"])
+    if gallery.encoder is None and len(content["widths"]) > (gallery.second is not None):
+        space = UnitVectors(content["widths"][0])
+        if content["models"]["pool"] is not None:
+            space.pool_ = read_part(folder, content["models"]["pool"])[1]["pool"]
+        gallery._stages.insert(0, Stage(space))
+    return gallery
+
+
+def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None:
+    catalog = gallery._catalog
+    for segment in content["segments"]:
+        ids, columns, numbers, codes = read_segment(folder, segment, content["widths"])
+        present = ~np.isin(numbers, gone)
+        _check(catalog, [key for key, there in zip(ids, present, strict=True) if there], numbers)
+        catalog.add_known(ids, columns, numbers, present)
+        for stage, rows in zip(gallery._stages, codes, strict=True):
+            stage.rows.attach(rows)
+    if len(catalog) != content["images"]:
+        raise ValueError(f"it tells of {content['images']} images, and there are {len(catalog)}")
+    catalog.next_number = max(catalog.next_number, int(content["next"]))
+
+
+def _check(catalog: Catalog, ids: list[Id], numbers: list[int]) -> None:
+    """Refuse what no gallery of ours would have saved."""
+    catalog.check_new(ids, len(ids))
+    if any(a >= b for a, b in pairwise([catalog.next_number - 1, *numbers])):
+        raise ValueError("numbers of images must ascend")

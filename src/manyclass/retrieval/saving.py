@@ -1,0 +1,199 @@
+"""Saving a gallery: only what has changed, and all of it at one instant.
+
+A folder holds segments of images and lists of numbers of images that are gone. To save writes a new segment for what
+was added and a list for what was removed, and then the manifest that names all files; that it is renamed to its place
+is the instant. So that there are never many files, a new segment takes up the last ones that are no larger than itself,
+and a list likewise: over many saves a row is written about as often as the number of rows doubles. When most saved rows
+are gone, all is written anew.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _atomic
+from manyclass.data.store.disk import explained
+from manyclass.data.store.errors import StoreError
+from manyclass.data.store.lock import FolderLock
+from manyclass.data.tiles import spans
+from manyclass.retrieval.catalog import Catalog
+from manyclass.retrieval.files import (
+    MANIFEST,
+    NAME,
+    Content,
+    as_numbers,
+    names_of,
+    only_ours,
+    read_manifest,
+    record,
+    tidy,
+    write_manifest,
+    write_part,
+)
+from manyclass.retrieval.pieces import Positions
+from manyclass.retrieval.segments import write_segment
+from manyclass.retrieval.stage import Stage
+
+if TYPE_CHECKING:
+    from manyclass.retrieval.gallery import Gallery
+
+SEGMENT_BYTES = 256 << 20  # of codes in a segment, so that to write one takes no more memory
+
+
+@dataclass
+class Saved:
+    """The state of a folder that a gallery knows: its manifest, and the numbers of images that are gone, per list."""
+
+    path: Path
+    content: Content
+    data: bytes
+    gone: list[NDArray[np.int64]]
+
+
+def save(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: bool) -> None:
+    """Write what has changed to the gallery's folder, or all of it to another one."""
+    if path is None and gallery._saved is None:
+        raise ValueError("path must be given, as the gallery was neither saved nor opened before")
+    folder = gallery._saved.path if path is None else Path(path).expanduser().absolute()
+    with explained(folder):
+        _make_folder(folder)
+        lock = FolderLock(folder)
+        try:
+            known = _known(gallery, folder, overwrite)
+            gallery._saved = _commit(gallery, folder, known)
+            gallery._forgotten = []
+            tidy(folder, names_of(gallery._saved.content))
+        finally:
+            lock.release()
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        if not (folder / MANIFEST).exists() and not only_ours(folder):
+            raise StoreError(f"{folder} is a folder with other things in it; choose another name")
+    elif folder.exists():
+        raise StoreError(f"{folder} is a file, and a gallery is a folder; choose another name")
+    else:
+        folder.mkdir(parents=True)
+        _atomic.sync_folder(folder.parent)
+
+
+def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> Saved | None:
+    """The state to go on from; None to write all of it, into a folder that may be written over."""
+    if not (folder / MANIFEST).exists():
+        return None
+    if overwrite:
+        if NAME.encode() not in (folder / MANIFEST).read_bytes():
+            raise StoreError(f"{folder} holds something else than a gallery; choose another name")
+        return None
+    content, data = read_manifest(folder)
+    saved: Saved | None = gallery._saved
+    if saved is not None and saved.path == folder and saved.data == data:
+        return saved
+    if saved is not None and saved.path == folder:
+        raise StoreError(f"{folder} was changed by another since it was opened; open it again or pass overwrite=True")
+    raise StoreError(f"{folder} holds another gallery of {content.get('images')} images; pass overwrite=True")
+
+
+def _commit(gallery: "Gallery", folder: Path, known: Saved | None) -> Saved:
+    catalog, stages = gallery._catalog, gallery._stages
+    serial = _next_serial(folder, known)
+    plan = _Plan.of(catalog, gallery._forgotten, known)
+    settings = {"shortlist": gallery.shortlist, "false_match": gallery.false_match, "index": gallery.index}
+    if known is not None and plan.is_empty(known) and settings == known.content["settings"]:
+        return known
+    content: Content = {
+        "serial": serial,
+        "next": catalog.next_number,
+        "images": len(catalog),
+        "settings": settings,
+        "widths": [stage.rows.d for stage in stages],
+        "models": known.content["models"] if known else _models(gallery, folder, serial),
+        "segments": [*plan.segments, *_segments(folder, serial, catalog, stages, plan.new)],
+        "gone": list(plan.gone_records),
+    }
+    gone = list(plan.gone)
+    if len(plan.forgotten):
+        content["gone"].append(write_part(folder, f"gone-{serial}.safetensors", {}, {"numbers": plan.forgotten}))
+        gone.append(plan.forgotten)
+    _atomic.sync_folder(folder)
+    return Saved(folder, content, write_manifest(folder, content), gone)
+
+
+@dataclass
+class _Plan:
+    """Which segments and lists stay, and what is written: images by position, and numbers."""
+
+    segments: list[Content]
+    new: Positions
+    gone_records: list[Content]
+    gone: list[NDArray[np.int64]]
+    forgotten: NDArray[np.int64]
+
+    def is_empty(self, known: Saved) -> bool:
+        """Whether there is nothing to write."""
+        return not len(self.new) and not len(self.forgotten) and len(self.gone) == len(known.gone)
+
+    @classmethod
+    def of(cls, catalog: Catalog, forgotten: list[int], known: Saved | None) -> "_Plan":
+        live = catalog.live()
+        if known is None:
+            return cls([], live, [], [], as_numbers([]))
+        numbers = as_numbers(catalog.numbers)[live]
+        segments, first = _staying(known.content["segments"], numbers, known.content["next"])
+        dead = np.sort(as_numbers([number for number in forgotten if number < first]))
+        records, lists = list(known.content["gone"]), list(known.gone)
+        if sum(segment["rows"] for segment in segments) > 2 * int(np.searchsorted(numbers, first)) + 1024:
+            return cls([], live, [], [], as_numbers([]))
+        while len(dead) and lists and len(lists[-1]) <= len(dead):
+            older = lists.pop()
+            dead = np.sort(np.concatenate([older[older < first], dead]))
+            records.pop()
+        return cls(segments, live[numbers >= first], records, lists, dead)
+
+
+def _staying(segments: list[Content], numbers: NDArray[np.int64], first: int) -> tuple[list[Content], int]:
+    """(segments that are not taken up, the number from which images are written)."""
+    staying = list(segments)
+    while staying:
+        new = len(numbers) - int(np.searchsorted(numbers, first))
+        if not new or staying[-1]["rows"] > new:
+            break
+        first = staying.pop()["first"]
+    return staying, first
+
+
+def _segments(folder: Path, serial: int, catalog: Catalog, stages: list[Stage], new: Positions) -> list[Content]:
+    height = max(1, SEGMENT_BYTES // (4 * max(1, sum(stage.rows.d for stage in stages))))
+    parts = spans(len(new), height)
+    return [write_segment(folder, serial + i, catalog, stages, new[at]) for i, at in enumerate(parts)]
+
+
+def _models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
+    """The encoders, and the pool where there is none, as parts of their own; they never change."""
+    models: dict[str, Any] = {"encoder": None, "second": None, "pool": None}
+    for role in ("encoder", "second"):
+        model = getattr(gallery, role)
+        if model is not None:
+            name = f"{role}-{serial}.safetensors"
+            model.save(folder / name)
+            models[role] = record(folder, name)
+    if gallery.encoder is None and gallery._stages and len(gallery._stages[0].space.pool_):
+        pool = {"pool": gallery._stages[0].space.pool_}
+        models["pool"] = write_part(folder, f"pool-{serial}.safetensors", {}, pool)
+    return models
+
+
+def _next_serial(folder: Path, known: Saved | None) -> int:
+    """A number above those of all files here, so that no file that a manifest names is written over."""
+    found = [
+        int(part)
+        for name in os.listdir(folder)
+        for part in [name.partition("-")[2].partition(".")[0]]
+        if part.isdigit()
+    ]
+    return 1 + max([*found, known.content["serial"] if known else -1])

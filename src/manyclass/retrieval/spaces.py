@@ -1,0 +1,93 @@
+"""Where images are compared: by the codes of an encoder, or by vectors as they are."""
+
+import os
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _checks
+from manyclass._blas import in_order, one_thread
+from manyclass.data.opening import as_matrix
+from manyclass.data.tiles import spans
+from manyclass.retrieval.pieces import Codes
+
+
+class Encoder(Protocol):
+    """What a gallery asks of an encoder: `transform` gives new arrays, and `pool_` may have no rows.
+
+    `inner_product`, if it has one, tells that `similarity` is C @ D.T. `pool_similarity(C)`, if it has one, is used
+    for that of codes and the pool: what an encoder was fitted on is less alike to an image than strangers are.
+    """
+
+    n_features_in_: int
+    n_features_out_: int
+    pool_: NDArray[np.float32]
+
+    def transform(self, X: Any) -> Any: ...
+
+    def similarity(self, C: Any, D: Any) -> Any: ...
+
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+
+
+class UnitVectors:
+    """Vectors as they are, brought to unit length: the product is the cosine. Zeros stay zeros, like nothing.
+
+    >>> UnitVectors(2).transform([[3, 4], [0, 0]])
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+
+    inner_product = True
+
+    def __init__(self, d: int, pool: Any = None):
+        self.n_features_in_ = self.n_features_out_ = d
+        self.pool_: Codes = np.zeros((0, d), np.float32) if pool is None else self.transform(pool)
+
+    def transform(self, X: Any) -> Codes:
+        """Rows (n, d) of unit length, float32."""
+        matrix = as_matrix(X)
+        if matrix.shape[1] != self.n_features_in_:
+            raise ValueError(f"X must have {self.n_features_in_} columns, as the gallery has; got {matrix.shape[1]}")
+        out = np.empty(matrix.shape, np.float32)
+
+        def fill(at: slice) -> None:
+            rows = matrix.rows(at)
+            _checks.finite(rows, "X", at.start)
+            out[at] = _unit(rows)
+
+        for _ in in_order(fill, spans(len(matrix), 1024)):
+            pass
+        return out
+
+    def similarity(self, C: Any, D: Any) -> Codes:
+        """Cosines (n, m)."""
+        with one_thread():
+            product: Codes = np.asarray(C, np.float32) @ np.asarray(D, np.float32).T
+        return product
+
+
+def check_space(space: Any, name: str) -> None:
+    """Refuse what cannot encode images, or not yet."""
+    needed = ("transform", "similarity", "pool_", "n_features_in_", "n_features_out_")
+    if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
+        lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
+        raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
+
+
+def has_products(space: Any) -> bool:
+    """Whether the similarity of codes is their inner product, so that codes may be added up."""
+    return bool(getattr(space, "inner_product", False))
+
+
+def _unit(rows: NDArray[Any]) -> NDArray[Any]:
+    # Powers of the largest number first, as the square of a tiny or huge one would be lost.
+    rows = rows.astype(np.float64)
+    rows /= _or_one(np.abs(rows).max(axis=1, initial=0))
+    rows /= _or_one(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+    return rows
+
+
+def _or_one(lengths: NDArray[Any]) -> NDArray[Any]:
+    return np.where(lengths > 0, lengths, 1)[:, None]

@@ -1,0 +1,212 @@
+import json
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import manyclass as mc
+from tests.features import networks
+from tests.features.hostile import picture, saved
+
+SMALL = ("--words", 4, "--descriptors", "sift", "--samples", 2000, "--components", 8, "--scales", 2)
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
+    """Two classes of eight photographs, and a file that is none."""
+    root = tmp_path_factory.mktemp("cli") / "photos"
+    for i in range(16):
+        path = root / f"class {i % 2}" / f"{i:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        noise = np.random.default_rng(i).integers(0, 40, (60, 70, 3), np.uint8)
+        path.write_bytes(saved(picture(60, 70, seed=i) // 2 + noise, "PNG"))
+    (root / "class 1" / "notes.txt").write_text("not a picture")
+    return root
+
+
+def contents_of(path):
+    return {file.name: file.read_bytes() for file in Path(path).iterdir()}
+
+
+@pytest.mark.parametrize(("kind", "d"), [("fisher", 2 * 4 * 8), ("bow", 4), ("vlad", 4 * 8)])
+def test_a_folder_becomes_a_store_with_labels_and_names(run, photos, tmp_path, kind, d):
+    outcome = run("features", photos, "-o", tmp_path / "a.store", "--kind", kind, *SMALL, "--json")
+    assert outcome.code == 0, outcome.err
+    result = json.loads(outcome.out)
+    assert (result["images"], result["rows"], result["dimensions"], result["classes"]) == (17, 16, d, 2)
+    assert result["skipped"] == [
+        {"name": "class 1/notes.txt", "reason": "is not a picture in a known format (JPEG, PNG, WEBP, GIF, BMP, TIFF)"}
+    ]
+    store = mc.open_store(tmp_path / "a.store")
+    assert store.classes == ["class 0", "class 1"]
+    assert list(store.names[:2]) == ["class 0/00.png", "class 0/02.png"]
+
+
+def test_the_store_is_what_the_library_makes_of_the_same_settings(run, photos, tmp_path):
+    run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--pyramid", "1x1,2x2", "--seed", 5)
+    settings = {"n_components": 8, "n_samples": 2000, "scales": 2, "random_state": 5}
+    encoder = mc.FisherVectors(n_gaussians=4, descriptors=("sift",), pyramid=("1x1", "2x2"), **settings)
+    paths = mc.datasets.read_images(photos).paths
+    encoder.fit(paths)
+    assert_array_equal(mc.open_store(tmp_path / "a.store").X.toarray(), encoder.transform(paths[:-1]))
+
+
+def test_a_table_shows_what_was_done_and_what_was_skipped(run, photos, tmp_path):
+    outcome = run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--quiet")
+    assert outcome.code == 0
+    assert "16 of 64 numbers" in outcome.out
+    assert "images/s" in outcome.out
+    assert "'class 1/notes.txt'" in outcome.out
+    assert outcome.err == ""
+
+
+def test_the_encoder_is_kept_and_encodes_other_pictures_alike(run, photos, tmp_path):
+    assert run("features", photos, "-o", tmp_path / "a.store", *SMALL).code == 0
+    again = run("features", photos, "-o", tmp_path / "b.store", "--kind", tmp_path / "a.store.encoder")
+    assert again.code == 0, again.err
+    a, b = (mc.open_store(tmp_path / name) for name in ("a.store", "b.store"))
+    assert_array_equal(a.X.toarray(), b.X.toarray())
+    assert not (tmp_path / "b.store.encoder").exists()
+
+
+def test_it_learns_from_the_training_part_alone(run, photos, tmp_path):
+    for part, taken in (("train", slice(0, 6)), ("test", slice(6, 9))):
+        for path in sorted((photos / "class 0").iterdir())[taken]:
+            (tmp_path / "p" / part / "a").mkdir(parents=True, exist_ok=True)
+            (tmp_path / "p" / part / "a" / path.name).write_bytes(path.read_bytes())
+    assert run("features", tmp_path / "p", "-o", tmp_path / "a.store", *SMALL).code == 0
+    assert run("features", tmp_path / "p" / "train", "-o", tmp_path / "b.store", *SMALL).code == 0
+    a, b = (mc.load(tmp_path / f"{name}.store.encoder") for name in "ab")
+    assert_array_equal(a.encode(picture(50, 60)), b.encode(picture(50, 60)))
+    assert sorted(set(mc.open_store(tmp_path / "a.store").split.tolist())) == ["test", "train"]
+
+
+def test_a_network_is_a_kind_too(run, photos, tmp_path):
+    net = networks.tiny(tmp_path / "net.onnx")
+    outcome = run("features", photos, "-o", tmp_path / "a.store", "--kind", net, "--pooling", "max", "--batch", 3)
+    assert outcome.code == 0, outcome.err
+    expected = mc.OnnxFeatures(net, pooling="max").encode(mc.read_image(photos / "class 0" / "00.png"))
+    np.testing.assert_allclose(mc.open_store(tmp_path / "a.store").X.rows(0), expected, rtol=1e-5)
+    raw = run("features", photos, "-o", tmp_path / "b.store", "--kind", net, "--pooling", "none", "--json")
+    assert json.loads(raw.out)["dimensions"] == 2
+
+
+@pytest.mark.parametrize(("codes", "n_bytes"), [("product", 8), ("scalar", 64)])
+def test_codes_are_written_instead_of_numbers(run, photos, tmp_path, codes, n_bytes):
+    outcome = run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--codes", codes, "--block", 8)
+    assert outcome.code == 0, outcome.err
+    store = mc.open_store(tmp_path / "a.store")
+    assert store.shape == (16, 64)
+    assert store.quantizer.code_size == n_bytes
+
+
+def test_a_store_that_is_there_is_kept_unless_it_may_be_replaced(run, photos, tmp_path):
+    arguments = ("features", photos, "-o", tmp_path / "a.store", *SMALL)
+    assert run(*arguments).code == 0
+    before = contents_of(tmp_path / "a.store")
+    refused = run(*arguments)
+    assert refused.code == 1
+    assert "a.store is there already; add --overwrite" in refused.err
+    assert contents_of(tmp_path / "a.store") == before
+    assert run(*arguments, "--overwrite").code == 0
+
+
+def test_an_encoder_that_is_there_is_kept_unless_it_may_be_replaced(run, photos, tmp_path):
+    (tmp_path / "a.store.encoder").write_bytes(b"precious")
+    refused = run("features", photos, "-o", tmp_path / "a.store", *SMALL)
+    assert refused.code == 1
+    assert "made otherwise" in refused.err
+    assert (tmp_path / "a.store.encoder").read_bytes() == b"precious"
+    assert run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--overwrite").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--kind", "sift"), "--kind must be one of"),
+        (("--kind", "vlad", "--layer", "x"), "--layer does not go with --kind vlad"),
+        (("--kind", "net.onnx", "--words", 5), "--words does not go with --kind net.onnx"),
+        (("--words", 0), "--words"),
+        (("--codes", "zip"), "--codes"),
+    ],
+)
+def test_wrong_usage_is_two(run, photos, tmp_path, arguments, words):
+    outcome = run("features", photos, "-o", tmp_path / "a.store", *arguments)
+    assert outcome.code == 2
+    assert words in outcome.err
+
+
+@pytest.mark.parametrize("source", ["nothing", "empty", "bad"])
+def test_a_source_without_pictures_is_one_sentence(run, tmp_path, source):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "x.jpg").write_bytes(b"bad")
+    outcome = run("features", tmp_path / source, "-o", tmp_path / "a.store", *SMALL, "--quiet")
+    assert outcome.code == 1
+    assert outcome.err.startswith("manyclass: ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_help_teaches(run):
+    outcome = run("features", "--help")
+    assert outcome.code == 0
+    for word in ("--kind", "fisher", "--resume", "--restart", "--json", "skipped.jsonl", "Example: manyclass features"):
+        assert word in outcome.out
+
+
+@pytest.fixture
+def stop_at(monkeypatch):
+    """stop_at("encoding", 5) interrupts the command when it has encoded five pictures."""
+
+    def arrange(step, done):
+        @contextmanager
+        def progress(what, unit, quiet=False):
+            def report(n, total):
+                if what == step and n >= done:
+                    raise KeyboardInterrupt
+
+            yield report
+
+        monkeypatch.setattr("manyclass.cli.features.progress", progress)
+
+    return arrange
+
+
+def test_an_interrupted_command_goes_on_to_the_same_store_and_does_not_learn_again(
+    run, photos, tmp_path, stop_at, monkeypatch
+):
+    whole = ("features", photos, "-o", tmp_path / "whole.store", *SMALL, "--codes", "product")
+    cut = ("features", photos, "-o", tmp_path / "cut.store", *SMALL, "--codes", "product", "--json")
+    assert run(*whole).code == 0
+    stop_at("encoding", 5)
+    stopped = run(*cut)
+    assert stopped.code == 130
+    assert "give the same command again to go on" in stopped.err
+    stop_at("nothing", 1)
+    monkeypatch.setattr(mc.FisherVectors, "fit", None)
+    result = run(*cut, "--resume")
+    assert json.loads(result.out)["resumed_after"] == 5
+    assert contents_of(tmp_path / "cut.store") == contents_of(tmp_path / "whole.store")
+    for name in ("encoder", "encoder.json"):
+        assert (tmp_path / f"cut.store.{name}").read_bytes() == (tmp_path / f"whole.store.{name}").read_bytes()
+
+
+def test_a_command_that_is_interrupted_while_it_learns_leaves_nothing_in_the_way(run, photos, tmp_path, stop_at):
+    arguments = ("features", photos, "-o", tmp_path / "a.store", *SMALL)
+    stop_at("learning", 1)
+    assert run(*arguments).code == 130
+    stop_at("nothing", 1)
+    assert run(*arguments).code == 0
+
+
+def test_other_settings_are_refused_until_the_unfinished_attempt_is_dropped(run, photos, tmp_path, stop_at):
+    arguments = ("features", photos, "-o", tmp_path / "a.store", *SMALL)
+    stop_at("encoding", 5)
+    assert run(*arguments).code == 130
+    stop_at("nothing", 1)
+    refused = run(*arguments, "--seed", 1)
+    assert refused.code == 1
+    assert "add --restart" in refused.err
+    assert run(*arguments, "--seed", 1, "--restart").code == 0

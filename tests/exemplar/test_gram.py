@@ -1,0 +1,49 @@
+"""The Gram matrix of the negatives, by columns and as a whole."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+from manyclass.exemplar import gram as module
+from manyclass.exemplar.gram import GivenGram, GramOfRows
+from manyclass.exemplar.kernels import ExemplarKernel
+
+X = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)
+KERNEL = ExemplarKernel("rbf", 0.1)
+K = KERNEL(X.astype(np.float64), X.astype(np.float64))
+
+
+@pytest.fixture(autouse=True)
+def _small_tiles(monkeypatch):
+    monkeypatch.setattr(module, "_TILE_BYTES", 8 * 8 * 7)
+
+
+@pytest.mark.parametrize("gram", [GramOfRows(mc.DenseMatrix(X), KERNEL), GivenGram(mc.DenseMatrix(K))])
+def test_columns_and_the_diagonal_are_those_of_the_whole(gram):
+    np.testing.assert_allclose(gram.whole(), K, rtol=1e-12)
+    np.testing.assert_allclose(gram.diagonal(), K.diagonal(), rtol=1e-12)
+    column = gram.column(5)
+    np.testing.assert_allclose(np.concatenate([column(rows) for rows in gram.tiles]), K[:, 5], rtol=1e-12)
+
+
+def test_the_rows_of_codes_are_decoded():
+    codes = mc.ProductQuantizer(2, n_centroids=16, random_state=0).fit(X).encode(X)
+    rows = codes.toarray().astype(np.float64)
+    np.testing.assert_allclose(GramOfRows(codes, KERNEL).whole(), KERNEL(rows, rows), rtol=1e-12)
+
+
+@pytest.mark.parametrize("ask", [GivenGram.whole, lambda gram: gram.check([3, 1, 20])])
+def test_a_gram_matrix_that_is_not_symmetric_is_refused(ask):
+    with pytest.raises(ValueError, match="negatives must be a symmetric Gram matrix"):
+        ask(GivenGram(mc.DenseMatrix(np.triu(K))))
+
+
+def test_a_gram_matrix_that_is_not_square_is_refused():
+    with pytest.raises(ValueError, match=r"negatives must be a square Gram matrix .* got shape \(40, 8\)"):
+        GivenGram(mc.DenseMatrix(X))
+
+
+def test_a_gram_matrix_too_large_for_memory_is_refused_with_a_way_out():
+    rows = mc.DenseMatrix(np.broadcast_to(np.float32(1), (10**8, 1)))
+    with pytest.raises(MemoryError, match=r"100000000 x 100000000 .* factorization='incomplete_cholesky'"):
+        GramOfRows(rows, KERNEL).whole()

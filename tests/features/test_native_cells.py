@@ -1,0 +1,54 @@
+"""The compiled loops refuse what would lead them outside of arrays."""
+
+import numpy as np
+import pytest
+
+from manyclass import _native
+
+GRAY = np.zeros((20, 30), np.float32)
+PROFILE = np.ones(5, np.float32)
+
+
+def room(*shape):
+    return np.empty(shape, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "shape"),
+    [
+        ((0, 1), (0, 1), (21, 30, 8)),
+        ((0, 1), (0, 1), (20, 31, 8)),
+        ((-5, 1), (0, 1), (3, 3, 8)),
+        ((0, 1), (30, 1), (1, 1, 8)),
+        ((0, 0), (0, 1), (2, 2, 8)),
+        ((0, 1), (-(2**62), 1), (2, 2, 8)),
+        ((0, 2**62), (0, 1), (2, 2, 8)),
+        ((0, 1), (0, 1), (3, 3, 7)),
+        ((0, 1), (0, 1), (0, 3, 8)),
+    ],
+)
+def test_cells_that_do_not_meet_the_image_are_refused(rows, columns, shape):
+    with pytest.raises(ValueError, match=r"cell|lattice"):
+        _native.orientation_cells(GRAY, rows, columns, PROFILE, room(*shape))
+    with pytest.raises(ValueError, match=r"cell|lattice"):
+        _native.color_cells(np.zeros((20, 30, 3), np.uint8), rows, columns, PROFILE, room(*shape))
+
+
+@pytest.mark.parametrize(
+    ("apart", "step", "out"),
+    [(1, 1, (3, 2, 128)), (1, 1, (2, 3, 128)), (2, 1, (1, 1, 128)), (1, 1, (1, 1, 127)), (2**63, 1, (1, 1, 128)),
+     (1, 1, (0, 1, 128))],
+)  # fmt: skip
+def test_patches_outside_of_the_cells_are_refused(apart, step, out):
+    with pytest.raises(ValueError, match=r"patch|empty"):
+        _native.sift_of_cells(np.zeros((5, 5, 8), "f"), apart, step, np.ones(16, "f"), 0.0, False, room(*out))
+
+
+@pytest.mark.parametrize("start", [-1, 4, 2**31 - 1])
+def test_weights_outside_of_the_image_are_refused(start):
+    good, bad = np.array([0, 3], np.int32), np.array([0, start], np.int32)
+    weights, image = np.ones((2, 2), np.float32), np.zeros((5, 5, 1), np.float32)
+    _native.resample(image, good, weights, good, weights, room(2, 2, 1))
+    for rows, columns in ((good, bad), (bad, good)):
+        with pytest.raises(ValueError, match="weights must lie within the image"):
+            _native.resample(image, rows, weights, columns, weights, room(2, 2, 1))

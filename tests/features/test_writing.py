@@ -1,0 +1,325 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from copy import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import manyclass as mc
+from manyclass.features import run_identity
+from manyclass.features.skipped import log_path, read_skipped
+from tests.features import child
+from tests.features.child import Means, Pairs
+from tests.features.hostile import picture, saved
+
+
+def many_images(n=40):
+    return [picture(20 + i % 7, 30, seed=i) for i in range(n)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Sixty files in two classes, every seventh of them bad."""
+    root = tmp_path_factory.mktemp("images") / "photos"
+    for i in range(60):
+        path = root / f"class {i % 2}" / f"{i:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"bad" if i % 7 == 3 else saved(picture(20, 30, seed=i), "PNG"))
+    return root
+
+
+def contents_of(path):
+    files = [*Path(path).iterdir(), log_path(path)]
+    return {file.name.replace(path.name, "x"): file.read_bytes() for file in files if file.is_file()}
+
+
+def test_rows_are_what_the_encoder_gives_in_the_order_of_the_images(tmp_path):
+    images = many_images()
+    run = mc.write_features(tmp_path / "a.store", images, Means(), y=np.arange(40))
+    assert_array_equal(run.store.X.toarray(), [Means().encode(image) for image in images])
+    assert_array_equal(run.store.y, np.arange(40))
+    assert run.skipped == []
+    assert not log_path(tmp_path / "a.store").exists()
+    assert run.store.provenance == {"images": 40, "skipped": 0}
+
+
+@pytest.mark.parametrize("encoder", [Means(), Pairs()])
+def test_the_store_has_the_same_bytes_for_any_number_of_threads(tmp_path, folder, encoder):
+    images = mc.datasets.read_images(folder)
+    for n in (1, 2, 5):
+        with mc.threads(n):
+            mc.write_features(tmp_path / f"{n}.store", images.paths, encoder, names=images.names)
+    assert contents_of(tmp_path / "1.store") == contents_of(tmp_path / "2.store") == contents_of(tmp_path / "5.store")
+
+
+def test_labels_names_and_parts_of_skipped_images_are_left_out(tmp_path, folder):
+    images = mc.datasets.read_images(folder)
+    split = ["train" if i % 3 else "test" for i in range(60)]
+    run = mc.write_features(tmp_path / "a.store", images.paths, Means(), names=images.names, y=images.y, split=split)
+    bad = {entry.position for entry in run.skipped}
+    assert len(bad) == 9
+    good = [i for i in range(60) if i not in bad]
+    assert list(run.store.names) == [images.names[i] for i in good]
+    assert [run.store.classes[label] for label in run.store.y] == [images.y[i] for i in good]
+    assert run.store.split.tolist() == [split[i] for i in good]
+    assert [images.names[entry.position] for entry in run.skipped] == [entry.name for entry in run.skipped]
+
+
+def test_names_are_paths_where_there_are_any(tmp_path, folder):
+    paths = mc.datasets.read_images(folder).paths[:3]
+    assert list(mc.write_features(tmp_path / "a.store", paths, Means()).store.names) == paths
+    assert mc.write_features(tmp_path / "b.store", many_images(3), Means()).store.names is None
+
+
+@pytest.mark.parametrize("quantizer", [child.quantizer(), mc.ScalarQuantizer()])
+def test_codes_are_those_of_a_quantizer_that_learned_from_the_same_rows(tmp_path, quantizer):
+    images = many_images()
+    exact = mc.write_features(tmp_path / "a.store", images, Means()).store
+    store = mc.write_features(tmp_path / "b.store", images, Means(), quantizer=quantizer).store
+    order = np.random.default_rng(0).permutation(40)
+    fitted = copy(quantizer).fit(exact.X.rows(order))
+    assert_array_equal(store.X.toarray(), fitted.encode(exact.X).toarray())
+    assert not any(file.name.startswith("X") for file in (tmp_path / "b.store").iterdir())
+
+
+def test_a_sample_is_enough_for_the_quantizer_and_the_given_one_is_not_changed(tmp_path):
+    images, given = many_images(), mc.ScalarQuantizer()
+    exact = mc.write_features(tmp_path / "a.store", images, Means()).store
+    store = mc.write_features(tmp_path / "b.store", images, Means(), quantizer=given, sample=5, seed=3).store
+    rows = exact.X.rows(np.random.default_rng(3).permutation(40)[:5])
+    assert_array_equal(store.quantizer.scale_, mc.ScalarQuantizer().fit(rows).scale_)
+    with pytest.raises(ValueError, match="fit"):
+        given.n_features  # noqa: B018
+
+
+def test_a_fitted_quantizer_is_used_as_it_is(tmp_path):
+    images = many_images()
+    fitted = mc.ScalarQuantizer().fit(np.random.default_rng(0).random((50, 12)))
+    store = mc.write_features(tmp_path / "a.store", images, Means(), quantizer=fitted).store
+    assert_array_equal(store.quantizer.scale_, fitted.scale_)
+
+
+def test_no_picture_is_encoded_twice_though_the_quantizer_saw_it_first(tmp_path):
+    class Counting(Means):
+        def encode(self, image):
+            with open(tmp_path / "count", "ab") as file:
+                file.write(b"x")
+            return super().encode(image)
+
+    with mc.threads(2):
+        mc.write_features(tmp_path / "a.store", many_images(), Counting(), quantizer=mc.ScalarQuantizer(), sample=10)
+    # Some pictures are under way already when the sample is full.
+    assert 40 <= len((tmp_path / "count").read_bytes()) <= 40 + 2 * 4 + 1
+
+
+def test_a_picture_that_crashes_its_process_is_skipped_and_the_rest_is_not(tmp_path):
+    class Crashing(Pairs):
+        def encode_many(self, images):
+            if any(len(image) == 23 for image in images):
+                os.kill(os.getpid(), signal.SIGSEGV)
+            return super().encode_many(images)
+
+    for n in (1, 2):
+        with mc.threads(n):
+            run = mc.write_features(tmp_path / f"{n}.store", many_images(), Crashing())
+        assert [entry.position for entry in run.skipped] == [i for i in range(40) if i % 7 == 3]
+        assert {entry.reason for entry in run.skipped} == {"ended the process that worked on it"}
+
+
+def test_a_process_that_others_ended_is_replaced_and_its_picture_is_kept(tmp_path):
+    class Unlucky(Means):
+        def encode(self, image):
+            if len(image) == 23 and not (tmp_path / "killed").exists():
+                (tmp_path / "killed").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().encode(image)
+
+    with mc.threads(1):
+        run = mc.write_features(tmp_path / "a.store", many_images(), Unlucky())
+    assert (tmp_path / "killed").exists()
+    assert_array_equal(run.store.X.toarray(), [Means().encode(image) for image in many_images()])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_features_that_are_no_numbers_cost_the_picture_its_row_and_not_the_run(tmp_path, bad):
+    class Broken(Means):
+        def encode(self, image):
+            return super().encode(image) * (np.float32(bad) if len(image) == 21 else np.float32(1))
+
+    run = mc.write_features(tmp_path / "a.store", many_images(), Broken())
+    assert {entry.reason for entry in run.skipped} == {"has features that are NaN or infinite"}
+    assert len(run.store) + len(run.skipped) == 40
+
+
+def test_one_picture_that_cannot_be_encoded_does_not_harm_its_batch(tmp_path):
+    class Picky(Pairs):
+        def encode_many(self, images):
+            if any(len(image) == 21 for image in images):
+                raise ValueError("Too flat\nfor me")
+            return super().encode_many(images)
+
+    run = mc.write_features(tmp_path / "a.store", many_images(), Picky())
+    assert [entry.position for entry in run.skipped] == [i for i in range(40) if i % 7 == 1]
+    assert {entry.reason for entry in run.skipped} == {"cannot be encoded: too flat for me"}
+
+
+def test_a_defect_of_the_encoder_ends_the_run_and_leaves_the_rows_before_it(tmp_path):
+    class Defect(Means):
+        broken = True
+
+        def encode(self, image):
+            if self.broken and len(image) == 26:
+                raise KeyError("defect")
+            return super().encode(image)
+
+    encoder = Defect()
+    with pytest.raises(KeyError):
+        mc.write_features(tmp_path / "a.store", many_images(), encoder)
+    encoder.broken = False
+    run = mc.write_features(tmp_path / "a.store", many_images(), encoder)
+    assert run.resumed_after == 6
+    assert_array_equal(run.store.X.toarray(), [Means().encode(image) for image in many_images()])
+
+
+def test_pictures_of_which_none_is_good_are_refused_with_the_first_reason(tmp_path):
+    for i in range(3):
+        (tmp_path / f"{i}.jpg").write_bytes(b"bad")
+    paths = [tmp_path / f"{i}.jpg" for i in range(3)]
+    for quantizer in (None, mc.ScalarQuantizer()):
+        with pytest.raises(ValueError, match="is not a picture in a known format"):
+            mc.write_features(tmp_path / "a.store", paths, Means(), quantizer=quantizer)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"images": []}, "at least one entry"),
+        ({"y": [1]}, "y must have one entry per image"),
+        ({"names": ["a"]}, "names must have one entry per image"),
+        ({"split": ["train"]}, "split must have one entry per image"),
+        ({"max_pixels": 0}, "max_pixels must be a whole number"),
+        ({"sample": 0, "quantizer": mc.ScalarQuantizer()}, "sample must be a whole number"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(tmp_path, settings, words):
+    with pytest.raises(ValueError, match=words):
+        mc.write_features(tmp_path / "a.store", **{"images": many_images(2), "encoder": Means(), **settings})
+
+
+def test_an_encoder_of_another_width_than_it_says_is_refused(tmp_path):
+    class Liar(Means):
+        n_features_out_ = 11
+
+    with pytest.raises(ValueError, match=r"must give 11 numbers; got shape \(12,\)"):
+        mc.write_features(tmp_path / "a.store", many_images(2), Liar())
+
+
+def test_pictures_are_read_at_the_size_that_the_encoder_wants_unless_told(tmp_path):
+    class Area(Means):
+        n_features_out_ = 1
+        max_pixels = 500
+
+        def encode(self, image):
+            return np.float32([image.shape[0] * image.shape[1]])
+
+    image = [np.zeros((100, 100), np.uint8)]
+    assert mc.write_features(tmp_path / "a.store", image, Area()).store.X.rows(0) == [22 * 22]
+    assert mc.write_features(tmp_path / "b.store", image, Area(), max_pixels=100).store.X.rows(0) == [100]
+
+
+def stop_after(n):
+    def progress(done, total):
+        if done >= n:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("stop", [1, 9, 10, 11, 25, 60])
+def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, folder, stop):
+    whole, cut = tmp_path / "whole.store", tmp_path / "cut.store"
+    child.write(whole, folder)
+    with pytest.raises(KeyboardInterrupt):
+        child.write(cut, folder, progress=stop_after(stop))
+    run = child.write(cut, folder)
+    assert run.resumed_after > 0 or stop < 4
+    assert contents_of(cut) == contents_of(whole)
+
+
+@pytest.mark.parametrize("change", ["encoder", "images", "pixels", "seed", "names"])
+def test_another_run_is_not_taken_for_the_interrupted_one(tmp_path, change):
+    settings = {"images": many_images(), "encoder": Means(), "names": [f"{i}" for i in range(40)]}
+    with pytest.raises(KeyboardInterrupt):
+        mc.write_features(tmp_path / "a.store", **settings, progress=stop_after(9))
+    other = {
+        "encoder": {"encoder": Pairs()},
+        "images": {"images": many_images()[::-1]},
+        "pixels": {"max_pixels": 50},
+        "seed": {"seed": 1},
+        "names": {"names": [f"x{i}" for i in range(40)]},
+    }[change]
+    with pytest.raises(mc.StoreError, match="unfinished write of something else"):
+        mc.write_features(tmp_path / "a.store", **{**settings, **other})
+    assert len(mc.write_features(tmp_path / "a.store", **{**settings, **other}, resume=False).store) == 40
+
+
+def test_without_the_list_of_skipped_images_a_run_is_not_gone_on_with(tmp_path, folder):
+    with pytest.raises(KeyboardInterrupt):
+        child.write(tmp_path / "a.store", folder, progress=stop_after(20))
+    log_path(tmp_path / "a.store").unlink()
+    with pytest.raises(mc.StoreError, match="resume=False"):
+        child.write(tmp_path / "a.store", folder)
+
+
+def test_a_line_that_a_crash_cut_short_is_forgotten(tmp_path, folder):
+    child.write(tmp_path / "whole.store", folder)
+    with pytest.raises(KeyboardInterrupt):
+        child.write(tmp_path / "a.store", folder, progress=stop_after(20))
+    with open(log_path(tmp_path / "a.store"), "ab") as file:
+        file.write(b'{"position":21,"na')
+    child.write(tmp_path / "a.store", folder)
+    assert contents_of(tmp_path / "a.store") == contents_of(tmp_path / "whole.store")
+
+
+def test_a_store_that_is_written_anew_has_a_list_of_its_own(tmp_path, folder):
+    child.write(tmp_path / "a.store", folder)
+    assert len(read_skipped(tmp_path / "a.store")) == 9
+    mc.write_features(tmp_path / "a.store", many_images(), Means(), overwrite=True)
+    assert read_skipped(tmp_path / "a.store") == []
+
+
+def kill_at(store, folder, done):
+    """Kill a writer once it tells of so many pictures; whether it was not through."""
+    process = subprocess.Popen([sys.executable, "-B", child.__file__, store, folder], stdout=subprocess.PIPE)
+    for line in process.stdout:
+        if int(line) >= done:
+            break
+    time.sleep(0.0007 * (done % 5))
+    process.kill()
+    process.stdout.close()
+    return process.wait() != 0
+
+
+def test_killed_ten_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
+    whole, path = tmp_path / "whole.store", tmp_path / "a.store"
+    child.write(whole, folder)
+    # Each goes on where the one before was killed, which may be some pictures earlier than it told.
+    killed = sum(kill_at(path, folder, done) for done in (2, 8, 14, 20, 26, 32, 38, 44, 50, 56))
+    assert killed >= 9
+    child.write(path, folder)
+    assert contents_of(path) == contents_of(whole)
+
+
+def test_encoders_that_learned_something_else_have_other_digests(tmp_path):
+    class Saved(Means):
+        def save(self, path):
+            Path(path).write_bytes(str(self.seconds).encode())
+
+    digests = {run_identity.encoder_digest(encoder) for encoder in (Saved(1), Saved(2), Means(), Pairs())}
+    assert len(digests) == 4
+    assert run_identity.encoder_digest(Saved(1)) in digests
