@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime
 from manyclass.solvers import factored_descent
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.factored_descent import Descent
-from manyclass.solvers.factored_loss import FactoredLoss
+from manyclass.solvers.factored_loss import FactoredLoss, Units
 from manyclass.solvers.points import Product
 from manyclass.solvers.solution import Run
 from manyclass.solvers.solve import solve
@@ -41,7 +41,7 @@ def test_a_first_step_is_no_longer_than_a_tenth_where_the_function_is_not_bent()
 @pytest.mark.parametrize("target", [1e-2, 1e-4])
 def test_about_as_much_is_left_to_gain_as_was_asked_for(loss, target):
     made = objective(loss=loss)
-    base, descent, run = baseline(made), Descent(made, _point(made)), Run()
+    base, descent, run = baseline(made), Descent(made, baseline(made), _point(made)), Run()
     optimum = solve(made, tolerance=1e-9).objective
     assert not descent.run(run, base, target, 1000)
     assert descent.function(descent.x)[0] - optimum <= 3 * target * min(optimum, base.loss - optimum)
@@ -50,7 +50,7 @@ def test_about_as_much_is_left_to_gain_as_was_asked_for(loss, target):
 
 def test_it_goes_on_where_it_was_left_and_pressing_makes_it_go_further():
     made = objective()
-    base, descent, run = baseline(made), Descent(made, _point(made)), Run()
+    base, descent, run = baseline(made), Descent(made, baseline(made), _point(made)), Run()
     descent.run(run, base, 1e-2, 1000)
     steps, size = len(run.history), descent.size
     descent.press(0.01)
@@ -62,21 +62,21 @@ def test_it_goes_on_where_it_was_left_and_pressing_makes_it_go_further():
 def test_rounding_of_float32_ends_it_at_last():
     X, y, weights = rows(0)
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
-    descent = Descent(made, _point(made))
+    descent = Descent(made, baseline(made), _point(made))
     descent.press(0.0)
     assert descent.run(Run(), baseline(made), 0.0, 10_000)
 
 
 def test_the_gradient_of_the_factored_loss_is_that_of_differences():
     made = objective()
-    function = FactoredLoss(made, np.array([0.5, 2.0]), 0.7)
+    function = FactoredLoss(made, Units(np.array([0.5, 2.0]), 0.7, np.linspace(-1, 1, made.d)))
     x = function.pack(*(part for part in (_point(made, 2).A, _point(made, 2).B, np.ones(made.k))))
     np.testing.assert_allclose(function(x)[1], approx_fprime(x, lambda v: function(v)[0], 1e-7), atol=1e-5)
 
 
 def test_latent_features_are_remembered_for_the_last_point_alone():
     made = objective()
-    function = FactoredLoss(made, np.ones(2), 1.0)
+    function = FactoredLoss(made, Units(np.ones(2), 1.0, np.ones(made.d)))
     x = function.pack(_point(made, 2).A, _point(made, 2).B, np.zeros(made.k))
     other = 2 * x
     function(x)

@@ -30,7 +30,7 @@ def factored(
 ) -> str:
     """Minimize over W of any rank; what ended it."""
     point = balanced(start) if start is not None else zero(objective, base.b)
-    descent = Descent(objective, point if point.A.shape[1] else _begun(objective, base))
+    descent = Descent(objective, base, point if point.A.shape[1] else _begun(objective, base))
     if tolerance < _LOOSE and descent.far(base, _LOOSE):
         descent = _with_missing_columns(objective, run, base, descent, max_iter)
     return _finished(objective, run, base, descent, tolerance, max_iter)
@@ -42,7 +42,7 @@ def _with_missing_columns(objective: Objective, run: Run, base: Baseline, descen
     point = descent.point()
     slope = objective.slope(known_scores(objective, point, descent.latent())).W
     slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
-    return _grown_descent(objective, point, slope) or descent
+    return _grown_descent(objective, base, point, slope) or descent
 
 
 def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, tolerance: float, max_iter: int) -> str:
@@ -64,8 +64,8 @@ def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, 
         nearer = _nearer(run.gap, certificate.objective, base, tolerance)
         target *= nearer
         descent.press(nearer)
-        grown = _grown_descent(objective, point, certificate.slope)
-        descent = grown or (Descent(objective, balanced(point)) if stuck else descent)
+        grown = _grown_descent(objective, base, point, certificate.slope)
+        descent = grown or (Descent(objective, base, balanced(point)) if stuck else descent)
 
 
 def _eagerness(objective: Objective, point: Product) -> float:
@@ -95,11 +95,11 @@ def _begun(objective: Objective, base: Baseline) -> Product:
     return _grown(objective, zero(objective, base.b), base.gradient, most)
 
 
-def _grown_descent(objective: Objective, point: Product, slope: Floats) -> Descent | None:
+def _grown_descent(objective: Objective, base: Baseline, point: Product, slope: Floats) -> Descent | None:
     """One with the columns that the slope shows to be missing; None where there are none."""
     point = balanced(point)
     grown = _grown(objective, point, slope, max(8, point.A.shape[1]))
-    return Descent(objective, grown) if grown.A.shape[1] > point.A.shape[1] else None
+    return Descent(objective, base, grown) if grown.A.shape[1] > point.A.shape[1] else None
 
 
 def _grown(objective: Objective, point: Product, slope: Floats, most: int) -> Product:

@@ -10,7 +10,7 @@ from manyclass.data.tiles import Floats
 from manyclass.solvers import quasi_newton
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import scale
-from manyclass.solvers.factored_loss import FactoredLoss
+from manyclass.solvers.factored_loss import FactoredLoss, Units
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Product
 from manyclass.solvers.solution import Run
@@ -27,14 +27,14 @@ _FLOOR = 0.03  # of the largest singular value: columns shorter than that have n
 class Descent:
     """L-BFGS at one rank, which can be taken up again where it was left."""
 
-    def __init__(self, objective: Objective, point: Product):
+    def __init__(self, objective: Objective, base: Baseline, point: Product):
         sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
-        units = _units(sample, point)
-        self.function = FactoredLoss(objective, *units)
+        units = _units(sample, base.mean if objective.fit_intercept else np.zeros(objective.d), point)
+        self.function = FactoredLoss(objective, units)
         self.x = self.function.pack(point.A, point.B, point.b)
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
         gradient = self.function(self.x)[1]
-        length = _first_length(FactoredLoss(sample, *units), self.x, gradient)
+        length = _first_length(FactoredLoss(sample, units), self.x, gradient)
         self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the function is bent so
         self.steps = quasi_newton.descend(self.function, self.x, length, slack=slack)
         self.values: deque[float] = deque(maxlen=_BACK + 1)
@@ -80,16 +80,16 @@ class Descent:
         return _BACK * ((self.values[0] - self.values[-1]) / steps if steps else _DOUBT * self.gain)
 
 
-def _units(sample: Objective, point: Product) -> tuple[Doubles, float]:
-    """Units of the columns of A and B, and of b, in which the same step changes the loss about as much.
+def _units(sample: Objective, mean: Doubles, point: Product) -> Units:
+    """Those in which the same step of column j of A, of B, or of b changes the loss about as much.
 
     A step of column j of A moves W by as much as column j of B is long: so the shorter that is, the longer its unit.
     """
     with one_thread():
         s = sizes(point)
-        eigenvalue = _largest_eigenvalue(sample.X.rows(slice(0, sample.n))) / sample.n
+        eigenvalue = _largest_eigenvalue(sample.X.rows(slice(0, sample.n)) - mean.astype(sample.dtype)) / sample.n
     largest = float(s.max(initial=0.0)) or 1.0
-    return 1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0
+    return Units(1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0, mean)
 
 
 def sizes(point: Product) -> Doubles:
