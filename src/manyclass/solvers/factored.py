@@ -92,7 +92,8 @@ def _begun(objective: Objective, base: Baseline) -> Product:
     """Columns from the gradient at W = 0."""
     # Those that turn out to be too many fade away; too few cost a second descent.
     most = min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
-    return _grown(objective, zero(objective, base.b), base.gradient, most)
+    whole_registers = most - most % 16 if most > 16 else most
+    return _grown(objective, zero(objective, base.b), base.gradient, whole_registers)
 
 
 def _grown_descent(objective: Objective, base: Baseline, point: Product, slope: Floats) -> Descent | None:

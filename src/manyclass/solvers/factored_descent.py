@@ -21,6 +21,7 @@ _BACK = 3  # steps that are looked back on
 _DOUBT = 5  # in what a first step is expected to gain
 _SAMPLE = 512  # rows that are enough to know the size of X, and how the loss is bent
 _NEAR = 0.01  # of a step that is tried: near enough to see how the loss is bent where it begins
+_BOLD = 1.5  # times the first step that would be best were the loss bent the same all along
 _FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
 
@@ -36,7 +37,7 @@ class Descent:
         gradient = self.function(self.x)[1]
         length = _first_length(FactoredLoss(sample, units), self.x, gradient)
         self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the function is bent so
-        self.steps = quasi_newton.descend(self.function, self.x, length, slack=slack)
+        self.steps = quasi_newton.descend(self.function, self.x, _BOLD * length, slack=slack)
         self.values: deque[float] = deque(maxlen=_BACK + 1)
         # |gradient| |x|, about the gap where there is no ridge; and what it may be in the end.
         self.size, self.most = float(np.linalg.norm(gradient) * np.linalg.norm(self.x)), np.inf
