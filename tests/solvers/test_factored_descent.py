@@ -52,18 +52,18 @@ def test_it_goes_on_where_it_was_left_and_pressing_makes_it_go_further():
     made = objective()
     base, descent, run = baseline(made), Descent(made, baseline(made), _point(made)), Run()
     descent.run(run, base, 1e-2, 1000)
-    steps, size = len(run.history), descent.size
-    descent.press(0.01)
+    steps, before = len(run.history), descent.steepness
+    descent.press(0.1)
     descent.run(run, base, 1e-2, 1000)
     assert len(run.history) > steps
-    assert descent.size <= 0.1 * size
+    assert descent.steepness <= 0.1 * before
 
 
 def test_rounding_of_float32_ends_it_at_last():
     X, y, weights = rows(0)
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
     descent = Descent(made, baseline(made), _point(made))
-    descent.press(0.0)
+    descent.most = 0.0
     assert descent.run(Run(), baseline(made), 0.0, 10_000)
 
 

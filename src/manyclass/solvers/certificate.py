@@ -86,29 +86,39 @@ def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline, i
 def _dual(objective: Objective, scores: Source, feasible: Feasible, loss: float, inner: float) -> float:
     G = feasible.gradient()
     inside = _inside(objective, G)
-    # Without a ridge the penalty's conjugate is zero inside the ball of the gauge.
-    penalty = objective.penalty.conjugate_along(-G) if objective.ridge.strength else lambda t: 0.0
-    factor = _best_factor(inside, inner, loss, penalty) if objective.ridge.strength else inside
-    conjugates = 0.0
-    for part in objective.parts():
-        work = partial(_conjugates, objective, feasible, factor, scores(part), part.start)
-        conjugates += sum(in_order(work, objective.rows.chunks(part)))
-    return -conjugates - penalty(factor)
+    conjugates = partial(_sum_of_conjugates, objective, scores, feasible)
+    if objective.ridge.strength == 0:
+        # The penalty's conjugate is zero inside the ball of the gauge; and where G does not reach its edge, a multiple
+        # above 1 is better, if the losses allow it.
+        found = -conjugates(inside)
+        return found if np.isfinite(found) or inside <= 1 else -conjugates(1.0)
+    penalty = objective.penalty.conjugate_along(-G)
+    factor = _best_factor(min(inside, 1.0), inner, loss, penalty)
+    return -conjugates(factor) - penalty(factor)
 
 
 def _inside(objective: Objective, G: Doubles) -> float:
-    """The largest factor up to 1 that brings G into the ball of the gauge; 1 without a gauge."""
+    """The factor up to 2 that brings G to the edge of the ball of the gauge, or as near as that; 1 without a gauge."""
     polar = objective.gauge.polar(G) if objective.gauge else 0.0
-    return min(1.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
+    return min(2.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
 
 
 def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[float], float]) -> float:
-    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1.
+    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1, or 0.
 
     The sum of p_i L*(t Q_i / p_i) is about inner - loss + inner (t - 1) + loss (t - 1)^2, exact at 0 and next to 1.
     """
-    factors = 1 - (1 - inside) * _SHARES
+    factors = [0.0, *(1 - (1 - inside) * _SHARES)]
     return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
+
+
+def _sum_of_conjugates(objective: Objective, scores: Source, feasible: Feasible, t: float) -> float:
+    """sum_i p_i L*(t Q_i / p_i)."""
+    total = 0.0
+    for part in objective.parts():
+        work = partial(_conjugates, objective, feasible, t, scores(part), part.start)
+        total += sum(in_order(work, objective.rows.chunks(part)))
+    return total
 
 
 def _conjugates(objective: Objective, feasible: Feasible, t: float, S: Floats, start: int, chunk: slice) -> float:

@@ -16,12 +16,13 @@ from manyclass.solvers.intercept import known_scores, settled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
-from manyclass.solvers.subspace import Triple, top_pairs
+from manyclass.solvers.subspace import Triple, pairs_above, top_pairs
 
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
 _LOOSE = 0.003  # of the objective: a gap small enough to see which columns are missing
+_STEEP = 2  # times the gap: about |gradient| |x|, where there is no ridge
 _ROWS = 512  # that are enough to choose the length of a first step
 
 
@@ -48,6 +49,8 @@ def _with_missing_columns(objective: Objective, run: Run, base: Baseline, descen
 def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, tolerance: float, max_iter: int) -> str:
     """Run until a certificate proves the optimum, pressing on from certificate to certificate; what ended it."""
     target = tolerance * _eagerness(objective, descent.point())
+    ridge = objective.ridge.strength > 0
+    descent.most = np.inf if ridge else _STEEP * tolerance
     before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
@@ -63,9 +66,11 @@ def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, 
         before = run.gap if stuck else before
         nearer = _nearer(run.gap, certificate.objective, base, tolerance)
         target *= nearer
-        descent.press(nearer)
+        # With a ridge the gap is about the square of a gradient, without one the gradient itself.
+        descent.press(float(np.sqrt(nearer)) if ridge else nearer)
         grown = _grown_descent(objective, base, point, certificate.slope)
-        descent = grown or (Descent(objective, base, balanced(point)) if stuck else descent)
+        most, descent = descent.most, grown or (Descent(objective, base, balanced(point)) if stuck else descent)
+        descent.most = most
 
 
 def _eagerness(objective: Objective, point: Product) -> float:
@@ -93,27 +98,26 @@ def _begun(objective: Objective, base: Baseline) -> Product:
     # Those that turn out to be too many fade away; too few cost a second descent.
     most = min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
     whole_registers = most - most % 16 if most > 16 else most
-    return _grown(objective, zero(objective, base.b), base.gradient, whole_registers)
+    strength = objective.gauge.strength if objective.gauge else 0.0
+    U, s, V = top_pairs(base.gradient, whole_registers)
+    new = s > strength
+    return _grown(objective, zero(objective, base.b), (U[:, new], s[new] - strength, V[:, new]))
 
 
 def _grown_descent(objective: Objective, base: Baseline, point: Product, slope: Floats) -> Descent | None:
     """One with the columns that the slope shows to be missing; None where there are none."""
     point = balanced(point)
-    grown = _grown(objective, point, slope, max(8, point.A.shape[1]))
-    return Descent(objective, base, grown) if grown.A.shape[1] > point.A.shape[1] else None
-
-
-def _grown(objective: Objective, point: Product, slope: Floats, most: int) -> Product:
-    """With up to `most` new columns, in directions in which F falls; the point itself where there are none."""
     strength = objective.gauge.strength if objective.gauge else 0.0
-    U, s, V = top_pairs(_outside(slope, point), most)
-    new = s > strength * (1 + 1e-6)
-    if not new.any():
-        return point
-    roots = np.sqrt(s[new] - strength)
-    triple = (-U[:, new] * roots, roots, V[:, new] * roots)
-    t = np.sqrt(_length(objective, point, triple, strength))
-    A, B = np.hstack([point.A, t * triple[0]]), np.hstack([point.B, t * triple[2]])
+    U, s, V = pairs_above(_outside(slope, point), strength * (1 + 1e-6), max(8, point.A.shape[1]))
+    return Descent(objective, base, _grown(objective, point, (U, s - strength, V))) if len(s) else None
+
+
+def _grown(objective: Objective, point: Product, missing: Triple) -> Product:
+    """With new columns: along - U V' of each missing pair F falls, at first by its s."""
+    U, s, V = missing
+    roots = np.sqrt(s)
+    t = np.sqrt(_length(objective, point, (-U * roots, roots, V * roots)))
+    A, B = np.hstack([point.A, -t * U * roots]), np.hstack([point.B, t * V * roots])
     return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
 
 
@@ -133,22 +137,27 @@ def _outside(G: Floats, point: Product) -> Floats:
     return out
 
 
-def _length(objective: Objective, point: Product, triple: Triple, strength: float) -> float:
-    """Half of the t for which W + t A B' is about the best on some of the rows: to grow is easier than to shrink."""
+def _length(objective: Objective, point: Product, triple: Triple) -> float:
+    """The t for which F(W + t A B') is about the least.
+
+    The slope of F along A B' is known, that of the penalty included; how F is bent is seen on some of the rows.
+    """
     A, roots, B = triple
     rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
     X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
     S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
     D = (X @ A.astype(objective.dtype)) @ B.T.astype(objective.dtype)
-    cost = strength * float(roots @ roots)
-    share = max(float(p.sum()), 1e-300)
+    share, squares = max(float(p.sum()), 1e-300), float(np.sum(roots**4))
+    loss = objective.rows.loss
+    along = -squares - float(p @ np.einsum("nk,nk->n", D, loss.value_and_gradient(S, y)[1])) / share
 
     def value(t: float) -> float:
-        return float(p @ objective.rows.loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share + t * cost
+        sample = float(p @ loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share
+        return sample + t * along + t * t * objective.ridge.strength * squares
 
-    slowest = objective.rows.loss.curvature * float(np.mean(D * D)) * objective.k
-    t = float(np.sum(roots**4)) / slowest / 4 if slowest > 0 else 1.0
+    slowest = loss.curvature * float(np.mean(D * D)) * objective.k
+    t = squares / slowest / 4 if slowest > 0 else 1.0
     last = value(t)
-    while (next_value := value(4 * t)) < last:
-        t, last = 4 * t, next_value
-    return t / 2
+    while (next_value := value(2 * t)) < last:
+        t, last = 2 * t, next_value
+    return t

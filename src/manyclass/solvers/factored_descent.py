@@ -18,6 +18,7 @@ from manyclass.solvers.solution import Run
 Doubles = NDArray[np.float64]
 
 _BACK = 3  # steps that are looked back on
+_PATIENCE = 16  # steps that are worth a certificate
 _DOUBT = 5  # in what a first step is expected to gain
 _SAMPLE = 512  # rows that are enough to know the size of X, and how the loss is bent
 _NEAR = 0.01  # of a step that is tried: near enough to see how the loss is bent where it begins
@@ -39,8 +40,8 @@ class Descent:
         self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the function is bent so
         self.steps = quasi_newton.descend(self.function, self.x, _BOLD * length, slack=slack)
         self.values: deque[float] = deque(maxlen=_BACK + 1)
-        # |gradient| |x|, about the gap where there is no ridge; and what it may be in the end.
-        self.size, self.most = float(np.linalg.norm(gradient) * np.linalg.norm(self.x)), np.inf
+        # |gradient| |x| against what there is, about twice the gap where there is no ridge; and what it may be.
+        self.steepness, self.most = np.inf, np.inf
 
     @property
     def rank(self) -> int:
@@ -60,20 +61,28 @@ class Descent:
         return _BACK * self.gain > target * scale(self.function(self.x)[0], base)
 
     def run(self, run: Run, base: Baseline, target: float, max_iter: int) -> bool:
-        """Steps until what is left to gain is about `target` of what there is; whether rounding ended it before."""
+        """Steps until what is left to gain is about `target` of what there is; whether rounding ended it before.
+
+        Where the steepness is still above `most` then, it goes on, but for no more than half as many steps again: on
+        some problems it tells little.
+        """
+        first = len(run.history)
+        near = np.inf  # where little was left for the first time
         for step in self.steps:
             self.x = step.x
             self.values.append(step.value)
             run.record(self.point, step.value, rank=self.rank)
-            self.size = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x))
-            left = self._left() / max(scale(step.value, base), 1e-300)
-            if (left <= target and self.size <= self.most) or len(run.history) >= max_iter:
+            whole, steps = max(scale(step.value, base), 1e-300), len(run.history)
+            self.steepness = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x)) / whole
+            near = min(near, steps) if self._left() <= target * whole else near
+            enough = self.steepness <= self.most or steps - near >= max(_PATIENCE, (near - first) / 2)
+            if (near <= steps and enough) or steps >= max_iter:
                 return False
         return True
 
     def press(self, share: float) -> None:
-        """Let the next run end no sooner than the gradient allows for so small a share of the gap."""
-        self.most = float(np.sqrt(share)) * self.size
+        """Let the next run end no sooner than at such a share of the steepness."""
+        self.most = share * self.steepness
 
     def _left(self) -> float:
         # Experience: about as much is left to gain as the last few steps have gained.
