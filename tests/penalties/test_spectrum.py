@@ -92,3 +92,12 @@ def test_singular_values_above_a_threshold_are_those_of_the_whole_decomposition(
     exact = np.linalg.svd(G, compute_uv=False)
     found = np.sort(spectrum.singular_values_above(G, size * threshold))[::-1]
     np.testing.assert_allclose(found, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (9, 40), (1, 1)])
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("middling", [1, 1500])
+def test_the_top_value_is_that_of_the_whole_decomposition(shape, size, middling, monkeypatch):
+    monkeypatch.setattr(spectrum, "MIDDLING", middling)
+    G = size * draw(*shape)
+    assert spectrum.top_value(G) == pytest.approx(np.linalg.svd(G, compute_uv=False)[0], rel=1e-10, abs=0)

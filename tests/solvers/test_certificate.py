@@ -110,3 +110,13 @@ def test_classes_of_one_row_beside_a_large_one_have_a_finite_gap(loss):
 def test_an_endless_gap_is_no_proof():
     made = objective("trace", "softmax")
     assert not solved(np.inf, 1.0, baseline(made), 1e-4, np.float64)
+
+
+def test_a_weight_that_is_too_long_is_certified_by_a_multiple_above_one():
+    made, base, best = _case("softmax", "trace", 0.0, False)
+    certificate = certify(made, Whole(1.01 * best.W, best.b), base)
+    above = certificate.objective - best.objective
+    assert certificate.excess < 0
+    # The plain dual point has a gap of strength |W| + <W, G>, which is of first order.
+    slope = made.gauge.value(1.01 * best.W) + np.vdot(1.01 * best.W, certificate.slope)
+    assert above <= certificate.gap < 0.5 * slope
