@@ -61,3 +61,11 @@ def test_of_pairs_above_a_threshold_the_first_are_taken(middling, monkeypatch):
     np.testing.assert_allclose(pairs_above(G, 2.5, 3)[1], [6, 5, 4])
     np.testing.assert_allclose(pairs_above(G, 2.5, 9)[1], [6, 5, 4, 3])
     assert pairs_above(G, 6.5, 9)[0].shape == (12, 0)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200])
+def test_nothing_is_above_a_threshold_that_is_beyond_all_comparison(size):
+    U, s, V = pairs_above(size * np.ones((6, 4)), 1.0, 3)
+    assert U.shape == (6, 0)
+    assert s.shape == (0,)
+    assert V.shape == (4, 0)

@@ -37,6 +37,8 @@ def pairs_above(G: Floats, threshold: float, most: int) -> Triple:
     if len(G) < G.shape[1]:
         V, s, U = pairs_above(G.T, threshold, most)
         return U, s, V
+    if float(np.linalg.norm(G)) <= threshold:
+        return np.zeros((len(G), 0)), np.zeros(0), np.zeros((G.shape[1], 0))
     if G.shape[1] > _MIDDLING:
         U, s, V = _top(G, min(most, G.shape[1]), None, rounds=_MANY)
     else:
