@@ -38,12 +38,18 @@ def factored(
 
 
 def _with_missing_columns(objective: Objective, run: Run, base: Baseline, descent: Descent, max_iter: int) -> Descent:
-    """Run until it can be seen which columns are missing, and take them in."""
-    descent.run(run, base, _LOOSE, max_iter)
-    point = descent.point()
-    slope = objective.slope(known_scores(objective, point, descent.latent())).W
-    slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
-    return _grown_descent(objective, base, point, slope) or descent
+    """Run until it can be seen which columns are missing, and take them in; again, where there may be more of them."""
+    while True:
+        descent.run(run, base, _LOOSE, max_iter)
+        point = descent.point()
+        slope = objective.slope(known_scores(objective, point, descent.latent())).W
+        slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
+        grown = _grown_descent(objective, base, point, slope)
+        if grown is None:
+            return descent
+        before, descent = descent.rank, grown
+        if descent.rank < 2 * before or len(run.history) >= max_iter:
+            return descent
 
 
 def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, tolerance: float, max_iter: int) -> str:
