@@ -5,10 +5,13 @@ starts from the picture in color; VLFeat is given the gray picture at all sizes.
 the interpreter that MANYCLASS_PEERS names; the two take turns. `images=FOLDER` names pictures to use instead of drawn
 ones.
 
-Given the same descriptors, VLFeat's Fisher vectors are ours. All that is between the two whole chains is the direction
-of gradients, which VLFeat takes by a polynomial in place of the arctangent, wrong by up to 0.006 rad: numbers of a
-patch then differ by up to 0.009, and small differences are magnified by the deviations of narrow Gaussians and by
-square roots. With that polynomial in place of the arctangent, a slow twin of ours gives VLFeat's vectors to six digits.
+Given the same descriptors, VLFeat's Fisher vectors are ours. Descriptors differ for two reasons. VLFeat takes the
+direction of gradients by a polynomial in place of the arctangent, wrong by up to 0.006 rad: numbers of a patch differ
+by up to 0.009 then, which narrow Gaussians and square roots magnify, and the cosine of vectors is 0.998 or more; with
+that polynomial in a slow twin of ours it was 1.000000 for three photographs. The other is blank areas: we set patches
+to zero that have no gradient but rounding, some of which VLFeat brings to unit length, and VLFeat cuts numbers at 255
+/ 512, which a single edge exceeds. For the three of 20 photographs that differ most (cosines 0.947 to 0.961),
+exchanging the 4 to 7 % of patches that this concerns leaves 0.998 or more.
 """
 
 import json
