@@ -105,6 +105,23 @@ def test_a_fitted_quantizer_is_used_as_it_is(tmp_path):
     assert_array_equal(store.quantizer.scale_, fitted.scale_)
 
 
+def test_rows_are_coded_several_at_a_time(tmp_path, monkeypatch):
+    fitted = mc.ScalarQuantizer().fit(np.random.default_rng(0).random((50, 12)))
+    single, sizes = fitted.encode_rows, []
+
+    def counted(rows):
+        sizes.append(len(rows))
+        return single(rows)
+
+    monkeypatch.setattr(fitted, "encode_rows", counted)
+    monkeypatch.setattr(Means, "forks", False)
+    run = mc.write_features(tmp_path / "a.store", many_images(), Means(), quantizer=fitted)
+    assert sum(sizes) == 40
+    assert len(sizes) <= 5
+    alone = [fitted.encode(Means().encode(image)[None]).toarray()[0] for image in many_images()]
+    assert_array_equal(run.store.X.toarray(), alone)
+
+
 def test_no_picture_is_encoded_twice_though_the_quantizer_saw_it_first(tmp_path):
     class Counting(Means):
         def encode(self, image):

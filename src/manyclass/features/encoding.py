@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from manyclass.features.images import ImageError, Pixels, read_image
 from manyclass.features.workers import Workers, may_fork
 
 _WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
+_CODED_TOGETHER = 8  # chunks; a quantizer of long rows reads codebooks of many megabytes, for one row as for eight
 
 
 class Encoder(Protocol):
@@ -60,26 +62,31 @@ class Encoding:
 
     def outcomes(self, chunks: Sequence[range]) -> Iterator[list[Outcome]]:
         """What became of every picture, a chunk at a time, in order."""
+        size = _CODED_TOGETHER if self.quantizer else 1
+        groups = [list(chunks[first : first + size]) for first in range(0, len(chunks), size)]
         if len(chunks) < _WORTH_PROCESSES or not self._forks():
-            yield from in_order(self._outcomes, chunks)
+            yield from chain.from_iterable(in_order(self._group, groups))
             return
-        with Workers(self._outcomes, get_threads()) as workers:
-            yield from workers.in_order(chunks, partial(_alone, workers))
+        with Workers(self._group, get_threads()) as workers:
+            yield from chain.from_iterable(workers.in_order(groups, partial(_alone, workers)))
 
     def _forks(self) -> bool:
         # Other sequences may read from files, which are not open in the workers.
         at_hand = isinstance(self.images, list | tuple | np.ndarray)
         return may_fork() and at_hand and getattr(self.encoder, "forks", False)
 
-    def _outcomes(self, chunk: range) -> list[Outcome]:
+    def _group(self, chunks: list[range]) -> list[list[Outcome]]:
         with threads(1):  # the pictures are shared out, and not what is done to one
-            found = [self._read(position) for position in chunk]
-            pictures = {position: image for position, image, _ in found if image is not None}
-            rows = iter(self._rows(list(pictures.values())))
-            return [
-                Outcome(position, None, why) if image is None else self._checked(position, next(rows))
-                for position, image, why in found
-            ]
+            return coded([self._outcomes(chunk) for chunk in chunks], self.quantizer)
+
+    def _outcomes(self, chunk: range) -> list[Outcome]:
+        found = [self._read(position) for position in chunk]
+        pictures = {position: image for position, image, _ in found if image is not None}
+        rows = iter(self._rows(list(pictures.values())))
+        return [
+            Outcome(position, None, why) if image is None else self._checked(position, next(rows))
+            for position, image, why in found
+        ]
 
     def _read(self, position: int) -> tuple[int, Pixels | None, str | None]:
         try:
@@ -112,20 +119,43 @@ class Encoding:
             )
         if not np.isfinite(row).all():
             return Outcome(position, None, "has features that are NaN or infinite")
-        return coded(Outcome(position, row), self.quantizer)
+        return Outcome(position, row)
 
 
-def _alone(workers: Workers[range, list[Outcome]], chunk: range) -> list[Outcome]:
-    """What became of the pictures of a chunk that ended a process: each answers for itself."""
+Group = list[list[Outcome]]  # of several chunks
+
+
+def _alone(workers: Workers[list[range], Group], chunks: list[range]) -> Group:
+    """What became of the pictures of chunks that ended a process: each answers for itself."""
+
+    def of(chunk: range) -> list[Outcome]:
+        return [outcome for found in workers.result([chunk], partial(_alone, workers)) for outcome in found]
+
+    if len(chunks) > 1:
+        return [of(chunk) for chunk in chunks]
+    (chunk,) = chunks
     if len(chunk) == 1:
-        return [Outcome(chunk[0], None, "ended the process that worked on it")]
-    singles = (range(position, position + 1) for position in chunk)
-    return [outcome for single in singles for outcome in workers.result(single, partial(_alone, workers))]
+        return [[Outcome(chunk[0], None, "ended the process that worked on it")]]
+    return [[outcome for position in chunk for outcome in of(range(position, position + 1))]]
 
 
-def coded(outcome: Outcome, quantizer: Quantizer | None) -> Outcome:
-    """The outcome with its row as codes, if there is a quantizer."""
-    if quantizer is None or outcome.row is None:
+def coded(group: Group, quantizer: Quantizer | None) -> Group:
+    """The outcomes with their rows as codes, if there is a quantizer."""
+    rows = [outcome.row for found in group for outcome in found if outcome.row is not None]
+    if quantizer is None or not rows:
+        return group
+    try:
+        codes = iter(quantizer.encode_rows(np.stack(rows)))
+    except ValueError:  # one of them is to blame: alone, each answers for itself
+        return [[_coded_alone(outcome, quantizer) for outcome in found] for found in group]
+    return [
+        [outcome if outcome.row is None else Outcome(outcome.position, next(codes)) for outcome in found]
+        for found in group
+    ]
+
+
+def _coded_alone(outcome: Outcome, quantizer: Quantizer) -> Outcome:
+    if outcome.row is None:
         return outcome
     try:
         return Outcome(outcome.position, quantizer.encode_rows(outcome.row[None])[0])
