@@ -118,6 +118,7 @@ def test_rows_are_coded_several_at_a_time(tmp_path, monkeypatch):
     run = mc.write_features(tmp_path / "a.store", many_images(), Means(), quantizer=fitted)
     assert sum(sizes) == 40
     assert len(sizes) <= 5
+    monkeypatch.undo()
     alone = [fitted.encode(Means().encode(image)[None]).toarray()[0] for image in many_images()]
     assert_array_equal(run.store.X.toarray(), alone)
 
