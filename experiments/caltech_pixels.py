@@ -31,14 +31,15 @@ def _codes(block: int) -> mc.ProductQuantizer:
     return mc.ProductQuantizer(block, random_state=0)
 
 
-# Name: an encoder, and a quantizer if rows are written as codes.
-ENCODERS: dict[str, tuple[Any, Any]] = {
-    "FV 16": (fisher(16, pyramid=PYRAMID), None),
-    "FV 64": (fisher(64, pyramid=PYRAMID), None),
-    "FV 256": (fisher(256, pyramid=PYRAMID), _codes(4)),
-    "VLAD 256": (mc.Vlad(256, rotate=False, root=False, **WORDS), None),
-    "BOW 4096": (mc.BagOfWords(4096, **(WORDS | {"step": 6})), None),
-}
+# A name, an encoder, and a quantizer if rows are written as codes.
+ENCODERS: tuple[tuple[str, Any, Any], ...] = (
+    ("FV 16", fisher(16, pyramid=PYRAMID), None),
+    ("FV 64", fisher(64, pyramid=PYRAMID), None),
+    ("FV 256", fisher(256, pyramid=PYRAMID), None),
+    ("FV 256", fisher(256, pyramid=PYRAMID), _codes(4)),
+    ("VLAD 256", mc.Vlad(256, rotate=False, root=False, **WORDS), None),
+    ("BOW 4096", mc.BagOfWords(4096, **(WORDS | {"step": 6})), None),
+)
 MACHINES: dict[str, Callable[[Encoded], float]] = {"one-vs-rest": stochastic, "SVM, C = 10": support_vectors}
 
 
@@ -76,7 +77,7 @@ _ABOUT_CODES = """Codes have a byte for every 4 or 8 numbers, by a product quant
 
 def _all(folder: Path, images: Photographs) -> Iterator[tuple[str, Encoded]]:
     """Every encoder without its pyramid, which is the first part of it, and with it."""
-    for name, (encoder, quantizer) in ENCODERS.items():
+    for name, encoder, quantizer in ENCODERS:
         data, coded = encoded(images, encoder, quantizer), ", codes of 4" if quantizer else ""
         yield f"{name}{coded}", data.first(data.X.shape[1] // 5)
         yield f"{name}, pyramid{coded}", data
@@ -92,4 +93,4 @@ def _row(name: str, data: Encoded) -> list[str]:
     small = in_span(data)
     row = [name, *sizes, *(f"{100 * machine(small):.1f}" for machine in MACHINES.values())]
     print(row, flush=True)
-    return [*row, VLFEAT.get(name.removesuffix(", codes of 4"), "")]
+    return [*row, VLFEAT.get(name, "")]

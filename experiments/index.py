@@ -117,6 +117,30 @@ def exemplar_rank(page: WrittenPage) -> str:
     return f"At rank 32: {pca} % by kernel PCA, {cholesky} by incomplete Cholesky ({table.caption})."
 
 
+def caltech_pixels(page: WrittenPage) -> str:
+    table = page.tables[0]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    theirs = "VLFeat's own"
+    found = [f"{row['features']} {row['one-vs-rest']} % (VLFeat {row[theirs]})" for row in rows if row[theirs]]
+    return f"By one-vs-rest: {', '.join(found)}."
+
+
+def caltech_settings(page: WrittenPage) -> str:
+    table = page.tables[0]
+    parts = [f"{change} {accuracy}" for change, _, accuracy in table.rows[1:]]
+    return f"Without a change {table.rows[0][2]} %; {', '.join(parts)}."
+
+
+def tiny_pixels(page: WrittenPage) -> str:
+    return "; ".join(f"{name} {accuracy} %" for name, _, accuracy in page.tables[0].rows) + "."
+
+
+def dvd_pixels(page: WrittenPage) -> str:
+    table = page.tables[0]
+    parts = [f"{name} from {plain} to {slem}" for name, _, plain, _, slem in table.rows]
+    return f"Square-loss exemplar machines take mean average precision, in percent, of {', '.join(parts)}."
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -133,6 +157,10 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     exemplar_table: "Are exemplar machines better for search than features?",
     exemplar_negatives: "How many negatives does an exemplar machine need?",
     exemplar_rank: "How low may the rank of a kernel machine be?",
+    caltech_pixels: "Are features from pixels as good as VLFeat's?",
+    caltech_settings: "What do step, PCA and color do to Fisher vectors?",
+    tiny_pixels: "How far do pictures of 64 pixels go?",
+    dvd_pixels: "Are covers found by VLAD and Fisher vectors?",
 }
 
 
