@@ -1,4 +1,9 @@
-"""Softmax with a trace norm: processor time until the objective is within 1e-3, relative, of the optimum."""
+"""Softmax with a trace norm: processor time until the objective is within 1e-3, relative, of the optimum.
+
+Every other solver is given up after 25 times the time of the first. A step of ours has five products: two with X, and
+three of n x k scores with factors of rank r, which are the same on codes and on decoded rows. With d of about 2 k the
+latter are three sevenths of all, so that codes could not be more than 2.3 times as fast if their products cost nothing.
+"""
 
 import time
 from collections.abc import Callable
