@@ -35,8 +35,8 @@ class Classifier:
         return ["train", str(data), "-o", str(out), "--objective", self.objective.value, *tuned, *given, *_seed(seed)]
 
 
-# Few epochs and a short path: the demo is to take a minute. In so few, steps that are found by themselves are too small;
-# these were the best of 1, 4 and 16 on validation rows of other pictures, those of seed 1.
+# Few epochs and a short path: the demo is to take a minute. Steps found by themselves are too small for so few epochs;
+# these are the best of 1, 4 and 16 on validation rows of other pictures, those of seed 1.
 _SHORT: dict[str, Any] = {"max_epochs": 25}
 _PATH: dict[str, Any] = {"traces": "5", "ridges": "2", "tolerance": 1e-3}
 CLASSIFIERS = (
