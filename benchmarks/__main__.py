@@ -22,6 +22,7 @@ ALL = (
     "kernel_exemplar",
     "search",
     "features",
+    "feature_folder",
 )
 
 

@@ -4,6 +4,11 @@ Processor time of one core, per picture: dense SIFT at 5 scales, PCA to 64 numbe
 starts from the picture in color; VLFeat is given the gray picture at all sizes. VLFeat runs in a process of its own, by
 the interpreter that MANYCLASS_PEERS names; the two take turns. `images=FOLDER` names pictures to use instead of drawn
 ones.
+
+Given the same descriptors, VLFeat's Fisher vectors are ours. All that is between the two whole chains is the direction
+of gradients, which VLFeat takes by a polynomial in place of the arctangent, wrong by up to 0.006 rad: numbers of a
+patch then differ by up to 0.009, and small differences are magnified by the deviations of narrow Gaussians and by
+square roots. With that polynomial in place of the arctangent, a slow twin of ours gives VLFeat's vectors to six digits.
 """
 
 import json
@@ -129,6 +134,7 @@ def row(step: int, found: list[dict[str, Any]]) -> list[str]:
         *cells,
         f"{1e3 * mean['our color']:.1f} ms",
         f"{mean['their sift_cosine']:.5f}",
+        f"{mean['their same_cosine']:.5f}",
         f"{mean['their cosine']:.5f}",
     ]
 
@@ -150,8 +156,8 @@ def run(images: str = "", number: int = 10, rounds: int = 5, gaussians: int = 25
                 rows.append(row(step, turns(chosen, encoder, step, ask, rounds)))
     columns = ["step", "SIFT, ours", "VLFeat", "times", "all, ours", "VLFeat", "times", "local color, ours"]
     page.table(
-        f"{number} pictures, {gaussians} Gaussians, best of {rounds}",
-        [*columns, "cosine of SIFT", "cosine of all"],
+        f"{number} {'photographs' if images else 'drawn pictures'}, {gaussians} Gaussians, best of {rounds}",
+        [*columns, "cosine of SIFT", "cosine of Fisher vectors of the same SIFT", "cosine of all"],
         rows,
     )
     return page

@@ -27,6 +27,10 @@ ALL = (
     "exemplar_table",
     "exemplar_negatives",
     "exemplar_rank",
+    "caltech_pixels",
+    "caltech_settings",
+    "tiny_pixels",
+    "dvd_pixels",
 )
 
 

@@ -1,4 +1,5 @@
 import json
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,9 +45,18 @@ def test_a_folder_becomes_a_store_with_labels_and_names(run, photos, tmp_path, k
     assert list(store.names[:2]) == ["class 0/00.png", "class 0/02.png"]
 
 
+def test_a_store_among_its_own_pictures_may_be_written_again(run, photos, tmp_path):
+    folder = tmp_path / "photos"
+    shutil.copytree(photos, folder)
+    for more in ((), ("--overwrite",)):
+        outcome = run("features", folder, "-o", folder / "a.store", *SMALL, "--json", *more)
+        assert outcome.code == 0, outcome.err
+        assert json.loads(outcome.out)["images"] == 17
+
+
 def test_the_store_is_what_the_library_makes_of_the_same_settings(run, photos, tmp_path):
-    run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--pyramid", "1x1,2x2", "--seed", 5)
-    settings = {"n_components": 8, "n_samples": 2000, "scales": 2, "random_state": 5}
+    run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--pyramid", "1x1,2x2", "--patch", 16, "--seed", 5)
+    settings = {"n_components": 8, "n_samples": 2000, "scales": 2, "patch": 16, "random_state": 5}
     encoder = mc.FisherVectors(n_gaussians=4, descriptors=("sift",), pyramid=("1x1", "2x2"), **settings)
     paths = mc.datasets.read_images(photos).paths
     encoder.fit(paths)

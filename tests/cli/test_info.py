@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from cli.runs import QUICK, store
 
 import manyclass as mc
 
@@ -77,5 +78,39 @@ def test_a_damaged_store_is_one_sentence_and_exit_one(run, tmp_path):
     path, _ = _store(tmp_path)
     (path / "manifest.json").write_text((path / "manifest.json").read_text().replace("train", "trend"))
     outcome = run("info", path)
+    assert outcome.code == 1
+    assert "is damaged" in outcome.err
+
+
+def test_a_run_and_its_model_are_described(run, tmp_path):
+    run("train", store(tmp_path / "x.store"), "-o", tmp_path / "run", *QUICK)
+    told = json.loads(run("info", tmp_path / "run", "--json").out)
+    assert (told["format"], told["status"], told["model"]["classes"], told["rows"]) == ("manyclass run", "done", 6, 120)
+    table = run("info", tmp_path / "run").out
+    assert all(words in table for words in ("StochasticClassifier ovr hinge, 6 classes of 8 columns", "seed", "done"))
+    model = json.loads(run("info", tmp_path / "run" / "model.safetensors", "--json").out)
+    assert (model["estimator"], model["classes"], model["columns"]) == ("StochasticClassifier", 6, 8)
+
+
+def test_an_unfinished_run_is_described_as_such(run, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(mc.StochasticClassifier, "fit", _interrupted)
+        assert run("train", store(tmp_path / "x.store"), "-o", tmp_path / "run", *QUICK).code == 130
+    assert "running" in run("info", tmp_path / "run").out
+
+
+def _interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_an_encoder_is_described(run, tmp_path):
+    mc.WhitenedPCA(2).fit(X).save(tmp_path / "encoder")
+    assert json.loads(run("info", tmp_path / "encoder", "--json").out)["estimator"] == "WhitenedPCA"
+
+
+def test_a_damaged_model_is_one_sentence_and_exit_one(run, tmp_path):
+    mc.WhitenedPCA(2).fit(X).save(tmp_path / "encoder")
+    (tmp_path / "encoder").write_bytes((tmp_path / "encoder").read_bytes()[:-1])
+    outcome = run("info", tmp_path / "encoder")
     assert outcome.code == 1
     assert "is damaged" in outcome.err

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import manyclass
@@ -104,3 +105,12 @@ def run_failing(run, monkeypatch, error):
 
     monkeypatch.setattr(import_module("manyclass.cli.info"), "describe", fail)
     return run("info", "anything")
+
+
+def test_a_command_works_where_all_streams_are_closed(tmp_path):
+    npy, store = tmp_path / "X.npy", tmp_path / "X.store"
+    np.save(npy, np.zeros((4, 8), np.float32))
+    inner = "import sys; from manyclass.cli.main import main; sys.argv[0] = 'manyclass'; main()"
+    command = ["sh", "-c", 'exec "$0" "$@" 0<&- 1>&- 2>&-', sys.executable, "-c", inner, "compress", npy]
+    subprocess.run([*command, "--kind", "scalar", "-o", store], check=True, timeout=60)
+    assert manyclass.open_store(store).shape == (4, 8)

@@ -93,6 +93,14 @@ def check_value_and_conjugate_add_up_to_the_product_after_a_proximal_step(penalt
         assert penalty.value(V) + penalty.conjugate(G) == pytest.approx((V * G).sum(), rel=1e-5, abs=1e-6)
 
 
+def check_the_conjugate_along_a_ray_is_that_of_each_multiple(penalty, rng, shape, dtype):
+    G = draw(rng, shape, dtype)
+    along = penalty.conjugate_along(G)
+    for t in (0.0, 0.3, 1.0):
+        exactly = penalty.conjugate((t * G).astype(dtype))
+        assert along(t) == pytest.approx(exactly, rel=100 * tolerance(dtype), abs=tolerance(dtype))
+
+
 def check_arguments_stay_as_they_are(penalty, rng, shape, dtype):
     W = draw(rng, shape, dtype)
     before = W.copy()

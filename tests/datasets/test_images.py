@@ -78,18 +78,19 @@ def test_tiny_imagenet_keeps_the_labels_of_its_val_in_a_table(tree):
     assert by_name == {"n01_0.JPEG": "n01", "n01_boxes.txt": "n01", "val_0.JPEG": "n02", "val_1.JPEG": "n01"}
 
 
+@pytest.mark.parametrize("above", ["", "unpacked/", "un/packed/"])
 @pytest.mark.parametrize("prefix", ["", "images/"])
-def test_lists_beside_the_folders_tell_the_parts(tree, prefix):
+def test_lists_beside_the_folders_tell_the_parts(tree, prefix, above):
     root = tree(
         {
-            "images/a/1.jpg": "",
-            "images/b/2.jpg": "",
-            "train.txt": f"{prefix}b/2.jpg\n",
-            "test.txt": f"{prefix}a/1.jpg\r\n",
+            f"{above}images/a/1.jpg": "",
+            f"{above}images/b/2.jpg": "",
+            f"{above}train.txt": f"{prefix}b/2.jpg\n",
+            f"{above}test.txt": f"{prefix}a/1.jpg\r\n",
         }
     )
     images = read_images(root)
-    assert images.names == ["images/a/1.jpg", "images/b/2.jpg"]
+    assert images.names == [f"{above}images/a/1.jpg", f"{above}images/b/2.jpg"]
     assert images.split.tolist() == ["test", "train"]
     assert images.y.tolist() == ["a", "b"]
 
@@ -148,6 +149,32 @@ def test_links_are_followed_once(tree, tmp_path):
     images = read_images(root)
     assert images.names == ["cats/1.jpg", "cats/up", "dogs/2.jpg"]
     assert images.y.tolist() == ["cats", "cats", "dogs"]
+
+
+@pytest.mark.parametrize("link", ["0", "z"])
+def test_a_folder_is_read_by_its_own_name_whatever_links_to_it_are_called(tree, link):
+    root = tree(["cats/1.jpg", "cats/old/2.jpg", "dogs/3.jpg"])
+    (root / link).symlink_to("cats")
+    (root / "dogs" / link).symlink_to("../cats/old")
+    images = read_images(root)
+    assert images.names == sorted(["cats/1.jpg", "cats/old/2.jpg", "dogs/3.jpg", f"dogs/{link}"])
+    assert set(images.y) == {"cats", "dogs"}
+
+
+def test_of_two_links_to_a_folder_the_first_by_name_is_followed(tree, tmp_path):
+    root = tree(["cats/1.jpg"])
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "2.jpg").write_text("")
+    for link in ("z", "b", "d"):
+        (root / link).symlink_to(tmp_path / "far")
+    assert read_images(root).names == ["b/2.jpg", "cats/1.jpg"]
+
+
+@pytest.mark.parametrize("place", ["x", "cats/x"])
+def test_a_store_among_the_pictures_is_left_out(tree, place):
+    names = ["cats/1.jpg", "cats/x.jpg", "x.jpg"]
+    root = tree([*names, f"{place}/X-0.npy", f"{place}.encoder", f"{place}.encoder.json", f"{place}.skipped.jsonl"])
+    assert read_images(root, root / place).names == names
 
 
 def test_names_that_are_no_text_come_back_as_they_are(tree):

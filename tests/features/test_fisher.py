@@ -43,6 +43,14 @@ def test_tiny_weights_and_variances_agree_with_float64(weights, variance):
     assert difference(fisher_vector(X, mixture), twins.fisher(X, mixture)) < 1e-4
 
 
+@pytest.mark.parametrize(("away", "width"), [(0.5, 1e-4), (0.5, 1e-6), (1e4, 1.0)])
+def test_rows_that_lie_together_far_from_zero_agree_with_float64(away, width):
+    m = twins.mixture_of(16, 40)
+    mixture = Mixture(m.weights, away + width * m.means, width**2 * m.variances)
+    X = (away + width * twins.rows_of(m, 200)).astype(np.float32)
+    assert difference(fisher_vector(X, mixture), twins.fisher(X, mixture)) < 1e-4
+
+
 def test_it_is_the_gradient_of_the_likelihood_in_the_means():
     mixture = twins.mixture_of(3, 4, spread=1)
     X = twins.rows_of(mixture, 50, seed=1)

@@ -41,6 +41,26 @@ def test_a_path_may_be_a_string_a_path_or_bytes(tmp_path, path):
     assert_array_equal(read_image(path(tmp_path / "x.png")), picture())
 
 
+@pytest.mark.parametrize("mode", ["RGB", "P", "CMYK", "YCbCr", "1", "L", "LA", "RGBA"])
+def test_an_image_of_pillow_is_read_as_its_colors_are(mode):
+    image = Image.fromarray(picture()).convert(mode)
+    assert_array_equal(read_image(image), np.asarray(image.convert("RGB")))
+
+
+def test_an_image_of_pillow_stands_upright_as_its_exif_says(tmp_path):
+    exif = Image.Exif()
+    exif[274] = 6
+    Image.fromarray(picture()).save(tmp_path / "x.png", exif=exif)
+    with Image.open(tmp_path / "x.png") as image:
+        assert_array_equal(read_image(image), read_image(tmp_path / "x.png"))
+
+
+def test_an_image_of_pillow_that_cannot_be_decoded_is_an_image_error(tmp_path):
+    (tmp_path / "x.png").write_bytes(saved(picture(), "PNG")[:60])
+    with Image.open(tmp_path / "x.png") as image, pytest.raises(ImageError, match="cannot be decoded"):
+        read_image(image)
+
+
 def test_sixteen_bits_are_scaled_and_not_cut(read):
     values = np.full((3, 4), 40000, np.uint16)
     assert_array_equal(read(saved(values, "PNG")), np.full((3, 4, 3), 156))

@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from onnx import TensorProto, helper
 from PIL import Image
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import manyclass as mc
 from tests.features import networks
@@ -236,3 +238,40 @@ def test_a_network_that_takes_no_pictures_is_refused(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "x.onnx")
     with pytest.raises(ValueError, match="must take float32 pictures"):
         mc.OnnxFeatures(tmp_path / "x.onnx").fit()
+
+
+def test_other_weights_in_the_file_beside_a_network_are_refused_too(tmp_path, net):
+    outside = tmp_path / "outside.onnx"
+    onnx.save(onnx.load(net), outside, save_as_external_data=True, location="weights", size_threshold=0)
+    encoder = mc.OnnxFeatures(outside).fit()
+    assert_array_equal(encoder.encode(picture()), mc.OnnxFeatures(net).encode(picture()))
+    encoder.save(tmp_path / "encoder")
+    weights = bytearray((tmp_path / "weights").read_bytes())
+    weights[0] ^= 1
+    (tmp_path / "weights").write_bytes(weights)
+    with pytest.raises(ValueError, match="must be the network that this encoder was saved with"):
+        mc.load(tmp_path / "encoder").encode(picture())
+
+
+def test_features_have_names_in_a_pipeline(net):
+    pipeline = make_pipeline(mc.OnnxFeatures(net), StandardScaler()).fit([picture()])
+    assert list(pipeline.get_feature_names_out()) == [f"onnxfeatures{i}" for i in range(networks.CHANNELS)]
+
+
+def test_attention_is_not_taken_for_a_map_of_activations(tmp_path):
+    path = networks.attention(tmp_path / "net.onnx")
+    with pytest.raises(ValueError, match=r"layer must be named .* weights, is no map of activations"):
+        mc.OnnxFeatures(path).fit()
+    assert mc.OnnxFeatures(path, pooling=None).encode(picture()).shape == (8,)
+    assert mc.OnnxFeatures(path, layer="conv").encode(picture()).shape == (networks.CHANNELS,)
+
+
+def test_maps_with_channels_last_inside_a_network_are_pooled_over_places(tmp_path):
+    path = networks.channels_last_block(tmp_path / "net.onnx")
+    found = mc.OnnxFeatures(path, pooling="mean").encode(picture())
+    assert_allclose(found, unit(mc.OnnxFeatures(path, pooling=None).encode(picture())), rtol=1e-4)
+
+
+def test_activations_as_large_as_pictures_of_many_sizes_are_refused_with_the_way_out(net):
+    with pytest.raises(ValueError, match="for image 0; a network whose layer is as large as the image must be given a"):
+        mc.OnnxFeatures(net, layer="maps", pooling=None).transform([picture()])

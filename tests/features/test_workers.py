@@ -1,11 +1,15 @@
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
 
-from manyclass.features.workers import CAN_FORK, Workers
+from manyclass.features import silence as silence_module
+from manyclass.features.workers import CAN_FORK, Workers, may_fork
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="there is no safe fork here")
 
@@ -80,6 +84,39 @@ def test_workers_end_when_their_process_is_killed():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert pids
+
+
+WITHOUT_STREAMS = """
+import os, sys
+from manyclass.features.workers import Workers
+with Workers(lambda task: task, 3) as workers:
+    results = list(workers.in_order(range(9), None))
+with open(sys.argv[1], "w") as file:
+    file.write(str(results))
+"""
+
+
+def test_workers_end_in_a_process_that_has_no_standard_streams(tmp_path):
+    command = ["sh", "-c", 'exec "$0" "$@" 0<&- 1>&- 2>&-', sys.executable, "-c", WITHOUT_STREAMS, tmp_path / "out"]
+    subprocess.run(command, check=True, timeout=60)
+    assert (tmp_path / "out").read_text() == str(list(range(9)))
+
+
+def test_a_daemonic_process_may_have_no_workers(monkeypatch):
+    assert may_fork()
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    assert not may_fork()
+
+
+def test_a_fork_while_another_thread_changes_the_filters_of_warnings_does_not_wait_for_it():
+    with silence_module._silence.lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(10)
+            with silence_module.silence():
+                os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
 
 
 def alive(pid):

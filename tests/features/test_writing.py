@@ -1,3 +1,4 @@
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -129,6 +130,70 @@ def test_a_picture_that_crashes_its_process_is_skipped_and_the_rest_is_not(tmp_p
             run = mc.write_features(tmp_path / f"{n}.store", many_images(), Crashing())
         assert [entry.position for entry in run.skipped] == [i for i in range(40) if i % 7 == 3]
         assert {entry.reason for entry in run.skipped} == {"ended the process that worked on it"}
+
+
+class Pids(Means):
+    """Whether it was called in another process than that which made it."""
+
+    def __init__(self):
+        super().__init__()
+        self.pid = os.getpid()
+
+    def encode(self, image):
+        return super().encode(image) * 0 + np.float32(os.getpid() != self.pid)
+
+
+class Lazy:
+    """Pictures that are made when asked for, as those of a dataset in one file are."""
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, position):
+        return picture(20, 30, seed=position)
+
+
+@pytest.mark.parametrize(
+    ("images", "forks", "elsewhere"), [(many_images(), True, 1), (many_images(), False, 0), (Lazy(), True, 0)]
+)
+def test_an_encoder_that_does_not_say_so_is_not_forked_nor_are_pictures_behind_open_files(
+    tmp_path, images, forks, elsewhere
+):
+    encoder = Pids()
+    encoder.forks = forks
+    assert_array_equal(mc.write_features(tmp_path / "a.store", images, encoder).store.X.toarray(), elsewhere)
+
+
+def test_a_daemonic_process_writes_by_threads(tmp_path, monkeypatch):
+    monkeypatch.setitem(multiprocessing.current_process()._config, "daemon", True)
+    assert_array_equal(mc.write_features(tmp_path / "a.store", many_images(), Pids()).store.X.toarray(), 0)
+
+
+def test_an_exception_that_somebody_keeps_keeps_no_process(tmp_path):
+    def progress(done, total):
+        if done == 3:
+            raise KeyError("stop")
+
+    with pytest.raises(KeyError) as kept:
+        mc.write_features(tmp_path / "a.store", many_images(), Means(), progress=progress)
+    assert kept.value.__traceback__ is not None
+    assert multiprocessing.active_children() == []
+
+
+def test_a_batch_that_takes_too_much_memory_is_done_one_by_one(tmp_path):
+    class Large(Pairs):
+        def encode_many(self, images):
+            if len(images) > 1:
+                raise MemoryError
+            return super().encode_many(images)
+
+    run = mc.write_features(tmp_path / "a.store", many_images(), Large())
+    assert run.skipped == []
+
+
+def test_what_cannot_encode_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"encoder must have encode\(image\), as FisherVectors has; got object"):
+        mc.write_features(tmp_path / "a.store", many_images(), object())
 
 
 def test_a_process_that_others_ended_is_replaced_and_its_picture_is_kept(tmp_path):

@@ -82,3 +82,22 @@ def test_results_have_the_same_bits_for_any_number_of_threads(dtype):
         with mc.threads(n_threads):
             seen.append((gauge.norm(W), gauge.polar(W), *(a.tobytes() for a in (*gauge.atom(W), gauge.prox(W, 9.0)))))
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (9, 40)])
+@pytest.mark.parametrize("threshold", [0.0, 1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e200])
+def test_singular_values_above_a_threshold_are_those_of_the_whole_decomposition(shape, threshold, size):
+    G = size * draw(*shape)
+    exact = np.linalg.svd(G, compute_uv=False)
+    found = np.sort(spectrum.singular_values_above(G, size * threshold))[::-1]
+    np.testing.assert_allclose(found, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (9, 40), (1, 1)])
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("middling", [1, 1500])
+def test_the_top_value_is_that_of_the_whole_decomposition(shape, size, middling, monkeypatch):
+    monkeypatch.setattr(spectrum, "MIDDLING", middling)
+    G = size * draw(*shape)
+    assert spectrum.top_value(G) == pytest.approx(np.linalg.svd(G, compute_uv=False)[0], rel=1e-10, abs=0)

@@ -66,7 +66,7 @@ def test_the_table_of_classes_begins_with_the_worst_and_says_what_it_is_taken_fo
     first = body[body.index("<tbody>") :].split("</tr>")[0]
     for words in ("class 11<", "45.0 %", 'data-value="0.45"', "class 10<"):
         assert words in first
-    assert "Of 12 classes, 1 are always recognized and 1 less than half of the time." in body
+    assert "Of 12 classes, 1 is always recognized and 1 less than half of the time." in body
 
 
 def test_the_most_confused_pair_is_named(material):

@@ -213,7 +213,7 @@ def test_the_same_records_give_the_same_bytes_in_another_process(everything, tex
 def test_a_style_of_the_user_changes_nothing(everything, text):
     import matplotlib
 
-    with matplotlib.rc_context({"lines.linewidth": 9, "axes.facecolor": "red", "svg.fonttype": "path"}):
+    with matplotlib.rc_context({"lines.linewidth": 9, "axes.linewidth": 5, "lines.linestyle": "--"}):
         material = gather([everything])
         assert page(material, made(material), "A title") == text
         assert matplotlib.rcParams["lines.linewidth"] == 9

@@ -11,6 +11,7 @@ from manyclass.losses.scores import as_score_loss
 from manyclass.penalties.trace import TraceNorm
 from manyclass.solvers.baseline import baseline
 from manyclass.solvers.certificate import certify, solved
+from manyclass.solvers.feasible import Scaled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Product, Whole
 from manyclass.solvers.problem import Problem
@@ -69,6 +70,31 @@ def test_zero_is_not_solved_though_its_gap_is_small_against_the_objective():
     assert not solved(certificate.gap, certificate.objective, base, 0.05, np.float64)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.01])
+def test_a_sharp_hinge_is_certified_though_its_gradient_at_zero_lies_on_the_edge_of_the_domain(ridge):
+    made, base, best = _case("smoothed_hinge", "trace", ridge, True)
+    b = best.b + 1e-6 * np.random.default_rng(0).standard_normal(made.k)
+    certificate = certify(made, Whole(best.W, b), base)
+    assert certificate.gap <= 1e-4 * certificate.objective
+
+
+def test_rows_scaled_by_class_have_columns_that_add_up_to_zero():
+    made, _, best = _case("smoothed_hinge", "trace", 0.01, True)
+    point = Whole(1.1 * best.W, best.b + 0.01 * np.arange(made.k))
+    scaled = Scaled.of(made, point.scores(made))
+    S = point.scores(made)(slice(0, made.n))
+    Q = made.rows.p[:, None] * scaled.rows(made.rows.loss.value_and_gradient(S, made.rows.y)[1], made.rows.y)
+    np.testing.assert_allclose(Q.sum(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(scaled.gradient(), made.X.toarray().T @ Q, atol=1e-14)
+    assert scaled.t.max() == 1
+    assert scaled.t.min() > 0.5
+
+
+def test_losses_whose_rows_do_not_add_up_to_zero_are_not_scaled():
+    made, _, best = _case("logistic", "trace", 0.01, True)
+    assert Scaled.of(made, best.point.scores(made)) is None
+
+
 @pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])
 def test_classes_of_one_row_beside_a_large_one_have_a_finite_gap(loss):
     rng = np.random.default_rng(0)
@@ -84,3 +110,13 @@ def test_classes_of_one_row_beside_a_large_one_have_a_finite_gap(loss):
 def test_an_endless_gap_is_no_proof():
     made = objective("trace", "softmax")
     assert not solved(np.inf, 1.0, baseline(made), 1e-4, np.float64)
+
+
+def test_a_weight_that_is_too_long_is_certified_by_a_multiple_above_one():
+    made, base, best = _case("softmax", "trace", 0.0, False)
+    certificate = certify(made, Whole(1.01 * best.W, best.b), base)
+    above = certificate.objective - best.objective
+    assert certificate.excess < 0
+    # The plain dual point has a gap of strength |W| + <W, G>, which is of first order.
+    slope = made.gauge.value(1.01 * best.W) + np.vdot(1.01 * best.W, certificate.slope)
+    assert above <= certificate.gap < 0.5 * slope

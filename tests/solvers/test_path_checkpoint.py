@@ -125,3 +125,15 @@ def test_a_damaged_point_is_refused(tmp_path):
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(ValueError, match="is damaged"):
         mc.TraceNormPath(**SMALL, checkpoint=tmp_path / "path").fit(X, Y)
+
+
+def test_points_lie_in_memory_as_a_file_gives_them_back(monkeypatch):
+    """Products of arrays in another order may differ in their last bits."""
+    seen = []
+    monkeypatch.setattr(PathCheckpoint, "keep", lambda self, number, found: seen.append(found.point))
+    turned = Whole(np.asfortranarray(np.ones((10, 6), np.float32)), np.zeros(6))
+    solved = Solution(turned, 1.0, 0.0, 0.0, "optimal", 0.1, 1.0, 1)
+    monkeypatch.setattr("manyclass.estimators.trace_path.solve", lambda *args, **kwargs: solved)
+    mc.TraceNormPath(**SMALL).fit(X, Y)
+    assert len(seen) == 12
+    assert all(array.flags.c_contiguous for point in seen for array in vars(point).values())

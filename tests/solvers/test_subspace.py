@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from manyclass.solvers.subspace import top_pairs
+from manyclass.solvers import subspace
+from manyclass.solvers.subspace import pairs_above, top_pairs
 
 
 def _matrix(d, k, seed=0):
@@ -37,3 +38,34 @@ def test_zero_has_pairs_too():
     assert (s == 0).all()
     assert np.isfinite(U).all()
     np.testing.assert_allclose(V.T @ V, np.eye(2), atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(300, 260), (260, 300)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pairs_just_above_a_crowd_are_all_found(shape, dtype):
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.standard_normal((size, 260)))[0] for size in shape)
+    values = np.sort(np.r_[1.004, 1.002, np.linspace(0.9, 0.999, 258)])[::-1]
+    G = ((U * values) @ V.T).astype(dtype)
+    P, s, Q = pairs_above(G, 1.0, 8)
+    np.testing.assert_allclose(s, [1.004, 1.002], rtol=1e-6)
+    np.testing.assert_allclose(np.abs(np.sum(P * U[:, :2], axis=0)), 1, rtol=1e-3)
+    np.testing.assert_allclose(np.abs(np.sum(Q * V[:, :2], axis=0)), 1, rtol=1e-3)
+
+
+@pytest.mark.parametrize("middling", [5, 1500])
+def test_of_pairs_above_a_threshold_the_first_are_taken(middling, monkeypatch):
+    monkeypatch.setattr(subspace, "_MIDDLING", middling)
+    G = np.zeros((12, 9))
+    G[range(6), range(6)] = [6.0, 5, 4, 3, 2, 1]
+    np.testing.assert_allclose(pairs_above(G, 2.5, 3)[1], [6, 5, 4])
+    np.testing.assert_allclose(pairs_above(G, 2.5, 9)[1], [6, 5, 4, 3])
+    assert pairs_above(G, 6.5, 9)[0].shape == (12, 0)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200])
+def test_nothing_is_above_a_threshold_that_is_beyond_all_comparison(size):
+    U, s, V = pairs_above(size * np.ones((6, 4)), 1.0, 3)
+    assert U.shape == (6, 0)
+    assert s.shape == (0,)
+    assert V.shape == (4, 0)

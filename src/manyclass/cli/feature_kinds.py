@@ -10,7 +10,7 @@ _LEARNED = {"fisher": "FisherVectors", "bow": "BagOfWords", "vlad": "Vlad"}
 # How the options are called that the estimators call otherwise.
 _WORDS = {"fisher": "n_gaussians", "bow": "n_words", "vlad": "n_words"}
 _OF_NETWORKS = ("layer", "pooling", "batch")
-_OF_DESCRIPTORS = ("words", "descriptors", "components", "pyramid", "step", "scales", "samples")
+_OF_DESCRIPTORS = ("words", "descriptors", "components", "pyramid", "step", "scales", "patch", "samples")
 
 
 @dataclass(frozen=True)

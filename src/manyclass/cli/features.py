@@ -38,7 +38,8 @@ def features(
     components: Annotated[int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.")] = None,
     pyramid: Annotated[str | None, typer.Option(help="Regions with vectors of their own, such as 1x1,3x1.")] = None,
     step: Annotated[int | None, typer.Option(min=1, help="Pixels between descriptors.")] = None,
-    scales: Annotated[int | None, typer.Option(min=1, help="Sizes of patches.")] = None,
+    scales: Annotated[int | None, typer.Option(min=1, help="Sizes of the image, each smaller by sqrt(2).")] = None,
+    patch: Annotated[int | None, typer.Option(min=4, help="Pixels of a patch, a multiple of 4.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Descriptors to learn from.")] = None,
     layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
     pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
@@ -69,14 +70,14 @@ def features(
     started = time.perf_counter()
     options = {
         "words": words, "descriptors": descriptors, "components": components, "pyramid": pyramid, "step": step,
-        "scales": scales, "samples": samples, "layer": layer, "pooling": pooling, "batch": batch,
+        "scales": scales, "patch": patch, "samples": samples, "layer": layer, "pooling": pooling, "batch": batch,
         "max_pixels": max_pixels,
     }  # fmt: skip
     wanted = chosen_kind(kind, seed, options)
     still = quiet or json
     with mc.threads(threads):
         _check_free(out, overwrite)
-        images = _images(source)
+        images = _images(source, out)
         encoder = _encoder(out, wanted, images, overwrite or not resume, still)
         with progress("encoding", "images", still) as report:
             run = mc.write_features(
@@ -109,10 +110,10 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
 
 
-def _images(source: Path) -> "ImageSet":
+def _images(source: Path, out: Path) -> "ImageSet":
     from manyclass.datasets import read_images
 
-    images = read_images(source)
+    images = read_images(source, out)
     for notice in images.notices:
         complain(notice)
     return images

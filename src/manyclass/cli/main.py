@@ -1,10 +1,12 @@
 """The `manyclass` command."""
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command that the arguments of the process ask for."""
+    _fill_streams()
     try:
         # Here, so that Ctrl-C is heard while the rest is being imported, which takes a while.
         from manyclass.cli.app import app
@@ -16,3 +18,10 @@ def main() -> None:
         # Before or after a command; one that is interrupted itself says what it leaves.
         complain("interrupted")
         sys.exit(INTERRUPTED)
+
+
+def _fill_streams() -> None:
+    # Where one is closed, as some schedulers do, the next file would get its number, and what a decoder prints.
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - for as long as there is a process

@@ -4,6 +4,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from manyclass._atomic import TEMPORARY
+from manyclass.data.store.layout import LOCK
+
 RECORD, MODEL, ENCODER, CHECKPOINT, EVALUATIONS = (
     "run.json",
     "model.safetensors",
@@ -11,6 +14,8 @@ RECORD, MODEL, ENCODER, CHECKPOINT, EVALUATIONS = (
     "checkpoint",
     "evaluations",
 )
+# What a run that was killed before its first record leaves.
+_LEFTOVERS = {RECORD + TEMPORARY, LOCK}
 _RUNNING, _DONE = "running", "done"
 
 
@@ -25,7 +30,7 @@ class RunFolder:
             raise ValueError(f"{path} is a file, and a run is a folder; choose another name")
         if (path / RECORD).exists():
             self.record = read_run(path)
-        elif path.is_dir() and any(path.iterdir()):
+        elif path.is_dir() and {file.name for file in path.iterdir()} - _LEFTOVERS:
             raise ValueError(f"{path} is a folder with other things in it; choose another name")
 
     @property
@@ -52,8 +57,8 @@ class RunFolder:
             record = {**record, "started": self.record["started"]}
         else:
             self._clear()
-        self.checkpoint.mkdir(parents=True, exist_ok=True)
         write_record(self.path / RECORD, "run", {**record, "status": _RUNNING})
+        self.checkpoint.mkdir(exist_ok=True)
         return record
 
     def finish(self, record: dict[str, Any]) -> None:

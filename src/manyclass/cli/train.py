@@ -161,7 +161,7 @@ def train(
     with mc.threads(threads):
         examples = _examples(data, labels, part, tell)
         judged = None if validation is None else _judged(validation, examples, labels)
-        given = {"data": str(data), "part": examples.part, "labels": labels, "validation": validation}
+        given = {"part": examples.part, "labels": labels, "validation": validation}
         job = Job(recipe, examples, judged, given, sys.argv[1:])
         record = trained(folder, job, overwrite, quiet or json, tell)
     result = {"path": str(out), **run_summary(record)}

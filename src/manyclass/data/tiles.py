@@ -25,7 +25,7 @@ def matmat(tile: Callable[[slice], Floats], shape: tuple[int, int], W: Floats) -
     out = np.empty((n, W.shape[1]), W.dtype)
 
     def fill(rows: slice) -> None:
-        out[rows] = _product(tile(rows), W)
+        _product(tile(rows), W, out[rows])
 
     for _ in in_order(fill, spans(n, _height(d, W.itemsize))):
         pass
@@ -49,14 +49,15 @@ def rmatmat(tile: Callable[[slice], Any], shape: tuple[int, int], R: Floats, hei
     return out
 
 
-def _product(X: Floats, W: Floats) -> Floats:
+def _product(X: Floats, W: Floats, out: Floats) -> None:
     """X W for some rows; long ones are added up in float64, some columns at a time, lest their sums drift."""
     if X.shape[1] <= LONG:
-        return X @ W
+        np.matmul(X, W, out=out)
+        return
     total = np.zeros((len(X), W.shape[1]))
     for columns in spans(X.shape[1], LONG):
         total += X[:, columns] @ W[columns]
-    return total
+    out[:] = total
 
 
 def spans(n: int, size: int) -> list[slice]:

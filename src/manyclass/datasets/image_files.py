@@ -1,7 +1,7 @@
 """Every file below a folder, whatever it is and however it is linked."""
 
 import os
-from collections.abc import Iterator
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,46 +17,51 @@ class Found:
 
 
 def found_files(folder: Path) -> Found:
-    """What lies below a folder. Links are followed, but none to a folder that was seen: it is listed as if it were a
-    file, and so is an empty folder that is called like a picture, so that a report can tell of them."""
+    """What lies below a folder. Links are followed, but none to a folder that is read by its own name or was by another
+    link: it is listed as if it were a file, and so is an empty folder that is called like a picture, so that a report
+    can tell of them."""
     found = Found()
-    _look(folder, "", {_key(os.stat(folder))}, found)
+    seen: set[tuple[int, int]] = set()
+    folders, links = [""], deque[str]()
+    while folders or links:
+        place = folders.pop() if folders else links.popleft()
+        if not _is_new(os.path.join(folder, place), seen):
+            found.files.append(place)
+            continue
+        for entry in _entries(folder, place, found):
+            name = os.path.join(place, entry.name) if place else entry.name
+            kind = found.files if not _is_folder(entry) else links if entry.is_symlink() else folders
+            kind.append(name)
     found.files.sort(key=os.fsencode)
     return found
 
 
-def _look(folder: Path, below: str, seen: set[tuple[int, int]], found: Found) -> None:
-    waiting = [below]
-    while waiting:
-        place = waiting.pop()
-        try:
-            entries = list(_entries(os.path.join(folder, place) if place else str(folder)))
-        except OSError as error:
-            found.notices.append(f"{os.path.join(folder, place)} cannot be listed: {error.strerror}; it is left out")
-            continue
-        if not entries and place.lower().endswith(PICTURES):
-            found.files.append(place)
-        for entry in entries:
-            name = os.path.join(place, entry.name) if place else entry.name
-            (waiting if _is_new_folder(entry, seen) else found.files).append(name)
-
-
-def _entries(path: str) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(path) as entries:
-        yield from (entry for entry in entries if not entry.name.startswith("."))
-
-
-def _is_new_folder(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+def _entries(folder: Path, place: str, found: Found) -> list[os.DirEntry[str]]:
+    """What a folder holds, by name, so that it does not depend on the disk which of two links is followed."""
     try:
-        if not entry.is_dir():
-            return False
-        key = _key(entry.stat())
+        with os.scandir(os.path.join(folder, place)) as entries:
+            seen = [entry for entry in entries if not entry.name.startswith(".")]
+    except OSError as error:
+        found.notices.append(f"{os.path.join(folder, place)} cannot be listed: {error.strerror}; it is left out")
+        return []
+    if not seen and place.lower().endswith(PICTURES):
+        found.files.append(place)
+    return sorted(seen, key=lambda entry: os.fsencode(entry.name))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
     except OSError:  # a link to itself
         return False
+
+
+def _is_new(path: str, seen: set[tuple[int, int]]) -> bool:
+    try:
+        found = os.stat(path)
+    except OSError:  # it is gone, or closed to us, of which listing it tells
+        return True
+    key = found.st_dev, found.st_ino
     new = key not in seen
     seen.add(key)
     return new
-
-
-def _key(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino

@@ -1,5 +1,6 @@
 """What files beside pictures say of them: tables of labels, and lists of parts."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,17 @@ def read_table(path: Path) -> tuple[list[str], NDArray[np.str_], NDArray[np.str_
 
 
 def listed_parts(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
-    """(part of each name, lists) by train.txt, val.txt and test.txt of a folder, which have one name per line."""
+    """(part of each name, lists) by train.txt, val.txt and test.txt, which have one name per line.
+
+    They stand beside the pictures or above all of them, as an archive has them that was unpacked into a folder.
+    """
     parts: dict[str, str] = {}
-    lists = {name for name in files if name in _LISTS}
+    top = os.path.commonpath([os.path.dirname(name) for name in files])
+    lists = {name for name in files if os.path.basename(name) in _LISTS and os.path.dirname(name) == top}
     for name in sorted(lists):
-        parts |= {line.strip(): _LISTS[name] for line in _lines(source / name) if line.strip()}
+        part = _LISTS[os.path.basename(name)]
+        lines = [line.strip() for line in _lines(source / name) if line.strip()]
+        parts |= dict.fromkeys(lines, part) | {os.path.join(top, line): part for line in lines}
     return parts, lists
 
 

@@ -12,6 +12,8 @@ from manyclass.datasets.image_tables import annotated, listed_parts, read_table
 
 _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 
+_BESIDE_STORES = (".encoder", ".encoder.json", ".skipped.jsonl")
+
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
@@ -31,7 +33,7 @@ class ImageSet:
         return len(self.paths)
 
 
-def read_images(source: str | os.PathLike[str]) -> ImageSet:
+def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | None = None) -> ImageSet:
     """The pictures of a folder or a table, in the order of their names; nothing is opened, so bad files are among them.
 
     - a folder of pictures: no labels;
@@ -42,7 +44,8 @@ def read_images(source: str | os.PathLike[str]) -> ImageSet:
     - a CSV or TSV of path,label, or of columns that its first line names, with paths below its own folder.
 
     A folder that holds nothing but one folder is passed through. Files whose names start with a dot are left out, and
-    so are files beside the folders of classes that are not called like pictures.
+    so are files beside the folders of classes that are not called like pictures. `store` is one that is written from
+    these pictures: if it lies among them, it and what is kept beside it are left out.
     """
     source = Path(source).expanduser()
     if source.is_file():
@@ -50,10 +53,19 @@ def read_images(source: str | os.PathLike[str]) -> ImageSet:
         return ImageSet([os.path.join(source.parent, name) for name in names], names, y, split)
     if not source.is_dir():
         raise FileNotFoundError(2, "no folder or table of images", str(source))
-    found = found_files(source)
+    found = _without_store(source, found_files(source), store)
     if not found.files:
         raise ValueError(f"{source} must hold at least one image; it holds none")
     return _sorted_out(source, found)
+
+
+def _without_store(source: Path, found: Found, store: str | os.PathLike[str] | None) -> Found:
+    if store is None:
+        return found
+    place = os.path.relpath(os.path.realpath(store), os.path.realpath(source))
+    beside = {place + end for end in _BESIDE_STORES}
+    files = [name for name in found.files if name not in beside and not name.startswith(place + os.sep)]
+    return Found(files, found.notices)
 
 
 def _sorted_out(source: Path, found: Found) -> ImageSet:

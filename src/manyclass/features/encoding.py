@@ -13,8 +13,9 @@ from manyclass._blas import in_order
 from manyclass._threads import get_threads, threads
 from manyclass.data.quantizer import Quantizer
 from manyclass.features.image_errors import reason
+from manyclass.features.image_lists import listed
 from manyclass.features.images import ImageError, Pixels, read_image
-from manyclass.features.workers import CAN_FORK, Workers
+from manyclass.features.workers import Workers, may_fork
 
 _WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
 
@@ -23,8 +24,9 @@ class Encoder(Protocol):
     """Whatever turns a picture into n_features_out_ numbers, the same for any number of threads.
 
     One that works better on several at once has `batch_size` and `encode_many(list of pictures) -> (m, d)` besides. It
-    is copied to other processes, and what it notes there is lost; one that is as well off on threads, since it lets go
-    of the interpreter, says so by `lets_go = True`.
+    is called from several threads; one that says `forks = True` is copied to other processes instead, where what it
+    notes is lost. No library that it uses may then have threads of its own, such as OpenMP's, which a copy would wait
+    for in vain.
     """
 
     n_features_out_: int
@@ -58,11 +60,16 @@ class Encoding:
 
     def outcomes(self, chunks: Sequence[range]) -> Iterator[list[Outcome]]:
         """What became of every picture, a chunk at a time, in order."""
-        if not CAN_FORK or len(chunks) < _WORTH_PROCESSES or getattr(self.encoder, "lets_go", False):
+        if len(chunks) < _WORTH_PROCESSES or not self._forks():
             yield from in_order(self._outcomes, chunks)
             return
         with Workers(self._outcomes, get_threads()) as workers:
             yield from workers.in_order(chunks, partial(_alone, workers))
+
+    def _forks(self) -> bool:
+        # Other sequences may read from files, which are not open in the workers.
+        at_hand = isinstance(self.images, list | tuple | np.ndarray)
+        return may_fork() and at_hand and getattr(self.encoder, "forks", False)
 
     def _outcomes(self, chunk: range) -> list[Outcome]:
         with threads(1):  # the pictures are shared out, and not what is done to one
@@ -84,7 +91,7 @@ class Encoding:
         if len(pictures) > 1:
             try:
                 return list(self.encoder.encode_many(pictures))
-            except ValueError:
+            except (ValueError, MemoryError):
                 pass  # one of them is to blame: alone, each answers for itself
         return [self._row(picture) for picture in pictures]
 
@@ -99,7 +106,10 @@ class Encoding:
         if isinstance(row, str):
             return Outcome(position, None, row)
         if row.shape != (self.encoder.n_features_out_,):
-            raise ValueError(f"the encoder must give {self.encoder.n_features_out_} numbers; got shape {row.shape}")
+            raise ValueError(
+                f"the encoder must give {self.encoder.n_features_out_} numbers; got shape {row.shape} for image "
+                f"{position}; a network whose layer is as large as the image must be given a size"
+            )
         if not np.isfinite(row).all():
             return Outcome(position, None, "has features that are NaN or infinite")
         return coded(Outcome(position, row), self.quantizer)
@@ -125,6 +135,7 @@ def coded(outcome: Outcome, quantizer: Quantizer | None) -> Outcome:
 
 def encoded(images: Sequence[Any], encoder: Encoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
     """The rows (n, d) of pictures, of which none may be bad."""
+    images = listed(images)
     X = np.empty((len(images), encoder.n_features_out_), np.float32)
     encoding = Encoding(images, encoder, max_pixels)
     for outcomes in encoding.outcomes(encoding.chunks()):

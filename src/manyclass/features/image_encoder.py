@@ -15,13 +15,14 @@ from manyclass import _checks
 from manyclass._all_or_nothing import all_or_nothing
 from manyclass._blas import in_order
 from manyclass.features.descriptors import descriptors_by_name
+from manyclass.features.image_lists import listed
 from manyclass.features.images import ImageError, Pixels, read_image
 from manyclass.features.local import Descriptor, LocalDescriptors
 from manyclass.features.normalization import unit
 from manyclass.features.part import Aggregation, Part, Plain, fitted_projection, prepared, restored_projection
 from manyclass.features.projection import Vectors
 from manyclass.features.pyramid import Pyramid
-from manyclass.features.sample import Progress, sample_descriptors
+from manyclass.features.sample import MOST_IMAGES, Progress, sample_descriptors
 
 
 class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -33,6 +34,8 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     - `_restored(plain)`: the Aggregation of which `plain()` gave these arrays;
     - `_check_settings()` for its own parameters.
     """
+
+    forks = True  # nothing that it does takes threads of others
 
     descriptors: Sequence[str]
     n_components: int | None
@@ -57,9 +60,11 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         listed in `skipped_`. After an error or Ctrl-C the encoder is as it was before.
         """
         self._check_common()
+        images = listed(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
         seed = int(check_random_state(self.random_state).randint(1 << 31))
-        sample = sample_descriptors(_listed(images), descriptors, self.n_samples, self.max_pixels, seed, progress)
+        sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
+        _check_some(sample.skipped, min(len(images), MOST_IMAGES))
         parts = [self._learned(local, name, seed) for local, name in zip(sample.parts, self.descriptors, strict=True)]
         self.parts_, self.skipped_ = [part.plain() for part in parts], sample.skipped
         self.n_features_out_ = pyramid.n_regions * sum(part.aggregation.size for part in parts)
@@ -68,7 +73,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def transform(self, images: Sequence[Any]) -> Vectors:
         """Vectors (n, n_features_out_) of images, which threads share out; the bits do not depend on their number."""
         check_is_fitted(self)
-        images = _listed(images)
+        images = listed(images)
         out = np.empty((len(images), self.n_features_out_), np.float32)
 
         def fill(position: int) -> None:
@@ -118,7 +123,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_settings()
 
     def _descriptors(self) -> tuple[Descriptor, ...]:
-        return descriptors_by_name(tuple(self.descriptors), self.step, self.scales, self.patch, self.root)
+        return descriptors_by_name(self.descriptors, self.step, self.scales, self.patch, self.root)
 
     def _learned(self, local: LocalDescriptors, name: str, seed: int) -> Part:
         if not len(local.values):
@@ -150,12 +155,12 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return tags
 
 
-def _listed(images: Any) -> Sequence[Any]:
-    if isinstance(images, str | bytes | os.PathLike) or not hasattr(images, "__len__"):
-        raise ValueError(f"images must be a sequence of paths or arrays; got {type(images).__name__}")
-    if isinstance(images, np.ndarray) and images.ndim < 3 and images.dtype.kind not in "OU":
-        raise ValueError(f"images must be a sequence of paths or arrays; got one array of shape {images.shape}")
-    return images  # type: ignore[no-any-return]
+def _check_some(skipped: list[tuple[int, str]], n: int) -> None:
+    if n == 0:
+        raise ValueError("images must have at least one entry; got none")
+    if len(skipped) == n:
+        position, why = skipped[0]
+        raise ValueError(f"at least one of the {n} images to learn from must be usable; image {position} {why}")
 
 
 def _read(images: Sequence[Any], position: int, max_pixels: int) -> NDArray[np.uint8]:

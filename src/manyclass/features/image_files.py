@@ -33,10 +33,7 @@ def decoded(path: str | bytes | os.PathLike[Any], most: int, limit: int) -> NDAr
     try:
         with silence(), _opened(path) as file, Image.open(file, formats=FORMATS) as picture:
             _prepare(picture, most, limit)
-            picture.load()
-            upright = _UPRIGHT.get(_orientation(picture))
-            small = shrunk(picture, most)
-            return np.array(small.transpose(upright) if upright is not None else small)
+            return _pixels(picture, most)
     except ImageError:
         raise
     except UnidentifiedImageError:
@@ -46,6 +43,24 @@ def decoded(path: str | bytes | os.PathLike[Any], most: int, limit: int) -> NDAr
     except Exception as error:
         # A file that somebody has made can drive a decoder into any exception that there is.
         raise ImageError(f"cannot be decoded: {reason(error)}") from error
+
+
+def opened(picture: Image.Image, most: int) -> NDArray[np.uint8]:
+    """The same of an image of Pillow, whose size is its owner's affair."""
+    try:
+        with silence():
+            return _pixels(picture, most)
+    except ImageError:
+        raise
+    except Exception as error:
+        raise ImageError(f"cannot be decoded: {reason(error)}") from error
+
+
+def _pixels(picture: Image.Image, most: int) -> NDArray[np.uint8]:
+    picture.load()
+    upright = _UPRIGHT.get(_orientation(picture))
+    small = shrunk(picture, most)
+    return np.array(small.transpose(upright) if upright is not None else small)
 
 
 def _opened(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:

@@ -60,10 +60,16 @@ class Mixture:
             raise ValueError("a mixture must have finite means, and weights and variances above 0")
 
     @cached_property
+    def _center(self) -> Vectors:
+        """What is taken from rows and means before they are multiplied: the products of what lies far from 0 cancel."""
+        center: Vectors = self.means.mean(axis=0).astype(np.float32)
+        return center
+
+    @cached_property
     def _tables(self) -> tuple[Vectors, Vectors, Vectors, float]:
         rates = 1 / np.sqrt(self.variances)
         logs = np.log(self.weights) + np.log(rates).sum(axis=1)
-        means = np.ascontiguousarray(self.means, np.float32)
+        means = np.ascontiguousarray(self.means - self._center, np.float32)
         # What a posterior adds to a Fisher vector is divided by the root of its weight.
         margin = _LOG_SHARE + np.log(self.weights.max() / self.weights.min()) / 2
         return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32), min(margin, 2 * _LOG_SHARE)
@@ -73,7 +79,7 @@ class Mixture:
         k, D = self.means.shape
         counts, total = np.zeros((len(cells), k)), np.zeros(1)
         first, second = np.zeros((len(cells), k, D)), np.zeros((len(cells), k, D))
-        X = np.ascontiguousarray(X)
+        X = np.subtract(X, self._center, order="C")
         bad = _native.mixture_sums(X, cells.order, cells.starts, *self._tables, counts, first, second, total)
         if bad >= 0:
             raise ValueError(f"descriptors must be finite numbers of ordinary size; row {bad} is not")

@@ -8,17 +8,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from manyclass import _checks, _models
 from manyclass.features.encoding import encoded
 from manyclass.features.images import Pixels
 from manyclass.features.network import Network
 from manyclass.features.network_input import InputSettings
+from manyclass.features.onnx_graph import data_files
 from manyclass.features.pooling import POOLINGS, pooled
 
 
-class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A layer of the network in an ONNX file, for every picture.
 
     `layer` is the name of a node or tensor; None is the last map of activations, or the output if there is no pooling.
@@ -30,8 +31,6 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     picture, and 0.875. Pictures go through the network `batch_size` at a time. There is nothing to learn: `fit` opens
     the file.
     """
-
-    lets_go = True  # while the network runs, other threads do; and its session may not be forked
 
     def __init__(
         self,
@@ -66,6 +65,10 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Numbers per picture."""
         self._opened()
         return int(self._width)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
 
     def encode(self, image: Pixels) -> NDArray[np.float32]:
         """The vector of one picture (h, w, 3)."""
@@ -122,11 +125,10 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._network
 
     def _check_digest(self, path: Path) -> None:
-        beside = path.with_suffix(".json")
-        sha256 = hashlib.sha256(path.read_bytes() + (beside.read_bytes() if beside.exists() else b"")).hexdigest()
+        sha256 = _digest([path, *data_files(path), path.with_suffix(".json")])
         if getattr(self, "sha256_", sha256) != sha256:
             raise ValueError(
-                f"{path} must be the network that this encoder was saved with; it, or the JSON beside it, is another"
+                f"{path} must be the network that this encoder was saved with; it, or a file beside it, is another"
             )
         self.sha256_ = sha256
 
@@ -136,3 +138,11 @@ class OnnxFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+
+def _digest(files: Sequence[Path]) -> str:
+    state = hashlib.sha256()
+    for path in files:
+        if path.exists() or path == files[0]:
+            state.update(path.read_bytes())
+    return state.hexdigest()

@@ -1,5 +1,7 @@
 """An ONNX file as a graph: which tensor to take out of it, and which of its axes are channels."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,8 @@ _CHANNELS_FIRST = {
     "Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "BatchNormalization", "InstanceNormalization", "LRN",
     "MaxPool", "AveragePool", "LpPool", "GlobalAveragePool", "GlobalMaxPool", "SpaceToDepth", "DepthToSpace",
 }  # fmt: skip
+_LAYOUTS = ([0, 2, 3, 1], [0, 3, 1, 2])
+_MIXES_PLACES = {"Reshape", "Flatten", "Gather", "Shape"}
 
 
 class Graph:
@@ -15,23 +19,19 @@ class Graph:
 
     def __init__(self, path: Path):
         onnx = _onnx()
-        try:
+        with _said_of(path):
             self._proto = onnx.load(path)
             self._shapes = _shapes(onnx.shape_inference.infer_shapes(self._proto))
-        except OSError:
-            raise
-        except Exception as error:  # of protobuf, whose exceptions are those of no module that one may import
-            raise ValueError(f"{path} must be an ONNX file; it cannot be read: {str(error).splitlines()[0]}") from None
         self.path = path
         self.nodes = list(self._proto.graph.node)
         self._made = {name: node for node in self.nodes for name in node.output}
+        self._maps = self._placed()
 
     def tensor(self, layer: str | None, spatial: bool) -> str:
         """The name of a layer's tensor: of a node or tensor of that name; of the last that is a map of activations, if
         that is wanted and there is one; or of the output."""
         if layer is None:
-            maps = [name for node in self.nodes for name in node.output if self._is_map(name)]
-            return maps[-1] if spatial and maps else str(self._proto.graph.output[0].name)
+            return (self._last_map() if spatial else None) or str(self._proto.graph.output[0].name)
         if layer in self._made:
             return layer
         for node in self.nodes:
@@ -49,10 +49,11 @@ class Graph:
             if node.op_type in _CHANNELS_FIRST:
                 return False
             if node.op_type == "Transpose":
-                order = next((list(a.ints) for a in node.attribute if a.name == "perm"), [])
-                if order in ([0, 2, 3, 1], [0, 3, 1, 2]):
-                    return order == [0, 2, 3, 1]
-            name = next((given for given in node.input if given in self._made), node.input[0] if node.input else "")
+                order = _order(node)
+                if order in _LAYOUTS:
+                    return order == _LAYOUTS[0]
+            made = sorted((given for given in node.input if given in self._made), key=lambda x: x not in self._maps)
+            name = next(iter(made), node.input[0] if node.input else "")
         return input_last
 
     def bytes_with_output(self, name: str) -> bytes:
@@ -65,9 +66,49 @@ class Graph:
         data: bytes = proto.SerializeToString()
         return data
 
-    def _is_map(self, name: str) -> bool:
+    def _last_map(self) -> str | None:
+        wide = [name for node in self.nodes for name in node.output if self._is_wide(name)]
+        if wide and wide[-1] not in self._maps:
+            raise ValueError(
+                f"layer must be named for {self.path}: its last tensor of four axes, {wide[-1]}, is no map of "
+                "activations but of attention, perhaps; or pass pooling=None for the output of the network"
+            )
+        return wide[-1] if wide else None
+
+    def _is_wide(self, name: str) -> bool:
         shape = self._shapes.get(name, ())
         return len(shape) == 4 and shape[2:] != (1, 1) and shape[1:3] != (1, 1)
+
+    def _placed(self) -> set[str]:
+        """The tensors whose places are those of the picture: nodes come in the order in which they are run."""
+        maps = {given.name for given in self._proto.graph.input}
+        for node in self.nodes:
+            mixes = node.op_type in _MIXES_PLACES or (node.op_type == "Transpose" and _order(node) not in _LAYOUTS)
+            if node.op_type in _CHANNELS_FIRST or (not mixes and not maps.isdisjoint(node.input)):
+                maps.update(node.output)
+        return maps
+
+
+def data_files(path: Path) -> list[Path]:
+    """The files beside a model in which it keeps its weights; most models have them within."""
+    with _said_of(path):
+        tensors = _onnx().load(path, load_external_data=False).graph.initializer
+    places = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
+    return [path.parent / place for place in sorted(places)]
+
+
+@contextmanager
+def _said_of(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ImportError):
+        raise
+    except Exception as error:  # of protobuf, whose exceptions are those of no module that one may import
+        raise ValueError(f"{path} must be an ONNX file; it cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _order(node: Any) -> list[int]:
+    return next((list(a.ints) for a in node.attribute if a.name == "perm"), [])
 
 
 def _shapes(proto: Any) -> dict[str, tuple[int, ...]]:

@@ -15,7 +15,7 @@ _LEAST = 1e-6
 
 
 def pooled(maps: Maps, pooling: str) -> NDArray[np.float32]:
-    """The vectors, of unit length, or zero where all activations are."""
+    """The vectors, of unit length, or zero where all activations are; "gem", which cuts them, has no zeros."""
     _checks.one_of(pooling, "pooling", POOLINGS)
     vectors = POOLINGS[pooling](maps)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -37,9 +37,9 @@ def run_identity(
 def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:
     """A digest of pictures: of files their names and sizes, which is quick; of arrays what is in them."""
     state = hashlib.sha256()
-    for position, image in enumerate(images):
+    for position in range(len(images)):  # some sequences have no end of their own
         name = names[position] if names is not None else ""
-        for part in (name.encode("utf-8", "surrogatepass"), *_content(image)):
+        for part in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
             state.update(len(part).to_bytes(8, "little") + part)
     return state.hexdigest()
 

@@ -1,5 +1,6 @@
 """Warnings of a library, kept quiet while several threads use it."""
 
+import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -35,8 +36,19 @@ _silence = _Silence()
 @contextmanager
 def silence() -> Iterator[None]:
     """No warnings inside the block, whichever thread leaves its own first."""
-    _silence.enter()
+    here = _silence
+    here.enter()
     try:
         yield
     finally:
-        _silence.leave()
+        here.leave()
+
+
+def _after_fork() -> None:
+    # A child has perhaps a lock that a thread of its parent held.
+    global _silence
+    _silence = _Silence()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

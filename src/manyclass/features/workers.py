@@ -5,6 +5,7 @@ do for code that lets go of the interpreter, but small steps in Python between t
 twice as fast as one; and a decoder that a file drives into a crash would end everything.
 """
 
+import fcntl
 import gc
 import multiprocessing
 import os
@@ -29,6 +30,11 @@ R = TypeVar("R")
 _AHEAD = 4  # tasks per worker that are given out before their turn
 # To fork after Apple's libraries have started their threads is not safe.
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"
+
+
+def may_fork() -> bool:
+    """Whether this process may have workers: a daemonic one, as those of multiprocessing.Pool are, may not."""
+    return CAN_FORK and not multiprocessing.current_process().daemon
 
 
 class WorkerDied(Exception):  # noqa: N818 - reads as what it is
@@ -95,7 +101,7 @@ class _Worker:
 
     def __init__(self, work: Callable[[Any], Any]):
         context = multiprocessing.get_context("fork")
-        self._pipe, other = context.Pipe()
+        self._pipe, other = (_above_standard(end) for end in context.Pipe())
         self._process = context.Process(target=_serve, args=(other, work), daemon=True)
         with silence():  # of a fork among threads; ours hold no lock, and BLAS looks after its own
             self._process.start()
@@ -114,6 +120,13 @@ class _Worker:
     def end(self) -> None:
         self._pipe.close()
         self._process.join()
+
+
+def _above_standard(end: Connection) -> Connection:
+    """The same end of a pipe, not where standard streams are, which workers keep open, in a process that has none."""
+    moved = Connection(fcntl.fcntl(end.fileno(), fcntl.F_DUPFD_CLOEXEC, 3))
+    end.close()
+    return moved
 
 
 def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:

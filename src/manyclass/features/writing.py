@@ -13,6 +13,7 @@ from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store import Store, StoreWriter
 from manyclass.data.store.sealed import digest
 from manyclass.features.encoding import Encoding, Outcome
+from manyclass.features.image_lists import in_positions, listed
 from manyclass.features.quantizer_sample import learned
 from manyclass.features.run_identity import run_identity
 from manyclass.features.skipped import SkipLog, Skipped
@@ -57,8 +58,11 @@ def write_features(
     bit. `progress` gets (pictures done, in all).
     """
     path = Path(path).expanduser()
-    names = _names(images) if names is None else names
-    columns = {"y": y, "names": names, "split": split}
+    if not hasattr(encoder, "encode"):
+        raise ValueError(f"encoder must have encode(image), as FisherVectors has; got {type(encoder).__name__}")
+    images = listed(images)
+    names = _names(images) if names is None else in_positions(names)
+    columns = {"y": in_positions(y), "names": names, "split": in_positions(split)}
     _check_lengths(images, columns)
     most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
     encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), limit)
@@ -116,8 +120,8 @@ def _outcomes(encoding: Encoding, known: dict[int, list[Outcome]], start: int) -
 
 
 def _names(images: Sequence[Any]) -> list[str] | None:
-    if all(isinstance(image, str | os.PathLike) for image in images):
-        return [os.fspath(image) for image in images]
+    if all(isinstance(images[i], str | os.PathLike) for i in range(len(images))):
+        return [os.fspath(images[i]) for i in range(len(images))]
     return None
 
 

@@ -10,6 +10,8 @@ Doubles = NDArray[np.float64]
 
 # Up to this many rows or columns the whole spectrum costs less than an iteration for its top.
 SMALL = 100
+# Up to so many, where singular values may be so close to the first that an iteration takes long to tell them apart.
+MIDDLING = 1500
 # The residual A'A v - s^2 v at which the iteration stops is the square of this, times s^2.
 TOP_TOLERANCE = 1e-5
 # Eigenvalues of a Gram matrix know a singular value s to 1e-16 (s_max / s)^2 of itself.
@@ -25,12 +27,24 @@ def singular_values(W: Floats) -> Doubles:
 def singular_values_above(W: Floats, threshold: float) -> Doubles:
     """The singular values; those far below the threshold may be as wrong as 1e-8 of the largest."""
     A = (W if len(W) >= W.shape[1] else W.T).astype(np.float64)
-    scale = float(np.abs(A).max(initial=0.0))
-    if scale == 0 or threshold < CLEAR * float(np.linalg.norm(A)):
-        return singular_values(W)
+    scale = float(np.abs(A).max(initial=0.0)) or 1.0
     A /= scale
+    if threshold / scale < CLEAR * float(np.linalg.norm(A)):
+        return singular_values(W)
     with one_thread():
         return np.asarray(scale * np.sqrt(np.maximum(np.linalg.eigvalsh(A.T @ A), 0)))
+
+
+def top_value(G: Floats) -> float:
+    """The largest singular value."""
+    if min(G.shape) > MIDDLING:
+        return top_triple(G)[1]
+    A = G.astype(np.float64)
+    scale = float(np.abs(A).max(initial=0.0)) or 1.0
+    A /= scale
+    with one_thread():
+        gram = A.T @ A if len(A) >= A.shape[1] else A @ A.T
+        return scale * float(np.sqrt(max(np.linalg.eigvalsh(gram)[-1], 0.0)))
 
 
 def triples(W: Floats) -> tuple[Doubles, Doubles, Doubles]:

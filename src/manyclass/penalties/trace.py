@@ -26,7 +26,7 @@ class TraceNorm(Gauge):
         return float(spectrum.singular_values(as_weights(W)).sum())
 
     def polar(self, G: ArrayLike) -> float:
-        return spectrum.top_triple(as_weights(G))[1]
+        return spectrum.top_value(as_weights(G))
 
     def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
         G = as_weights(G)

@@ -46,8 +46,8 @@ def _spread(classes: list[dict[str, Any]]) -> str:
     shares = [share_of(one) for one in classes]
     perfect, half = sum(share == 1 for share in shares), sum(share < 0.5 for share in shares)
     return (
-        f"Of {counted(len(classes), 'class', 'classes')}, {perfect:,} are always recognized"
-        f" and {half:,} less than half of the time."
+        f"Of {counted(len(classes), 'class', 'classes')}, {perfect:,} {'is' if perfect == 1 else 'are'} always "
+        f"recognized and {half:,} less than half of the time."
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from manyclass._blas import in_order
 from manyclass.data.tiles import Floats
 from manyclass.solvers.baseline import Baseline
+from manyclass.solvers.feasible import Feasible, Mixed, Scaled
 from manyclass.solvers.objective import Objective, Slope, Source
 from manyclass.solvers.points import Point
 
@@ -75,69 +76,55 @@ def _bound(objective: Objective, scores: Source, slope: Slope, base: Baseline, i
     """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
-    mixture = _Mixture(objective, slope.b, base)
-    G = mixture.gradient(slope.W.astype(np.float64))
+    found = _dual(objective, scores, Mixed(objective, slope, base), slope.loss, inner)
+    if np.isfinite(found):
+        return found
+    scaled = Scaled.of(objective, scores)
+    return -np.inf if scaled is None else _dual(objective, scores, scaled, slope.loss, inner)
+
+
+def _dual(objective: Objective, scores: Source, feasible: Feasible, loss: float, inner: float) -> float:
+    G = feasible.gradient()
     inside = _inside(objective, G)
-    # Without a ridge the penalty's conjugate is zero inside the ball of the gauge.
-    penalty = objective.penalty.conjugate_along(-G) if objective.ridge.strength else lambda t: 0.0
-    factor = _best_factor(inside, inner, slope.loss, penalty) if objective.ridge.strength else inside
-    conjugates = 0.0
-    for part in objective.parts():
-        work = partial(_conjugates, mixture, factor, scores(part), part.start)
-        conjugates += sum(in_order(work, objective.rows.chunks(part)))
-    return -conjugates - penalty(factor)
+    conjugates = partial(_sum_of_conjugates, objective, scores, feasible)
+    if objective.ridge.strength == 0:
+        # The penalty's conjugate is zero inside the ball of the gauge; and where G does not reach its edge, a multiple
+        # above 1 is better, if the losses allow it.
+        found = -conjugates(inside)
+        return found if np.isfinite(found) or inside <= 1 else -conjugates(1.0)
+    penalty = objective.penalty.conjugate_along(-G)
+    factor = _best_factor(min(inside, 1.0), inner, loss, penalty)
+    return -conjugates(factor) - penalty(factor)
 
 
 def _inside(objective: Objective, G: Doubles) -> float:
-    """The largest factor up to 1 that brings G into the ball of the gauge; 1 without a gauge."""
+    """The factor up to 2 that brings G to the edge of the ball of the gauge, or as near as that; 1 without a gauge."""
     polar = objective.gauge.polar(G) if objective.gauge else 0.0
-    return min(1.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
+    return min(2.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
 
 
 def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[float], float]) -> float:
-    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1.
+    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1, or 0.
 
     The sum of p_i L*(t Q_i / p_i) is about inner - loss + inner (t - 1) + loss (t - 1)^2, exact at 0 and next to 1.
     """
-    factors = 1 - (1 - inside) * _SHARES
+    factors = [0.0, *(1 - (1 - inside) * _SHARES)]
     return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
 
 
-def _conjugates(mixture: "_Mixture", t: float, S: Floats, start: int, chunk: slice) -> float:
+def _sum_of_conjugates(objective: Objective, scores: Source, feasible: Feasible, t: float) -> float:
+    """sum_i p_i L*(t Q_i / p_i)."""
+    total = 0.0
+    for part in objective.parts():
+        work = partial(_conjugates, objective, feasible, t, scores(part), part.start)
+        total += sum(in_order(work, objective.rows.chunks(part)))
+    return total
+
+
+def _conjugates(objective: Objective, feasible: Feasible, t: float, S: Floats, start: int, chunk: slice) -> float:
     """sum_i p_i L*(t Q_i / p_i) over a chunk of rows."""
-    rows = mixture.objective.rows
+    rows = objective.rows
     p, y = rows.p[chunk], rows.y[chunk]
     counts = p > 0
-    R = mixture.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
+    R = feasible.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
     return float(p[counts] @ rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]))
-
-
-class _Mixture:
-    """Q with columns that add up to zero: (1 - share) (Q - p sums') + share Q0, with Q0 = p (shares - e_y)'.
-
-    Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
-    the share of c among the rows. The gradient at W = 0 is not, for the smoothed hinge.
-    """
-
-    def __init__(self, objective: Objective, sums: Doubles, base: Baseline):
-        self.objective = objective
-        self.base = base
-        self.sums = sums
-        over, shares = np.abs(sums), objective.rows.shares()
-        inside = shares > 0
-        self.share = float((over[inside] / (over[inside] + shares[inside])).max(initial=0.0))
-
-    def gradient(self, G: Doubles) -> Doubles:
-        """X' of the mixture, from G = X' Q."""
-        if not self.sums.any():
-            return G
-        centered = G - np.outer(self.base.mean, self.sums)
-        return np.asarray((1 - self.share) * centered + self.share * self.base.allowed)
-
-    def rows(self, R: Floats, y: NDArray[np.intp]) -> Floats:
-        """Q_i / p_i of the mixture, from R_i = Q_i / p_i, for rows of these classes."""
-        if not self.sums.any():
-            return R
-        R0 = np.tile(self.objective.rows.shares().astype(R.dtype), (len(R), 1))
-        R0[np.arange(len(R)), y] -= 1
-        return ((1 - self.share) * (R - self.sums) + self.share * R0).astype(R.dtype)

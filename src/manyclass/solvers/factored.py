@@ -12,16 +12,17 @@ from manyclass.data.tiles import Floats
 from manyclass.solvers.baseline import Baseline
 from manyclass.solvers.certificate import certify, scale, solved
 from manyclass.solvers.factored_descent import Descent, sizes
-from manyclass.solvers.intercept import settled
+from manyclass.solvers.intercept import known_scores, settled
 from manyclass.solvers.objective import Objective
 from manyclass.solvers.points import Point, Product, balanced, zero
 from manyclass.solvers.solution import Run
-from manyclass.solvers.subspace import Triple, top_pairs
+from manyclass.solvers.subspace import Triple, pairs_above, top_pairs
 
 Doubles = NDArray[np.float64]
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
-_LOOSE = 0.01  # of the objective: a gap small enough to see which columns are missing
+_LOOSE = 0.003  # of the objective: a gap small enough to see which columns are missing
+_STEEP = 2  # times the gap: about |gradient| |x|, where there is no ridge
 _ROWS = 512  # that are enough to choose the length of a first step
 
 
@@ -29,11 +30,33 @@ def factored(
     objective: Objective, run: Run, base: Baseline, start: Point | None, tolerance: float, max_iter: int
 ) -> str:
     """Minimize over W of any rank; what ended it."""
-    strength = objective.gauge.strength if objective.gauge else 0.0
     point = balanced(start) if start is not None else zero(objective, base.b)
-    point = point if point.A.shape[1] else _grown(objective, point, base.gradient, strength, _first_rank(objective))
-    descent = Descent(objective, point)
-    target = max(tolerance, _LOOSE) if descent.far(base, _LOOSE) else tolerance * _eagerness(objective, point)
+    descent = Descent(objective, base, point if point.A.shape[1] else _begun(objective, base))
+    if tolerance < _LOOSE and descent.far(base, _LOOSE):
+        descent = _with_missing_columns(objective, run, base, descent, max_iter)
+    return _finished(objective, run, base, descent, tolerance, max_iter)
+
+
+def _with_missing_columns(objective: Objective, run: Run, base: Baseline, descent: Descent, max_iter: int) -> Descent:
+    """Run until it can be seen which columns are missing, and take them in; again, where there may be more of them."""
+    while True:
+        descent.run(run, base, _LOOSE, max_iter)
+        point = descent.point()
+        slope = objective.slope(known_scores(objective, point, descent.latent())).W
+        slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
+        grown = _grown_descent(objective, base, point, slope)
+        if grown is None:
+            return descent
+        before, descent = descent.rank, grown
+        if descent.rank < 2 * before or len(run.history) >= max_iter:
+            return descent
+
+
+def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, tolerance: float, max_iter: int) -> str:
+    """Run until a certificate proves the optimum, pressing on from certificate to certificate; what ended it."""
+    target = tolerance * _eagerness(objective, descent.point())
+    ridge = objective.ridge.strength > 0
+    descent.most = np.inf if ridge else _STEEP * tolerance
     before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
@@ -47,14 +70,13 @@ def factored(
         if stuck and run.gap > before / 2:
             return "as near as rounding allows"
         before = run.gap if stuck else before
-        point = balanced(point)
-        grown = _grown(objective, point, certificate.slope, strength, max(8, point.A.shape[1]))
         nearer = _nearer(run.gap, certificate.objective, base, tolerance)
-        target = tolerance * _eagerness(objective, point) if target > tolerance else target * nearer
-        if stuck or grown.A.shape[1] > point.A.shape[1]:
-            descent = Descent(objective, grown)
-        else:
-            descent.press(nearer)
+        target *= nearer
+        # With a ridge the gap is about the square of a gradient, without one the gradient itself.
+        descent.press(float(np.sqrt(nearer)) if ridge else nearer)
+        grown = _grown_descent(objective, base, point, certificate.slope)
+        most, descent = descent.most, grown or (Descent(objective, base, balanced(point)) if stuck else descent)
+        descent.most = most
 
 
 def _eagerness(objective: Objective, point: Product) -> float:
@@ -77,21 +99,31 @@ def _settling(value: float, base: Baseline, target: float) -> float:
     return 0.1 * target * scale(value, base) / max(abs(base.loss), 1e-300)
 
 
-def _first_rank(objective: Objective) -> int:
-    # Columns that turn out to be too many fade away; too few cost a second descent.
-    return min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
+def _begun(objective: Objective, base: Baseline) -> Product:
+    """Columns from the gradient at W = 0."""
+    # Those that turn out to be too many fade away; too few cost a second descent.
+    most = min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
+    whole_registers = most - most % 16 if most > 16 else most
+    strength = objective.gauge.strength if objective.gauge else 0.0
+    U, s, V = top_pairs(base.gradient, whole_registers)
+    new = s > strength
+    return _grown(objective, zero(objective, base.b), (U[:, new], s[new] - strength, V[:, new]))
 
 
-def _grown(objective: Objective, point: Product, slope: Floats, strength: float, most: int) -> Product:
-    """With up to `most` new columns, in directions in which F falls; the point itself where there are none."""
-    U, s, V = top_pairs(_outside(slope, point), most)
-    new = s > strength * (1 + 1e-6)
-    if not new.any():
-        return point
-    roots = np.sqrt(s[new] - strength)
-    triple = (-U[:, new] * roots, roots, V[:, new] * roots)
-    t = np.sqrt(_length(objective, point, triple, strength))
-    A, B = np.hstack([point.A, t * triple[0]]), np.hstack([point.B, t * triple[2]])
+def _grown_descent(objective: Objective, base: Baseline, point: Product, slope: Floats) -> Descent | None:
+    """One with the columns that the slope shows to be missing; None where there are none."""
+    point = balanced(point)
+    strength = objective.gauge.strength if objective.gauge else 0.0
+    U, s, V = pairs_above(_outside(slope, point), strength * (1 + 1e-6), max(8, point.A.shape[1]))
+    return Descent(objective, base, _grown(objective, point, (U, s - strength, V))) if len(s) else None
+
+
+def _grown(objective: Objective, point: Product, missing: Triple) -> Product:
+    """With new columns: along - U V' of each missing pair F falls, at first by its s."""
+    U, s, V = missing
+    roots = np.sqrt(s)
+    t = np.sqrt(_length(objective, point, (-U * roots, roots, V * roots)))
+    A, B = np.hstack([point.A, -t * U * roots]), np.hstack([point.B, t * V * roots])
     return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
 
 
@@ -111,22 +143,27 @@ def _outside(G: Floats, point: Product) -> Floats:
     return out
 
 
-def _length(objective: Objective, point: Product, triple: Triple, strength: float) -> float:
-    """The t for which W + t A B' is about the best on some of the rows."""
+def _length(objective: Objective, point: Product, triple: Triple) -> float:
+    """The t for which F(W + t A B') is about the least.
+
+    The slope of F along A B' is known, that of the penalty included; how F is bent is seen on some of the rows.
+    """
     A, roots, B = triple
     rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
     X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
     S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
     D = (X @ A.astype(objective.dtype)) @ B.T.astype(objective.dtype)
-    cost = strength * float(roots @ roots)
-    share = max(float(p.sum()), 1e-300)
+    share, squares = max(float(p.sum()), 1e-300), float(np.sum(roots**4))
+    loss = objective.rows.loss
+    along = -squares - float(p @ np.einsum("nk,nk->n", D, loss.value_and_gradient(S, y)[1])) / share
 
     def value(t: float) -> float:
-        return float(p @ objective.rows.loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share + t * cost
+        sample = float(p @ loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share
+        return sample + t * along + t * t * objective.ridge.strength * squares
 
-    slowest = objective.rows.loss.curvature * float(np.mean(D * D)) * objective.k
-    t = float(np.sum(roots**4)) / slowest / 4 if slowest > 0 else 1.0
+    slowest = loss.curvature * float(np.mean(D * D)) * objective.k
+    t = squares / slowest / 4 if slowest > 0 else 1.0
     last = value(t)
-    while (next_value := value(4 * t)) < last:
-        t, last = 4 * t, next_value
+    while (next_value := value(2 * t)) < last:
+        t, last = 2 * t, next_value
     return t

@@ -1,5 +1,7 @@
 """F of factors: W = A B' with (|A|^2 + |B|^2) / 2 in place of the trace norm, a smooth function of A, B and b."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,31 +13,42 @@ from manyclass.solvers.points import Product
 Doubles = NDArray[np.float64]
 
 
+class Units(NamedTuple):
+    """Of the columns of A and B (r,), of c, and the row m (d,) at which c is the score: b = c - B A'm."""
+
+    columns: Doubles
+    intercept: float
+    center: Doubles
+
+
 class FactoredLoss:
     """F(A, B, b) = mean loss of X A B' + b, plus strength / 2 (|A|^2 + |B|^2), plus ridge |A B'|^2.
 
     Its least value over all factors of W is F(W, b), where A and B share the singular values of W evenly. One
     evaluation multiplies X by r columns and X' by r columns, and holds no scores but those of a chunk of rows.
+    The unknowns are A, B and c: with X's mean row as the center, steps of A and B leave the mean scores alone.
     """
 
-    def __init__(self, objective: Objective, units: Doubles, unit: float):
+    def __init__(self, objective: Objective, units: Units):
         self.objective = objective
-        self.r = len(units)
-        self.units = units  # of the columns of A and B (r,)
-        self.unit = unit  # of b
+        self.r = len(units.columns)
+        self.units = units
         self.strength = objective.gauge.strength if objective.gauge else 0.0
         self.evaluations = 0
         self._last: tuple[Doubles, tuple[float, Doubles], Floats] | None = None
 
     def pack(self, A: Floats, B: Floats, b: Doubles) -> Doubles:
         """One vector of all unknowns."""
-        return np.concatenate([(A / self.units).ravel(), (B / self.units).ravel(), b / self.unit]).astype(np.float64)
+        columns, unit, m = self.units
+        c = (b + B @ (A.T @ m)) / unit
+        return np.concatenate([(A / columns).ravel(), (B / columns).ravel(), c]).astype(np.float64)
 
     def unpack(self, x: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """A (d, r), B (k, r), b (k,)."""
         d, k, r = self.objective.d, self.objective.k, self.r
-        A, B, b = np.split(x, [d * r, d * r + k * r])
-        return A.reshape(d, r) * self.units, B.reshape(k, r) * self.units, b * self.unit
+        a, b, c = np.split(x, [d * r, d * r + k * r])
+        A, B = a.reshape(d, r) * self.units.columns, b.reshape(k, r) * self.units.columns
+        return A, B, c * self.units.intercept - B @ (A.T @ self.units.center)
 
     def point(self, x: Doubles) -> Product:
         """The point that a vector stands for."""
@@ -64,7 +77,10 @@ class FactoredLoss:
         dB += self.strength * B + 2 * ridge * B @ AA
         if not self.objective.fit_intercept:
             db[:] = 0
-        return float(value), np.concatenate([(dA * self.units).ravel(), (dB * self.units).ravel(), db * self.unit])
+        columns, unit, m = self.units
+        dA -= np.outer(m, db @ B)
+        dB -= np.outer(db, m @ A)
+        return float(value), np.concatenate([(dA * columns).ravel(), (dB * columns).ravel(), db * unit])
 
     def _mean_loss(self, Z: Floats, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
         objective, rows, r = self.objective, self.objective.rows, self.r

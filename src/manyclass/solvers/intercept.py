@@ -28,6 +28,11 @@ def settled(objective: Objective, point: Product, Z: Floats, tolerance: float) -
     return point, partial(loss.scores, point.b.astype(objective.dtype))
 
 
+def known_scores(objective: Objective, point: Product, Z: Floats) -> Source:
+    """The scores of a point whose Z = X A (n, r) is known, without a product with X."""
+    return partial(_Loss(objective, point, Z).scores, point.b.astype(objective.dtype))
+
+
 class _Loss:
     """The mean loss by b, in units that are the longer the fewer rows a class has."""
 

@@ -12,6 +12,9 @@ Triple = tuple[Doubles, Doubles, Doubles]
 # Up to so many rows or columns the eigenvectors of the Gram matrix cost less than the iteration.
 _SMALL = 200
 _SPARE = 8
+# And up to so many, where pairs may be so close together that the iteration would miss some of them.
+_MIDDLING = 1500
+_MANY = 16  # rounds, beyond that
 
 
 def top_pairs(G: Floats, r: int, start: Floats | None = None, rounds: int = 4) -> Triple:
@@ -24,6 +27,38 @@ def top_pairs(G: Floats, r: int, start: Floats | None = None, rounds: int = 4) -
         V, s, U = _top(G.T, r, None if start is None else G @ start, rounds)
         return U, s, V
     return _top(G, r, start, rounds)
+
+
+def pairs_above(G: Floats, threshold: float, most: int) -> Triple:
+    """U (d, r), s (r,) falling, V (k, r): the singular values of G above the threshold, at most so many of them.
+
+    All are found, however close together they are, unless G has more than 1,500 rows and columns.
+    """
+    if len(G) < G.shape[1]:
+        V, s, U = pairs_above(G.T, threshold, most)
+        return U, s, V
+    if float(np.linalg.norm(G)) <= threshold:
+        return np.zeros((len(G), 0)), np.zeros(0), np.zeros((G.shape[1], 0))
+    if G.shape[1] > _MIDDLING:
+        U, s, V = _top(G, min(most, G.shape[1]), None, rounds=_MANY)
+    else:
+        with one_thread():
+            U, s, V = _above(G.astype(np.float64), threshold, most)
+    kept = s > threshold
+    return U[:, kept], s[kept], V[:, kept]
+
+
+def _above(G: Doubles, threshold: float, most: int) -> Triple:
+    """By the eigenvectors of G'G."""
+    from scipy.linalg import eigh
+
+    scale = max(float(np.abs(G).max(initial=0.0)), 1e-300)
+    # A little below the threshold, lest rounding hide what is above it.
+    above = (0.999 * (threshold / scale) ** 2, np.inf)
+    V = eigh((G / scale).T @ (G / scale), subset_by_value=above, driver="evr")[1][:, ::-1][:, :most]
+    Y = G @ V
+    s = np.linalg.norm(Y, axis=0)
+    return Y / np.maximum(s, 1e-300), s, V
 
 
 def _top(G: Floats, r: int, start: Floats | None, rounds: int) -> Triple:

@@ -1,0 +1,67 @@
+"""Descent on factors with columns that are added: where they begin, and what is proved at many classes."""
+
+import numpy as np
+import pytest
+from contracts.solver import objective
+
+import manyclass as mc
+from manyclass.losses.softmax import Softmax
+from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.trace import TraceNorm
+from manyclass.solvers import factored
+from manyclass.solvers.baseline import baseline, largest_useful
+from manyclass.solvers.factored_descent import sizes
+from manyclass.solvers.objective import Objective
+from manyclass.solvers.points import Product, balanced
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.solve import solve
+
+
+def _many_classes(n, d, k, ridge=0.0):
+    made = mc.datasets.low_rank_classes(n, d, k)
+    plain = Objective(Problem.whole(mc.DenseMatrix(made.rows(slice(0, n))), made.y, k), Softmax(), TraceNorm(1.0))
+    gauge = TraceNorm(0.1 * largest_useful(plain))
+    return plain.with_penalty(gauge + Ridge(ridge) if ridge else gauge)
+
+
+def _value(made, point):
+    loss = made.loss_of(point.scores(made))
+    return loss + made.penalty.value(point.whole())
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.01])
+def test_columns_begin_with_about_the_length_that_is_best_for_all_of_them(ridge):
+    made = objective(ridge=ridge)
+    begun = factored._begun(made, baseline(made))
+    lengths = [0.25, 0.5, 1, 2, 4]
+    values = [_value(made, Product(t * begun.A, begun.B, begun.b)) for t in lengths]
+    assert 0.5 <= lengths[int(np.argmin(values))] <= 2
+
+
+def test_columns_that_gain_little_begin_as_long_as_all_rows_want_and_not_as_a_sample_does(monkeypatch):
+    made = _many_classes(1200, 64, 40)
+    best = balanced(solve(made, tolerance=1e-5).point)
+    last = int(np.flatnonzero(sizes(best) > 0.02 * sizes(best)[0])[-1])
+    without = Product(best.A[:, :last], best.B[:, :last], best.b)
+    slope = made.slope(without.scores(made)).W
+    lengths = []
+    for rows in (made.n, 60):
+        monkeypatch.setattr(factored, "_ROWS", rows)
+        lengths.append(sizes(factored._grown_descent(made, baseline(made), without, slope).point())[last])
+    assert 0.2 < lengths[0] / sizes(best)[last] < 5
+    assert 0.2 < lengths[1] / lengths[0] < 5
+
+
+def test_nothing_grows_at_the_optimum():
+    made = objective()
+    best = solve(made, tolerance=1e-12).point.product()
+    slope = made.slope(best.scores(made)).W + made.ridge.gradient(best.whole())
+    assert factored._grown_descent(made, baseline(made), best, 0.999 * slope) is None
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-5])
+def test_the_tolerance_is_proved_at_many_classes_in_float32(ridge):
+    found = solve(_many_classes(1200, 64, 200, ridge), tolerance=1e-4)
+    assert found.status == "optimal"
+    assert found.gap <= 1e-4 * found.objective
+    assert found.passes < 300
