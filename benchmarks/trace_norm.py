@@ -214,7 +214,7 @@ def against_ourselves(page: Page, rounds: int, shape: tuple[int, int, int]) -> N
 def on_compressed_rows(page: Page, rounds: int, shape: tuple[int, int, int]) -> None:
     """The same rows as codes and decoded."""
     X, y = _rows(shape)
-    codes = mc.ProductQuantizer(block=16, random_state=0).fit(X[:3000]).encode(X)
+    codes = mc.ProductQuantizer(block=16, random_state=0).fit(X).encode(X)
     decoded = mc.DenseMatrix(codes.toarray())
     compressed, dense = (objective(matrix, y, shape[2]) for matrix in (codes, decoded))
     optimum = solve(compressed, tolerance=1e-4).objective
