@@ -299,6 +299,12 @@ def test_words_follow_what_was_measured(changes, words):
     assert words in " ".join(findings(measured(**changes)))
 
 
+def test_all_negatives_may_be_chosen():
+    result = measured()
+    result["runs"][0]["beta"] = None
+    assert "One-vs-rest is best with all negatives, by validation; of 3 values" in " ".join(findings(result))
+
+
 @pytest.mark.parametrize(("difference", "words"), [(0.02, "ahead of"), (-0.02, "behind"), (0.0001, "level with")])
 def test_a_difference_says_who_is_ahead(difference, words):
     assert words in standing(difference, 0.01)

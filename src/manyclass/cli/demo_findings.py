@@ -49,8 +49,11 @@ def _leader(runs: list[dict[str, Any]]) -> str:
 
 def _beta(tuned: dict[str, Any], plain: dict[str, Any]) -> str:
     said = standing(tuned["top_1"] - plain["top_1"], _doubt(tuned, plain))
-    beta = short_number(tuned["beta"] or "of all")
-    words = f"One-vs-rest with beta {beta}, chosen on validation, is {said} one with all negatives"
+    words = (
+        f"One-vs-rest with beta {short_number(tuned['beta'])}, chosen on validation, is {said} one with all negatives"
+    )
+    if tuned["beta"] is None:
+        words = "One-vs-rest is best with all negatives, by validation"
     return f"{words}{_tried(tuned['tuning'])}."
 
 
