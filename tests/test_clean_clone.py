@@ -4,18 +4,13 @@ Screenshots are kept in the folder that MANYCLASS_SCREENSHOTS names, or else bes
 """
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from browsers import ARGUMENTS, CHROMIUM
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 SECTIONS = [
     "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
     "retrieval", "cost",

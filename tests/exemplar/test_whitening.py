@@ -45,3 +45,10 @@ def test_settings_that_are_none_are_refused(settings):
     (name,) = settings
     with pytest.raises(ValueError, match=f"{name} must be"):
         mc.WhitenedPCA(**settings).fit(pool()[0])
+
+
+def test_components_to_choose_from_are_no_more_than_the_negatives_differ_in():
+    X = np.random.default_rng(0).normal(size=(41, 80))  # 40 directions
+    grid = mc.WhitenedPCA().default_grid(mc.as_matrix(X))
+    assert grid == {"n_components": [16, 32, None]}
+    assert mc.WhitenedPCA().default_grid(mc.as_matrix(X[:5])) == {"n_components": [None]}

@@ -1,17 +1,10 @@
 """The page in a real browser: quiet, whole, sortable, and no wider than the screen."""
 
-import shutil
-
 import pytest
+from browsers import ARGUMENTS, CHROMIUM
 from report.synthetic import write_everything
 
 from manyclass.report.page import write_page
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")

@@ -21,7 +21,7 @@ from manyclass.cli.verify import verify
 app = ConfiguredTyper(
     name="manyclass",
     help="Learning with very many classes on image features, and the files that it works on.",
-    epilog="New here? `manyclass demo` needs no data and takes less than a minute.",
+    epilog="New here? `manyclass demo` needs no data and takes less than two minutes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -18,6 +18,7 @@ from manyclass.datasets.contact_sheet import contact_sheet
 from manyclass.datasets.glyphs import Glyphs
 
 _SHEET = (18, 27)  # rows and columns of pictures on it
+_SEARCHED, _NEGATIVES = 0.2, 0.12  # kinds for each that is learned
 _FEWEST = 8  # kinds to search for, half of which settings are chosen by; and as many for negatives
 
 
@@ -31,15 +32,15 @@ class Kinds:
 
     @classmethod
     def dealt(cls, n_learned: int, seed: int) -> "Kinds":
-        """At random, as neighbors in the alphabet are of one script; for five learned kinds one and one of the others.
+        """At random, as neighbors in the alphabet are of one script.
 
         >>> kinds = Kinds.dealt(500, seed=0)
         >>> len(kinds.learned), len(kinds.searched), len(kinds.negatives), len(kinds)
-        (500, 100, 100, 700)
+        (500, 100, 60, 660)
         """
-        each = max(_FEWEST, n_learned // 5)
-        order = np.random.default_rng(seed).permutation(n_learned + 2 * each)
-        return cls(*(np.sort(part) for part in np.split(order, [n_learned, n_learned + each])))
+        searched, negatives = (max(_FEWEST, int(share * n_learned)) for share in (_SEARCHED, _NEGATIVES))
+        order = np.random.default_rng(seed).permutation(n_learned + searched + negatives)
+        return cls(*(np.sort(part) for part in np.split(order, [n_learned, n_learned + searched])))
 
     def __len__(self) -> int:
         return len(self.learned) + len(self.searched) + len(self.negatives)

@@ -49,8 +49,21 @@ def _leader(runs: list[dict[str, Any]]) -> str:
 
 def _beta(tuned: dict[str, Any], plain: dict[str, Any]) -> str:
     said = standing(tuned["top_1"] - plain["top_1"], _doubt(tuned, plain))
-    beta = short_number(tuned["beta"] or "of all")
-    return f"One-vs-rest with beta {beta}, chosen on validation, is {said} one with all negatives."
+    words = (
+        f"One-vs-rest with beta {short_number(tuned['beta'])}, chosen on validation, is {said} one with all negatives"
+    )
+    if tuned["beta"] is None:
+        words = "One-vs-rest is best with all negatives, by validation"
+    return f"{words}{_tried(tuned['tuning'])}."
+
+
+def _tried(tuning: list[dict[str, Any]]) -> str:
+    """What beta is worth on validation."""
+    if not tuning:
+        return ""
+    low, high = (choose(tuning, key=lambda one: one["accuracy"]) for choose in (min, max))
+    worst, lost = short_number(low["value"]), points(high["accuracy"] - low["accuracy"])
+    return f"; of {len(tuning)} values, the worst (beta {worst}) loses {lost} on validation"
 
 
 def _trace(trace: dict[str, Any], others: list[dict[str, Any]], n_classes: int) -> str:

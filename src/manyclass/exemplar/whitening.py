@@ -61,6 +61,11 @@ class WhitenedPCA(LinearEncoder):
         self.mean_, self.variances_ = moments.mean, spectrum.s[:p]
         self.projection_ = spectrum.V[:, :p] * self.variances_**-self.power
 
+    def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
+        """Powers of two, from 16, of components, below all in which the negatives differ; and all of these."""
+        most = len(Spectrum.of(Moments.of(negatives).covariance).s)
+        return {"n_components": [*(2**i for i in range(4, 13) if 2**i < most), None]}
+
     def pool_similarity(self, C: ArrayLike) -> Codes:
         """How alike codes C (n, p) and those of the pool are, (n, m), with each of the pool left out.
 
