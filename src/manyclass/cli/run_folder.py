@@ -101,9 +101,9 @@ class RunFolder:
     def _set_aside(self) -> None:
         """Make room for a new run; what an earlier one left is kept for as long as the new one may fail."""
         aside = self.path / _REPLACED
-        aside.mkdir(exist_ok=True)
         for name in _PARTS:
             if (self.path / name).exists():
+                aside.mkdir(exist_ok=True)
                 _remove(aside / name)
                 (self.path / name).replace(aside / name)
 
