@@ -80,7 +80,7 @@ def test_progress_goes_to_stderr_and_quiet_silences_it(run, features, tmp_path):
 def test_a_store_that_is_there_is_kept_unless_overwriting_is_asked(run, features, tmp_path):
     run("compress", features, "-o", tmp_path / "x.store")
     before = (tmp_path / "x.store" / "manifest.json").read_bytes()
-    for options in ((), ("--restart",)):
+    for options in ((), ("--resume",), ("--restart",)):
         refused = run("compress", features, "-o", tmp_path / "x.store", "--kind", "scalar", *options)
         assert refused.code == 1
         # At once, before anything is learned from the rows.

@@ -178,3 +178,37 @@ def test_help_teaches(run):
     out = run("evaluate", "--help").out
     for word in ("--part", "--labels", "--json", "Example: manyclass evaluate"):
         assert word in out
+
+
+def test_labels_that_are_whole_numbers_stay_whole(run, tmp_path):
+    X, y = rows(n=10)
+    np.savez(tmp_path / "x.npz", features=X, labels=y + 2**60)
+    run("train", tmp_path / "x.npz", "-o", tmp_path / "run", *QUICK)
+    record = json.loads(run("evaluate", tmp_path / "run", tmp_path / "x.npz", "--json").out)
+    assert [one["class"] for one in record["per_class"]] == [str(2**60 + i) for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("trained_on", "judged_on", "said"),
+    [("all", "all", "trained on"), ("train", "all", "trained on"), ("train", "train", "trained on"),
+     ("train", "val", "chosen by"), ("train", "test", None)],
+)  # fmt: skip
+def test_rows_that_made_the_model_are_told(run, tmp_path, trained_on, judged_on, said):
+    X, y = rows()
+    split = np.array(["train", "val", "test"] * 60)
+    np.savez(tmp_path / "x.npz", features=X, labels=y, split=split)
+    judged = ("--validation", "val") if trained_on == "train" else ()
+    run("train", tmp_path / "x.npz", "-o", tmp_path / "run", "--part", trained_on, *judged, *QUICK)
+    outcome = run("evaluate", tmp_path / "run", tmp_path / "x.npz", "--part", judged_on)
+    assert outcome.code == 0
+    assert ("says little of others" in outcome.err) == (said is not None)
+    assert said is None or said in outcome.err
+
+
+def test_a_class_that_is_always_right_is_not_called_the_worst(run, tmp_path):
+    X = np.repeat(10 * np.eye(4, dtype=np.float32), 10, axis=0)
+    np.savez(tmp_path / "x.npz", features=X, labels=np.repeat(np.arange(4), 10))
+    run("train", tmp_path / "x.npz", "-o", tmp_path / "run", *QUICK)
+    outcome = run("evaluate", tmp_path / "run", tmp_path / "x.npz")
+    assert "100.00%" in outcome.out
+    assert "worst" not in outcome.out

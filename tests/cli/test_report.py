@@ -65,3 +65,10 @@ def test_without_matplotlib_a_page_without_figures_is_written_and_the_extra_is_n
         == 'manyclass: the page has no figures: figures need the package matplotlib; pip install "manyclass[plot]"\n'
     )
     assert (tmp_path / "x.html").exists()
+
+
+def test_a_place_that_is_not_there_is_told_as_it_was_given(run, tmp_path):
+    write_run(tmp_path / "a")
+    out = tmp_path / "nowhere" / "x.html"
+    outcome = run("report", tmp_path / "a", "-o", out)
+    assert (outcome.code, outcome.err) == (1, f"manyclass: {out}: no such file or directory\n")

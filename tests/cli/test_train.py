@@ -61,7 +61,7 @@ def test_the_part_is_said_and_can_be_chosen(run, data, tmp_path):
 
 @pytest.mark.parametrize("validation", ["a part", "a file"])
 def test_a_validation_set_takes_the_place_of_rows_held_out(run, data, tmp_path, validation):
-    given = "test" if validation == "a part" else store(tmp_path / "v.store", seed=1)
+    given = "test" if validation == "a part" else _file(tmp_path / "v.npz", n=10)
     outcome = run("train", data, "-o", tmp_path / "run", "--validation", given, *QUICK)
     assert outcome.code == 0, outcome.err
     train, judged = read_record(tmp_path / "run" / "run.json", "run")["data"]
@@ -323,3 +323,99 @@ def test_help_teaches(run):
         "Example: manyclass train",
     ):
         assert word in out
+
+
+def _file(path, n=30, **more):
+    X, y = rows(seed=1, n=n)
+    np.savez(path, features=X, labels=np.array(CLASSES)[y], **more)
+    return path
+
+
+def test_validation_data_gives_its_validation_part(run, data, tmp_path):
+    given = _file(tmp_path / "v.npz", split=np.array(["train", "val", "test"] * 60))
+    assert run("train", data, "-o", tmp_path / "run", "--validation", given, *QUICK).code == 0
+    judged = read_record(tmp_path / "run" / "run.json", "run")["data"][1]
+    assert (judged["part"], judged["rows"]) == ("val", 60)
+
+
+def test_a_test_part_is_never_chosen_by_itself_to_stop_by(run, data, tmp_path):
+    given = _file(tmp_path / "v.npz", split=np.array(["train", "test"] * 90))
+    outcome = run("train", data, "-o", tmp_path / "run", "--validation", given, *QUICK)
+    assert outcome.code == 1
+    assert "must have a part val, or no part test" in outcome.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("given", ["train", "x.store", "all"])
+def test_rows_to_train_on_are_no_validation(run, tmp_path, given):
+    data = _file(tmp_path / "x.npz", split=np.array(["train"] * 180))
+    given = data if given == "x.store" else given
+    outcome = run("train", data, "-o", tmp_path / "run", "--validation", given, *QUICK)
+    assert outcome.code == 1
+    assert "--validation must be other rows than those to train on" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--loss", "hinges"),
+        ("--max-epochs", 0),
+        ("--objective", "trace", "--solver", "magic"),
+        ("--objective", "trace", "--trace", -1),
+        ("--objective", "trace", "--traces", 0),
+    ],
+    ids=str,
+)
+def test_a_setting_that_is_none_leaves_the_run_that_is_there(run, data, tmp_path, options):
+    assert run("train", data, "-o", tmp_path / "run", *QUICK).code == 0
+    before = bits(tmp_path / "run")
+    outcome = run("train", data, "-o", tmp_path / "run", "--overwrite", *options)
+    assert outcome.code == 1
+    assert f"{options[-2].strip('-').replace('-', '_')} must be" in outcome.err
+    assert bits(tmp_path / "run") == before
+    assert read_record(tmp_path / "run" / "run.json", "run")["status"] == "done"
+
+
+@pytest.mark.parametrize("labels", ["one class", "a bad row"])
+def test_data_that_cannot_be_learned_takes_no_folder(run, tmp_path, labels):
+    X, y = rows()
+    if labels == "a bad row":
+        X[5] = np.nan
+    np.savez(tmp_path / "x.npz", features=X, labels=np.zeros_like(y) if labels == "one class" else y)
+    for _ in range(2):
+        outcome = run("train", tmp_path / "x.npz", "-o", tmp_path / "run", *QUICK)
+        assert outcome.code == 1
+        assert "holds a run" not in outcome.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("option", [("--loss", "logistic"), ("--beta", 3)], ids=str)
+@pytest.mark.parametrize("objective", ["multiclass", "ranking", "warp", "softmax"])
+def test_options_of_one_vs_rest_go_with_nothing_else(run, data, tmp_path, objective, option):
+    outcome = run("train", data, "-o", tmp_path / "run", "--objective", objective, *option)
+    assert outcome.code == 2
+    assert f"{option[0]} does not go with --objective {objective}" in outcome.err
+
+
+@pytest.mark.parametrize("option", [("--step", "nan"), ("--beta", "inf")], ids=str)
+def test_a_number_that_is_not_finite_is_refused(run, data, tmp_path, option):
+    outcome = run("train", data, "-o", tmp_path / "run", *option)
+    assert outcome.code == 2
+    assert f"{option[0]} must be a number or auto" in outcome.err
+
+
+def test_no_loss_is_told_of_an_objective_that_has_none(run, data, tmp_path):
+    outcome = run("train", data, "-o", tmp_path / "run", *OBJECTIVES["softmax"])
+    assert "softmax" in outcome.out
+    assert "hinge" not in outcome.out
+
+
+@pytest.mark.parametrize(("folder", "way_out"), [("pictures", "manyclass features"), ("run", "it holds a run")])
+def test_a_folder_of_something_else_is_told_for_what_it_is(run, data, tmp_path, folder, way_out):
+    (tmp_path / "pictures" / "cat").mkdir(parents=True)
+    (tmp_path / "pictures" / "cat" / "1.jpg").touch()
+    run("train", data, "-o", tmp_path / "run", *QUICK)
+    for command in (("train", "-o", tmp_path / "new"), ("compress", "-o", tmp_path / "new")):
+        outcome = run(*command, tmp_path / folder)
+        assert outcome.code == 1
+        assert way_out in outcome.err

@@ -94,3 +94,24 @@ def test_queries_without_positives_are_left_out():
 def test_what_cannot_be_compared_is_refused(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         paired_bootstrap(*arguments)
+
+
+def test_intervals_over_groups_hold_the_truth_where_queries_of_a_group_are_alike():
+    rng, groups, held = np.random.default_rng(0), np.repeat(np.arange(40), 8), {"queries": 0, "groups": 0}
+    for seed in range(100):
+        values = 0.5 + 0.2 * rng.normal(size=40)[groups] + 0.1 * rng.normal(size=320)
+        for kind, given in (("queries", None), ("groups", groups)):
+            found = paired_bootstrap(values, np.zeros(320), n_resamples=300, random_state=seed, groups=given)
+            held[kind] += found.low <= 0.5 <= found.high
+    assert held["queries"] < 70
+    assert held["groups"] >= 85
+
+
+def test_groups_of_one_are_queries():
+    a, b = np.random.default_rng(0).random((2, 30))
+    assert paired_bootstrap(a, b, random_state=0) == paired_bootstrap(a, b, random_state=0, groups=np.arange(30))
+
+
+def test_groups_of_another_length_are_refused():
+    with pytest.raises(ValueError, match=r"groups must have one label for each query \(3\)"):
+        paired_bootstrap([1, 2, 3], [0, 0, 0], groups=[1, 2])

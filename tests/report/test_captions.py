@@ -16,6 +16,7 @@ from manyclass.report.sections_retrieval import retrieval
 from manyclass.report.sections_runs import compared, standing
 from manyclass.report.sections_setup import setup
 from manyclass.report.sections_spectrum import spectrum
+from manyclass.report.sections_summary import summary
 from manyclass.report.sections_tuning import tuning
 
 
@@ -161,3 +162,11 @@ def test_settings_in_which_runs_differ_stand_apart_from_those_they_share(materia
 
 def test_data_that_several_records_name_is_one_row(material):
     assert setup(material()).body.count('<th scope="row">x.store</th>') == 2  # 600 rows to train, 240 to test
+
+
+def test_accuracies_on_rows_that_were_trained_on_say_so(checked, tmp_path):
+    train = {"role": "train", "path": "x.store", "rows": 240, "part": "all", "fingerprint": "f"}
+    evaluation = checked("evaluation", evaluation_record(data=train))
+    for data, seen in ((train, True), ({**train, "path": "y.store", "fingerprint": "g"}, False)):
+        run = Run("warp", tmp_path, checked("run", run_record(data=[data])), {"x": evaluation})
+        assert ("these rows are what it was trained on" in summary(Material([run]))) == seen

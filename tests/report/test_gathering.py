@@ -1,7 +1,7 @@
 """Records found in folders."""
 
 import pytest
-from report.synthetic import evaluation_record, write_everything, write_run
+from report.synthetic import evaluation_record, run_record, write_everything, write_run
 
 from manyclass.report.gathering import gather
 from manyclass.report.records import write_record
@@ -32,7 +32,6 @@ def test_runs_are_compared_where_most_were_measured_and_then_on_a_test_part(tmp_
         write_record(run / "evaluations" / "a-val.json", "evaluation", validation)
     write_record(tmp_path / "a" / "evaluations" / "z.json", "evaluation", evaluation_record(0.1))
     material = gather([tmp_path])
-    assert material.measured_on == "x-test"
     assert [evaluation["top_1"] for _, evaluation in material.measured] == [0.75, 0.75]
 
 
@@ -56,3 +55,18 @@ def test_images_must_be_a_folder(tmp_path):
     write_run(tmp_path / "warp")
     with pytest.raises(ValueError, match="images must be a folder; got nowhere"):
         gather([tmp_path], images="nowhere")
+
+
+def test_evaluations_of_one_name_on_other_rows_are_not_compared(tmp_path):
+    for name in ("a", "b"):
+        write_run(tmp_path / name)
+    others = [{"class": "class 0", "rows": 7, "right": 7, "accuracy": 1.0}]
+    write_run(tmp_path / "c", evaluation=evaluation_record(1.0, rows=7, per_class=others))
+    assert [run.name for run, _ in gather([tmp_path]).measured] == ["a", "b"]
+
+
+def test_rows_that_made_the_model_are_taken_for_a_measurement_last(tmp_path):
+    train = {"role": "train", "path": "x.store", "rows": 240, "part": "test", "fingerprint": "f"}
+    run = write_run(tmp_path / "a", run_record("warp", data=[train]))
+    write_record(run / "evaluations" / "a.json", "evaluation", evaluation_record(1.0, data=train))
+    assert [evaluation["top_1"] for _, evaluation in gather([tmp_path]).measured] == [0.75]

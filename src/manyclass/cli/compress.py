@@ -40,7 +40,9 @@ def compress(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same store.")] = 0,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a store that is there.")] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Drop an unfinished attempt, and begin again.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--restart", help="Go on with an unfinished attempt, or drop it.")
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
@@ -56,7 +58,7 @@ def compress(
         else:
             coding = scalar_coding(bits, sample, seed)
         identity = coding.identity(features.X.shape)
-        kept = mc.StoreWriter.unfinished(out, identity, overwrite=overwrite, resume=not restart)
+        kept = mc.StoreWriter.unfinished(out, identity, overwrite=overwrite, resume=resume)
         fitted = _fitted(features.X, coding, kept, tell)
         with progress("compressing", "rows", quiet or json) as report:
             mc.write_store(
@@ -64,7 +66,7 @@ def compress(
                 **_columns(features),
                 quantizer=fitted.quantizer,
                 overwrite=overwrite,
-                resume=not restart,
+                resume=resume,
                 provenance={"made by": "manyclass compress", "source": str(source), "seed": seed},
                 progress=report,
                 identity=identity,

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass.cli.examples import Examples, examples_of
+from manyclass.cli.examples import Examples, examples_of, read_labeled
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table, seconds
 from manyclass.cli.paths import expanded
 from manyclass.cli.progress import progress
-from manyclass.cli.run_folder import EVALUATIONS
+from manyclass.cli.run_folder import EVALUATIONS, read_run
 
 _SHOWN = 5
 
@@ -43,6 +43,7 @@ def evaluate(
             which = f" of the part {examples.part}" if examples.part != "all" else ""
             complain(f"judging {examples.X.shape[0]:,} rows{which} of {data}")
         record = evaluated(model, examples, still)
+        _warn_of_seen_rows(run, record)
     file = out.expanduser() if out is not None else evaluation_file(run, examples)
     if file is not None:
         write_evaluation(file, record)
@@ -52,16 +53,21 @@ def evaluate(
         print_table(f"{run} on {data}", _rows(record, file))
 
 
+def _warn_of_seen_rows(run: Path, record: dict[str, Any]) -> None:
+    from manyclass.report.seen_rows import seen_rows
+
+    seen = seen_rows(read_run(run), record["data"]) if run.is_dir() else None
+    if seen is not None:
+        complain(f"{seen}: what it reaches on them says little of others")
+
+
 def _opened(run: Path, data: Path, labels: str | None, part: str | None) -> tuple[Any, Examples]:
     """A classifier and examples that fit together."""
     from manyclass.cli.models import check_columns, check_labels, labels_for, open_classifier
-    from manyclass.cli.reading import read_source
 
     model = open_classifier(run)
-    features = read_source(data, labels)
+    features = read_labeled(data, labels)
     check_columns(model, run, features.X, data)
-    if features.y is None:
-        raise ValueError(f"{data} must have labels; it has none; give a file of them with --labels")
     examples = examples_of(features, labels_for(model, features), data, part, ("test", "val"))
     if not len(examples.y):
         raise ValueError(f"{data} must have at least one row to judge; got none")
@@ -103,7 +109,8 @@ def write_evaluation(file: Path, record: dict[str, Any]) -> None:
 
 
 def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
-    worst = sorted((one for one in record["per_class"] if one["rows"]), key=lambda one: one["accuracy"])[:_SHOWN]
+    mistaken = [one for one in record["per_class"] if one["right"] < one["rows"]]
+    worst = sorted(mistaken, key=lambda one: one["accuracy"])[:_SHOWN]
     return [
         ("rows", f"{record['rows']:,}, part {record['data']['part']}, {len(record['per_class']):,} classes"),
         ("top-1", f"{record['top_1']:.2%}"),

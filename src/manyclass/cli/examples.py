@@ -42,10 +42,27 @@ class Examples:
 
 def read_examples(source: Path, labels: str | None, part: str | None, preferred: Sequence[str]) -> Examples:
     """The rows of a part; by default the first of the `preferred` ones that there is, or else all."""
+    features = read_labeled(source, labels)
+    return examples_of(features, class_labels(features), source, part, preferred)
+
+
+def read_validation(source: Path) -> Examples:
+    """The part val, or all rows of data without a test part: what is kept for testing must choose nothing."""
+    features = read_labeled(source, None)
+    parts = parts_of(features.split)
+    if "test" in parts and "val" not in parts:
+        raise ValueError(
+            f"{source} must have a part val, or no part test, to choose by; it has the parts {', '.join(parts)}"
+        )
+    return examples_of(features, class_labels(features), source, None, ("val",))
+
+
+def read_labeled(source: Path, labels: str | None) -> "Features":
+    """The features at a path, which must have labels."""
     features = read_source(source, labels)
     if features.y is None:
         raise ValueError(f"{source} must have labels; it has none; give a file of them with --labels")
-    return examples_of(features, class_labels(features), source, part, preferred)
+    return features
 
 
 def examples_of(
@@ -65,15 +82,20 @@ def examples_of(
 
 def chosen_part(split: Any, source: Path, part: str | None, preferred: Sequence[str]) -> str:
     """The part of a source that is asked for, or the first of the preferred ones that it has."""
-    import numpy as np
-
-    parts = [] if split is None else np.unique(np.asarray(split).astype(str)).tolist()
+    parts = parts_of(split)
     if part is None:
         return next((word for word in preferred if word in parts), ALL)
     if part != ALL and part not in parts:
         has = f"has the parts {', '.join(parts)}" if parts else "has no split"
         raise ValueError(f"--part must be {ALL} or a part of {source}, which {has}; got {part}")
     return part
+
+
+def parts_of(split: Any) -> list[str]:
+    """The parts of a split, in the order of their names."""
+    import numpy as np
+
+    return [] if split is None else [str(part) for part in np.unique(np.asarray(split).astype(str))]
 
 
 def class_labels(features: "Features") -> Any:

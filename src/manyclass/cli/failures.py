@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import ParamSpec
 
+from manyclass._atomic import TEMPORARY
+
 FAILED, INTERRUPTED = 1, 130
 # The library speaks of arguments where a command has options.
 _OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
@@ -28,7 +30,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
         path = error.filename2 or error.filename  # of a copy, what could not be written is the news
-        return f"{path}: {reason}" if path else reason
+        # Files are written under another name first, which users never gave.
+        return f"{str(path).removesuffix(TEMPORARY)}: {reason}" if path else reason
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({str(error) or 'nothing more is known'}); try fewer rows with --sample"
     words = str(error) or type(error).__name__

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from manyclass.cli.gallery_ids import wanted_ids
 from manyclass.cli.gallery_rows import add_rows, ids_of
 from manyclass.cli.origins import picture_folder
-from manyclass.cli.picture_folders import refuse_pictures
 from manyclass.cli.progress import progress
 from manyclass.cli.reading import read_source
 
@@ -33,7 +32,6 @@ def changed(
 
 
 def _add(gallery: "Gallery", out: Path, data: Path, labels: str | None, quiet: bool) -> int:
-    refuse_pictures(data)
     features = read_source(data, labels)
     n, d = features.X.shape
     if gallery.columns not in (None, d):

@@ -14,7 +14,6 @@ from manyclass.cli.gallery_rows import add_rows, ids_of, words_of
 from manyclass.cli.labeled_rows import LabeledRows, dealt_out, other_rows
 from manyclass.cli.negatives import Negatives, chosen_negatives
 from manyclass.cli.origins import encoder_file, picture_folder, pictures_of
-from manyclass.cli.picture_folders import refuse_pictures
 from manyclass.cli.progress import progress
 from manyclass.cli.reading import read_source
 from manyclass.cli.retrieval_record import NAME, retrieval_record
@@ -45,7 +44,6 @@ class Plan:
 
     @cached_property
     def features(self) -> "Features":
-        refuse_pictures(self.data)
         return read_source(self.data, self.labels)
 
     @cached_property

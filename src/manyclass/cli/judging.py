@@ -20,7 +20,8 @@ _BLOCK = 4096
 
 def judged(model: "LinearModel", examples: Examples, report: Report) -> dict[str, Any]:
     """What a record of an evaluation says of the predictions."""
-    y = np.asarray(examples.y).astype(model.classes_.dtype.kind if model.classes_.dtype.kind == "U" else None)
+    y = np.asarray(examples.y)
+    y = y.astype(np.str_) if model.classes_.dtype.kind == "U" else y
     top = best_labels(model, examples, report)
     right = top[:, 0] == y
     classes = _per_class(y, right)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from manyclass.cli.failures import complain
+from manyclass.cli.picture_folders import refuse_pictures
 
 if TYPE_CHECKING:
     from manyclass.datasets import Features
@@ -17,6 +18,9 @@ def read_source(source: Path, labels: str | None = None) -> "Features":
     """
     from manyclass.datasets import read_features
 
+    refuse_pictures(source)
+    if (source / "run.json").is_file():
+        raise ValueError(f"{source} must hold features, and it holds a run; give the data that it is to be used on")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notices say the same
         features = read_features(source, labels=False if labels == "none" else labels)

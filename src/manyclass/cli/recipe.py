@@ -1,5 +1,6 @@
 """Recipe: what the options of `manyclass train` ask for."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -45,6 +46,7 @@ _OPTIONS = {
     "TraceNormClassifier": (*_ALWAYS, *_SOLVED, "trace", "ridge"),
     "TraceNormPath": (*_ALWAYS, *_HELD_OUT, *_SOLVED, "traces", "ridges"),
 }  # fmt: skip
+_ONE_VS_REST = ("loss", "beta")
 # What belongs to a run and not to what is asked for.
 _OF_A_RUN = ("callbacks", "checkpoint", "n_threads", "warm_start", "random_state")
 
@@ -84,7 +86,8 @@ def chosen_recipe(objective: Objective, tune: list[Tune], seed: int, options: di
         path = Tune.path in tune or "traces" in given or "ridges" in given
         name, settings = "TraceNormPath" if path else "TraceNormClassifier", {}
     for option in given:
-        if option not in _OPTIONS[name]:
+        other = name == "StochasticClassifier" and option in _ONE_VS_REST and objective is not Objective.ovr
+        if option not in _OPTIONS[name] or other:
             raise typer.BadParameter(f"--{option.replace('_', '-')} does not go with {_words(objective, name)}")
     _check_tuning(objective, tune, given)
     settings |= {option: _value(option, value) for option, value in given.items()}
@@ -122,14 +125,21 @@ def _number_or_word(option: str, value: str, words: tuple[str, ...]) -> Any:
     if value in words:
         return None if value == "none" else value
     try:
-        return float(value)
+        return _finite(value)
     except ValueError:
         raise typer.BadParameter(f"--{option} must be a number or {' or '.join(words)}; got {value}") from None
+
+
+def _finite(value: str) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(value)
+    return number
 
 
 def _strengths(option: str, value: str) -> int | list[float]:
     """How many, or which ones."""
     try:
-        return int(value) if value.isdigit() else [float(word) for word in value.split(",")]
+        return int(value) if value.isdigit() else [_finite(word) for word in value.split(",")]
     except ValueError:
         raise typer.BadParameter(f"--{option} must be a count, or strengths with commas; got {value}") from None

@@ -17,7 +17,7 @@ def retrieval_record(
     return {
         "data": data,
         "protocol": trial.protocol,
-        "methods": [summary(outcome, outcomes[0], trial.seed) for outcome in outcomes],
+        "methods": [summary(trial, outcome, outcomes[0]) for outcome in outcomes],
         "queries": _shown(trial, outcomes[0], [str(ids[row]) for row in trial.rows.rows]),
         "pictures": pictures,
     }

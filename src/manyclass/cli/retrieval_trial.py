@@ -45,7 +45,7 @@ class Trial:
         return (
             f"leave-one-out: {q:,} queries against {n:,} images, of which those of the query's class are right and the "
             "query itself does not count; mean average precision by trapezoids, 95 % intervals by the paired bootstrap "
-            "over queries"
+            "over classes"
         )
 
     def precisions(self, space: Any, C: NDArray[np.float32], report: Report) -> NDArray[np.float64]:
@@ -79,10 +79,11 @@ def tried(trial: Trial, method: Fitted, report: Report) -> Outcome:
     return Outcome(method, precisions, codes, method.seconds + time.perf_counter() - started)
 
 
-def summary(outcome: Outcome, first: Outcome, seed: int) -> dict[str, Any]:
+def summary(trial: Trial, outcome: Outcome, first: Outcome) -> dict[str, Any]:
     """Mean average precision with its interval, and the difference to the first method with its own."""
-    mean = paired_bootstrap(outcome.precisions, np.zeros_like(outcome.precisions), random_state=seed)
-    difference = paired_bootstrap(outcome.precisions, first.precisions, random_state=seed)
+    drawn: dict[str, Any] = {"random_state": trial.seed, "groups": np.asarray(trial.rows.y)[trial.queries]}
+    mean = paired_bootstrap(outcome.precisions, np.zeros_like(outcome.precisions), **drawn)
+    difference = paired_bootstrap(outcome.precisions, first.precisions, **drawn)
     return {
         "name": outcome.method.name,
         "map": min(1.0, mean.difference),

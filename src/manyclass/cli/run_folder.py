@@ -14,8 +14,11 @@ RECORD, MODEL, ENCODER, CHECKPOINT, EVALUATIONS = (
     "checkpoint",
     "evaluations",
 )
+_REPLACED = "replaced"  # the run that was there before, until the new one is done
+# The record goes last, so that a folder is known for what it is.
+_PARTS = (CHECKPOINT, EVALUATIONS, MODEL, ENCODER, RECORD)
 # What a run that was killed before its first record leaves.
-_LEFTOVERS = {RECORD + TEMPORARY, LOCK}
+_LEFTOVERS = {RECORD + TEMPORARY, LOCK, _REPLACED}
 _RUNNING, _DONE = "running", "done"
 
 
@@ -56,7 +59,7 @@ class RunFolder:
             self.refuse_another(record)
             record = {**record, "started": self.record["started"]}
         else:
-            self._clear()
+            self._set_aside()
         write_record(self.path / RECORD, "run", {**record, "status": _RUNNING})
         self.checkpoint.mkdir(exist_ok=True)
         return record
@@ -66,7 +69,20 @@ class RunFolder:
         from manyclass.report.records import write_record
 
         write_record(self.path / RECORD, "run", {**record, "status": _DONE})
-        shutil.rmtree(self.checkpoint, ignore_errors=True)
+        for name in (CHECKPOINT, _REPLACED):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+
+    def give_up(self) -> None:
+        """After an error that leaves nothing to go on from, make the folder what it was before."""
+        if self.checkpoint.is_dir() and any(self.checkpoint.iterdir()):
+            return
+        for name in _PARTS:
+            _remove(self.path / name)
+        aside = self.path / _REPLACED
+        for name in _PARTS:
+            if (aside / name).exists():
+                (aside / name).replace(self.path / name)
+        _remove(aside)
 
     def refuse_another(self, record: dict[str, Any]) -> None:
         """Refuse to go on with a run of other settings or data than those of the record."""
@@ -82,13 +98,21 @@ class RunFolder:
                 "give the same command to go on, or add --overwrite to begin again"
             )
 
-    def _clear(self) -> None:
-        """Remove what an earlier run left; its record goes last, so that it is known for what it is."""
-        for name in (CHECKPOINT, EVALUATIONS):
-            if (self.path / name).is_dir():
-                shutil.rmtree(self.path / name)
-        for name in (MODEL, ENCODER, RECORD):
-            (self.path / name).unlink(missing_ok=True)
+    def _set_aside(self) -> None:
+        """Make room for a new run; what an earlier one left is kept for as long as the new one may fail."""
+        aside = self.path / _REPLACED
+        for name in _PARTS:
+            if (self.path / name).exists():
+                aside.mkdir(exist_ok=True)
+                _remove(aside / name)
+                (self.path / name).replace(aside / name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def read_run(path: Path) -> dict[str, Any]:

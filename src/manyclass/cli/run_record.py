@@ -56,7 +56,7 @@ def about_model(model: Any) -> dict[str, Any]:
         {
             "estimator": type(model).__name__,
             "objective": getattr(model, "objective", "trace"),
-            "loss": getattr(model, "loss", None) if isinstance(getattr(model, "loss", None), str) else None,
+            "loss": _loss(model),
             "classes": len(model.classes_),
             "columns": int(model.n_features_in_),
             **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
@@ -64,6 +64,12 @@ def about_model(model: Any) -> dict[str, Any]:
         }
     )
     return about
+
+
+def _loss(model: Any) -> str | None:
+    """By its name, of objectives that have a choice of them."""
+    loss = getattr(model, "loss", None)
+    return loss if isinstance(loss, str) and getattr(model, "objective", "trace") in ("ovr", "trace") else None
 
 
 def machine() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli.examples import Examples, read_examples
+from manyclass.cli.examples import Examples, read_examples, read_validation
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table
 from manyclass.cli.paths import expanded
@@ -180,9 +180,16 @@ def _examples(source: Path, labels: str | None, part: str | None, tell: Callable
 
 def _judged(validation: str, examples: Examples, labels: str | None) -> Examples:
     """The data that a path names, or a part of the data to train on."""
+    judged = _named(validation, examples, labels)
+    if judged.data("validation")["fingerprint"] == examples.data("train")["fingerprint"]:
+        raise ValueError(f"--validation must be other rows than those to train on; got {validation}")
+    return judged
+
+
+def _named(validation: str, examples: Examples, labels: str | None) -> Examples:
     path = Path(validation).expanduser()
     if path.exists():
-        return read_examples(path, None, None, ("val", "test"))
+        return read_validation(path)
     try:
         return read_examples(examples.source, labels, validation, ())
     except ValueError as error:

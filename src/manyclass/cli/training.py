@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,17 @@ def trained(folder: RunFolder, job: Job, overwrite: bool, quiet: bool, tell: Cal
         validation = None if job.judged is None else (job.judged.X, job.judged.y)
         fitted = fit(job.recipe, job.examples, validation, folder.checkpoint, quiet, tell)
         return _kept(folder, record, fitted, job.examples.source, started)
+    except Exception:
+        folder.give_up()
+        raise
     finally:
         lock.release()
+        _remove_if_empty(folder.path)
+
+
+def _remove_if_empty(path: Path) -> None:
+    with suppress(OSError):
+        path.rmdir()
 
 
 def _kept(folder: RunFolder, record: dict[str, Any], fitted: Any, source: Path, started: float) -> dict[str, Any]:

@@ -25,6 +25,7 @@ def paired_bootstrap(
     n_resamples: int = 10_000,
     confidence: float = 0.95,
     random_state: int | np.random.Generator | None = None,
+    groups: ArrayLike | None = None,
 ) -> Comparison:
     """Compare two methods by their values for the same queries, such as average precisions (n,) and (n,).
 
@@ -32,15 +33,19 @@ def paired_bootstrap(
     mean differences; p is two-sided: the share of draws (the observed one included) whose mean is at least as far from
     the observed difference as that is from 0. Queries that are NaN for both are left out.
 
+    Queries that belong together, such as images of one class that look for each other, are hard or easy together, and
+    intervals that take each for news of its own are too short. `groups` (n,) has a label for each query: whole groups
+    are drawn.
+
     >>> paired_bootstrap([0.75, 0.5, 1.0], [0.5, 0.25, 0.75], random_state=0)
     Comparison(difference=0.25, low=0.25, high=0.25, p=...)
     """
-    differences = _differences(a, b)
+    differences, sums, counts = _grouped(*_differences(a, b), groups)
     _checks.count(n_resamples, "n_resamples")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be a number between 0 and 1; got {confidence!r}")
     observed = float(differences.mean())
-    means = _resampled_means(differences, n_resamples, np.random.default_rng(random_state))
+    means = _resampled_means(sums, counts, n_resamples, np.random.default_rng(random_state))
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
     # Sums in another order differ by rounding, which must not tell equals apart.
     slack = 1e-12 * float(np.abs(differences).max())
@@ -48,7 +53,8 @@ def paired_bootstrap(
     return Comparison(observed, float(low), float(high), (1 + extreme) / (1 + n_resamples))
 
 
-def _differences(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+def _differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(a - b of the queries that count, which ones count)."""
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"a and b must be vectors of the same length; got shapes {first.shape} and {second.shape}")
@@ -58,16 +64,31 @@ def _differences(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     if left_out.all() or np.isinf(first).any() or np.isinf(second).any():
         raise ValueError(f"a and b must hold finite numbers for at least one query; got {a!r} and {b!r}")
     differences: NDArray[np.float64] = (first - second)[~left_out]
-    return differences
+    return differences, ~left_out
+
+
+def _grouped(
+    differences: NDArray[np.float64], kept: NDArray[np.bool_], groups: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """(the differences, their sum in every group, how many each has); without groups every query is one."""
+    if groups is None:
+        return differences, differences, np.ones_like(differences)
+    labels = np.asarray(groups)
+    if labels.shape != kept.shape:
+        raise ValueError(f"groups must have one label for each query ({len(kept)}); got shape {labels.shape}")
+    _, of = np.unique(labels[kept], return_inverse=True)
+    counts = np.bincount(of).astype(np.float64)
+    return differences, np.bincount(of, differences).astype(np.float64), counts
 
 
 def _resampled_means(
-    differences: NDArray[np.float64], n_resamples: int, rng: np.random.Generator
+    sums: NDArray[np.float64], counts: NDArray[np.float64], n_resamples: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    n = len(differences)
+    n = len(sums)
     means = np.empty(n_resamples)
     size = max(1, _BLOCK // n)
     for start in range(0, n_resamples, size):
         stop = min(start + size, n_resamples)
-        means[start:stop] = differences[rng.integers(n, size=(stop - start, n))].mean(axis=1)
+        drawn = rng.integers(n, size=(stop - start, n))
+        means[start:stop] = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     return means

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass.report.records import EVALUATION, RETRIEVAL, RUN, kind_of, read_record
+from manyclass.report.seen_rows import seen_rows
 
 RUN_FILE, RETRIEVAL_FILE, EVALUATIONS = "run.json", "retrieval.json", "evaluations"
 _DEPTH = 2  # folders of folders of runs, and no deeper
@@ -42,22 +43,28 @@ class Material:
     images: Path | None = None
 
     @property
-    def measured_on(self) -> str | None:
-        """The evaluation that most runs have, one of a test part if there is a choice."""
-        names = Counter(name for run in self.runs for name in run.evaluations)
-
-        def preference(name: str) -> tuple[int, bool, str]:
-            parts = [run.evaluations[name]["data"]["part"] for run in self.runs if name in run.evaluations]
-            return -names[name], "test" not in parts, name
-
-        return min(names, key=preference, default=None)
-
-    @property
     def measured(self) -> list[tuple[Run, dict[str, Any]]]:
-        """Runs with that evaluation, the most accurate first."""
-        name = self.measured_on
-        found = [(run, run.evaluations[name]) for run in self.runs if name in run.evaluations] if name else []
-        return sorted(found, key=lambda pair: -pair[1]["top_1"])
+        """The runs with the evaluation on the same rows that most have, the most accurate first.
+
+        If there is a choice, it is one on rows that no run has seen, and then one of a test part.
+        """
+        same: dict[tuple[Any, ...], list[tuple[Run, dict[str, Any]]]] = {}
+        for run in self.runs:
+            for name, evaluation in run.evaluations.items():
+                same.setdefault((name, *_rows_of_classes(evaluation)), []).append((run, evaluation))
+        chosen = min(same, key=lambda key: (*_preference(same[key]), key), default=None)
+        return [] if chosen is None else sorted(same[chosen], key=lambda pair: -pair[1]["top_1"])
+
+
+def _rows_of_classes(evaluation: dict[str, Any]) -> list[tuple[str, int]]:
+    """How many rows each class has: files of one name may hold others, on which accuracies are not to be compared."""
+    return sorted((one["class"], one["rows"]) for one in evaluation["per_class"])
+
+
+def _preference(measured: list[tuple[Run, dict[str, Any]]]) -> tuple[int, bool, bool]:
+    data = [(run.record, evaluation["data"]) for run, evaluation in measured]
+    seen = any(seen_rows(*pair) for pair in data)
+    return -len(measured), seen, all(judged["part"] != "test" for _, judged in data)
 
 
 def gather(paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[str] | None = None) -> Material:
