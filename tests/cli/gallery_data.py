@@ -6,7 +6,7 @@ import manyclass as mc
 from tests.features.hostile import picture, saved
 
 CLASSES = [f"class {i}" for i in range(8)]
-SMALL = ("--words", 4, "--descriptors", "sift", "--samples", 1500, "--components", 8, "--scales", 2)
+SMALL = ("--n-words", 4, "--descriptors", "sift", "--n-samples", 1500, "--n-components", 8, "--scales", 2)
 
 
 def labeled(n=96, d=12, seed=0):

@@ -31,7 +31,7 @@ def test_the_store_holds_codes_of_the_asked_kind(run, features, tmp_path, option
 
 
 def test_centroids_and_sample_reach_the_quantizer(run, features, tmp_path):
-    run("compress", features, "-o", tmp_path / "x.store", "--centroids", 7, "--sample", 50)
+    run("compress", features, "-o", tmp_path / "x.store", "--n-centroids", 7, "--sample", 50)
     assert mc.open_store(tmp_path / "x.store").quantizer.codebooks_.shape == (2, 7, 8)
 
 
@@ -150,7 +150,7 @@ def test_a_source_that_cannot_be_used_is_one_sentence_and_exit_one(run, tmp_path
         ("--kind", "other"),
         ("--rotation", "some"),
         ("--bits", 5),
-        ("--centroids", 257),
+        ("--n-centroids", 257),
         ("--block", 0),
         ("--threads", "many"),
         ("--nothing",),

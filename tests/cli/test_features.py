@@ -11,7 +11,7 @@ import manyclass as mc
 from tests.features import networks
 from tests.features.hostile import picture, saved
 
-SMALL = ("--words", 4, "--descriptors", "sift", "--samples", 2000, "--components", 8, "--scales", 2)
+SMALL = ("--n-words", 4, "--descriptors", "sift", "--n-samples", 2000, "--n-components", 8, "--scales", 2)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_it_learns_from_the_training_part_alone(run, photos, tmp_path):
 
 def test_a_network_is_a_kind_too(run, photos, tmp_path):
     net = networks.tiny(tmp_path / "net.onnx")
-    outcome = run("features", photos, "-o", tmp_path / "a.store", "--kind", net, "--pooling", "max", "--batch", 3)
+    outcome = run("features", photos, "-o", tmp_path / "a.store", "--kind", net, "--pooling", "max", "--batch-size", 3)
     assert outcome.code == 0, outcome.err
     expected = mc.OnnxFeatures(net, pooling="max").encode(mc.read_image(photos / "class 0" / "00.png"))
     np.testing.assert_allclose(mc.open_store(tmp_path / "a.store").X.rows(0), expected, rtol=1e-5)
@@ -137,8 +137,8 @@ def test_an_encoder_that_is_there_is_kept_unless_it_may_be_replaced(run, photos,
     [
         (("--kind", "sift"), "--kind must be one of"),
         (("--kind", "vlad", "--layer", "x"), "--layer does not go with --kind vlad"),
-        (("--kind", "net.onnx", "--words", 5), "--words does not go with --kind net.onnx"),
-        (("--words", 0), "--words"),
+        (("--kind", "net.onnx", "--n-words", 5), "--n-words does not go with --kind net.onnx"),
+        (("--n-words", 0), "--n-words"),
         (("--codes", "zip"), "--codes"),
     ],
 )

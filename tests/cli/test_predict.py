@@ -10,7 +10,7 @@ from cli.runs import CLASSES, rows, store
 import manyclass as mc
 from tests.features.hostile import picture, saved
 
-SMALL = ("--words", 4, "--descriptors", "sift", "--samples", 2000, "--components", 8, "--scales", 2)
+SMALL = ("--n-words", 4, "--descriptors", "sift", "--n-samples", 2000, "--n-components", 8, "--scales", 2)
 
 
 @pytest.fixture(scope="module")

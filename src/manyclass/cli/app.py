@@ -26,7 +26,7 @@ app = ConfiguredTyper(
     pretty_exceptions_enable=False,
 )
 app.command(epilog="Example: manyclass demo -o demo")(demo)
-app.command(epilog="Example: manyclass features photos/ -o photos.store --kind fisher --words 64 --pyramid 1x1,3x1")(
+app.command(epilog="Example: manyclass features photos/ -o photos.store --kind fisher --n-words 64 --pyramid 1x1,3x1")(
     features
 )
 app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)

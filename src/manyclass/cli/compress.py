@@ -31,7 +31,7 @@ def compress(
     ] = None,
     kind: Annotated[Kind, typer.Option(help="One byte per block of columns, or some bits per column.")] = Kind.product,
     block: Annotated[int | None, typer.Option(min=1, help="Columns per byte, for product; by default 8.")] = None,
-    centroids: Annotated[int, typer.Option(min=2, max=256, help="Entries per codebook, for product.")] = 256,
+    n_centroids: Annotated[int, typer.Option(min=2, max=256, help="Entries per codebook, for product.")] = 256,
     rotation: Annotated[Rotation, typer.Option(help="Mix the columns first, for product.")] = Rotation.none,
     bits: Annotated[Bits, typer.Option(help="Bits per column, for scalar.")] = Bits.eight,
     sample: Annotated[
@@ -54,7 +54,7 @@ def compress(
     with mc.threads(threads):
         features = read_source(source, labels)
         if kind is Kind.product:
-            coding = product_coding(features.X.shape[1], source, block, centroids, rotation, sample, seed)
+            coding = product_coding(features.X.shape[1], source, block, n_centroids, rotation, sample, seed)
         else:
             coding = scalar_coding(bits, sample, seed)
         identity = coding.identity(features.X.shape)

@@ -7,10 +7,8 @@ from typing import Any
 import typer
 
 _LEARNED = {"fisher": "FisherVectors", "bow": "BagOfWords", "vlad": "Vlad"}
-# How the options are called that the estimators call otherwise.
-_WORDS = {"fisher": "n_gaussians", "bow": "n_words", "vlad": "n_words"}
-_OF_NETWORKS = ("layer", "pooling", "batch")
-_OF_DESCRIPTORS = ("words", "descriptors", "components", "pyramid", "step", "scales", "patch", "samples")
+_OF_NETWORKS = ("layer", "pooling", "batch_size")
+_OF_DESCRIPTORS = ("n_words", "descriptors", "n_components", "pyramid", "step", "scales", "patch", "n_samples")
 
 
 @dataclass(frozen=True)
@@ -58,13 +56,8 @@ def chosen_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
 
 
 def _argument(name: str, option: str) -> str:
-    other = {
-        "words": _WORDS.get(name, "words"),
-        "components": "n_components",
-        "samples": "n_samples",
-        "batch": "batch_size",
-    }
-    return other.get(option, option)
+    # Users should not need to know that the words of Fisher vectors are Gaussians.
+    return "n_gaussians" if name == "fisher" and option == "n_words" else option
 
 
 def _value(option: str, value: Any) -> Any:

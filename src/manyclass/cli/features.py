@@ -33,17 +33,17 @@ def features(
     kind: Annotated[
         str, typer.Option(help="fisher, bow or vlad; a network, model.onnx; or an encoder that was saved before.")
     ] = "fisher",
-    words: Annotated[int | None, typer.Option(min=1, help="Gaussians of fisher, words of bow and vlad.")] = None,
+    n_words: Annotated[int | None, typer.Option(min=1, help="Gaussians of fisher, words of bow and vlad.")] = None,
     descriptors: Annotated[str | None, typer.Option(help="sift, color, or sift,color.")] = None,
-    components: Annotated[int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.")] = None,
+    n_components: Annotated[int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.")] = None,
     pyramid: Annotated[str | None, typer.Option(help="Regions with vectors of their own, such as 1x1,3x1.")] = None,
     step: Annotated[int | None, typer.Option(min=1, help="Pixels between descriptors.")] = None,
     scales: Annotated[int | None, typer.Option(min=1, help="Sizes of the image, each smaller by sqrt(2).")] = None,
     patch: Annotated[int | None, typer.Option(min=4, help="Pixels of a patch, a multiple of 4.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="Descriptors to learn from.")] = None,
+    n_samples: Annotated[int | None, typer.Option(min=1, help="Descriptors to learn from.")] = None,
     layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
     pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
-    batch: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
     codes: Annotated[Coded, typer.Option(help="Write codes instead of numbers, which are never on disk.")] = Coded.none,
     block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.")] = 8,
     max_pixels: Annotated[int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.")] = None,
@@ -69,9 +69,9 @@ def features(
 
     started = time.perf_counter()
     options = {
-        "words": words, "descriptors": descriptors, "components": components, "pyramid": pyramid, "step": step,
-        "scales": scales, "patch": patch, "samples": samples, "layer": layer, "pooling": pooling, "batch": batch,
-        "max_pixels": max_pixels,
+        "n_words": n_words, "descriptors": descriptors, "n_components": n_components, "pyramid": pyramid, "step": step,
+        "scales": scales, "patch": patch, "n_samples": n_samples, "layer": layer, "pooling": pooling,
+        "batch_size": batch_size, "max_pixels": max_pixels,
     }  # fmt: skip
     wanted = chosen_kind(kind, seed, options)
     still = quiet or json

@@ -19,7 +19,7 @@ from manyclass.cli.training import Job, trained
 _STOCHASTIC, _TRACE = "Options of all objectives but trace", "Options of --objective trace"
 
 
-@reported("what is done so far is safe; give the same command with --resume to go on")
+@reported("give the same command with --resume to go on from what was kept")
 def train(
     data: Annotated[
         Path,
