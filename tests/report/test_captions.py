@@ -155,8 +155,8 @@ def _against(method, low, high):
 
 
 CERTAIN = {
-    "of the leader": (_methods(0.5, 0.4, against_a=_against("b", 0.08, 0.12)), "8.0 to 12.0", "more than chance explains"),
-    "of the second": (_methods(0.5, 0.4, against_b=_against("a", -0.12, -0.08)), "8.0 to 12.0", "more than chance explains"),
+    "of the leader": (_methods(0.5, 0.4, against_a=_against("b", 0.08, 0.12)), "8.0 to 12.0", "more than chance"),
+    "of the second": (_methods(0.5, 0.4, against_b=_against("a", -0.12, -0.08)), "8.0 to 12.0", "more than chance"),
     "in doubt": (_methods(0.5, 0.4, against_b=_against("a", -0.3, 0.1)), "-10.0 to 30.0", "so chance may"),
 }  # fmt: skip
 

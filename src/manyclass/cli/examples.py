@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass.cli.data_records import data_record
+from manyclass.cli.missing_labels import rows_with_labels
 from manyclass.cli.reading import read_source
 
 if TYPE_CHECKING:
@@ -62,9 +63,11 @@ def read_labeled(source: Path, labels: str | None) -> "Features":
 def examples_of(
     features: "Features", labels: Any, source: Path, part: str | None, preferred: Sequence[str]
 ) -> Examples:
-    """The rows of a part of features that are read already, with these labels."""
+    """The rows of a part of features that are read already, with these labels; those without any are left out."""
     chosen = chosen_part(features.split, source, part, preferred)
-    return _taken(features, labels, source, chosen, _rows_of_part(features, chosen))
+    where = "" if chosen == ALL else f" of the part {chosen}"
+    index = rows_with_labels(_rows_of_part(features, chosen), class_labels(features), where, source)
+    return _taken(features, labels, source, chosen, index)
 
 
 def whole_part(features: "Features", source: Path, part: str) -> Examples:
