@@ -212,3 +212,12 @@ def test_a_class_that_is_always_right_is_not_called_the_worst(run, tmp_path):
     outcome = run("evaluate", tmp_path / "run", tmp_path / "x.npz")
     assert "100.00%" in outcome.out
     assert "worst" not in outcome.out
+
+
+def test_the_fingerprint_is_that_of_the_data_whatever_a_model_calls_its_classes(run, trained, tmp_path):
+    mc.StochasticClassifier(max_epochs=3, random_state=0).fit(*rows()).save(tmp_path / "numbers")
+    marks = {
+        json.loads(run("evaluate", model, trained / "x.store", "--json").out)["data"]["fingerprint"]
+        for model in (trained / "model", tmp_path / "numbers")
+    }
+    assert len(marks) == 1

@@ -159,6 +159,56 @@ def test_a_source_without_pictures_is_one_sentence(run, tmp_path, source):
     assert outcome.err.count("\n") == 1
 
 
+def _store(path):
+    mc.write_store(path, np.ones((4, 3), np.float32), y=np.arange(4) % 2)
+
+
+def _gallery(path):
+    gallery = mc.Gallery(mc.WhitenedPCA(2).fit(np.random.default_rng(0).standard_normal((9, 3))))
+    gallery.save(path)
+
+
+def _run(path):
+    from report.synthetic import write_run
+
+    write_run(path)
+
+
+def _model(path):
+    mc.WhitenedPCA(2).fit(np.random.default_rng(0).standard_normal((9, 3))).save(path)
+
+
+def _array(path):
+    np.save(path, np.ones((4, 3)))
+
+
+MADE = {
+    "a.store": (_store, "is a store of features already; learn from it: manyclass train"),
+    "gallery": (_gallery, "is a gallery; search it: manyclass search"),
+    "run": (_run, "is a run of manyclass train; use it: manyclass predict"),
+    "model": (_model, "is a model; see what it is for: manyclass info"),
+    "x.npy": (_array, "is a file of features already; learn from it: manyclass train"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_other_commands_take_is_told_for_what_it_is(run, tmp_path, name):
+    make, words = MADE[name]
+    make(tmp_path / name)
+    outcome = run("features", tmp_path / name, "-o", tmp_path / "out.store", *SMALL)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith(f"manyclass: {tmp_path / name} must hold pictures, and it {words}")
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "out.store").exists()
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "run.json", "journal"])
+def test_a_file_of_another_program_does_not_make_a_folder_of_pictures_ours(run, photos, tmp_path, name):
+    shutil.copytree(photos, tmp_path / "photos")
+    (tmp_path / "photos" / name).write_text('{"format": "of another program"}')
+    assert run("features", tmp_path / "photos", "-o", tmp_path / "a.store", "--kind", "bow", *SMALL).code == 0
+
+
 def test_help_teaches(run):
     outcome = run("features", "--help")
     assert outcome.code == 0

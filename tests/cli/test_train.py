@@ -104,6 +104,26 @@ def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, 
     assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
 
 
+def test_a_tuned_value_with_which_a_fit_diverges_has_no_accuracy_and_is_not_taken(run, data, tmp_path, monkeypatch):
+    fit = mc.StochasticClassifier.fit
+
+    def diverging(self, *args, **kwargs):
+        if self.regularization > 0 and not self.refit:
+            raise FloatingPointError("weights grew without bound")
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(mc.StochasticClassifier, "fit", diverging)
+    outcome = run("train", data, "-o", tmp_path / "run", "--tune", "regularization", *QUICK)
+    assert outcome.code == 0, outcome.err
+    first, *others = read_record(tmp_path / "run" / "run.json", "run")["tuning"]
+    assert first["accuracy"] > 0.5
+    assert [one["accuracy"] for one in others] == [None] * 4
+    assert all(one["value"] > 0 for one in others)
+    assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
+    assert run("info", tmp_path / "run").code == 0
+    assert run("report", tmp_path / "run", "-o", tmp_path / "page.html").code == 0
+
+
 def test_progress_goes_to_stderr_in_plain_lines_and_quiet_silences_it(run, data, tmp_path):
     err = run("train", data, "-o", tmp_path / "a", *QUICK).err
     assert "training: epoch" in err
@@ -160,7 +180,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(run, data, tmp_path,
         interrupt(patched, 3)
         stopped = run("train", data, "-o", tmp_path / "run", *QUICK)
     assert stopped.code == 130
-    assert stopped.err.endswith("give the same command with --resume to go on\n")
+    assert stopped.err.endswith("give the same command with --resume to go on from what was kept\n")
     refused = run("train", data, "-o", tmp_path / "run", *QUICK)
     assert refused.code == 1
     assert "holds a run that is unfinished; add --resume to go on with it" in refused.err

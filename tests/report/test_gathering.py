@@ -65,6 +65,13 @@ def test_evaluations_of_one_name_on_other_rows_are_not_compared(tmp_path):
     assert [run.name for run, _ in gather([tmp_path]).measured] == ["a", "b"]
 
 
+def test_rows_of_one_name_and_as_many_of_each_class_are_told_apart_by_their_fingerprint(tmp_path):
+    for name, mark in (("a", "f"), ("b", "g"), ("c", "f")):
+        data = {"path": f"{name}/x.store", "part": "test", "rows": 240, "fingerprint": mark}
+        write_run(tmp_path / name, evaluation=evaluation_record(data=data))
+    assert [run.name for run, _ in gather([tmp_path]).measured] == ["a", "c"]
+
+
 def test_rows_that_made_the_model_are_taken_for_a_measurement_last(tmp_path):
     train = {"role": "train", "path": "x.store", "rows": 240, "part": "test", "fingerprint": "f"}
     run = write_run(tmp_path / "a", run_record("warp", data=[train]))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manyclass.cli.data_records import data_record
+from manyclass.cli.missing_labels import rows_with_labels
 from manyclass.cli.reading import read_source
 
 if TYPE_CHECKING:
@@ -16,28 +18,21 @@ ALL = "all"
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """X (n, d) with labels y (n,) and the names of its rows: a part of a source, or "all" of it."""
+    """X (n, d) with labels y (n,) and the names of its rows: a part of a source, or "all" of it.
+
+    `words` are the labels as the source has them: names of classes, where y may be their numbers.
+    """
 
     source: Path
     part: str
     X: "Matrix"
     y: Any
     names: Sequence[str]
+    words: Any
 
     def data(self, role: str) -> dict[str, Any]:
         """What a record says of them."""
-        import numpy as np
-
-        return {
-            "role": role,
-            "path": str(self.source),
-            "part": self.part,
-            "rows": self.X.shape[0],
-            "columns": self.X.shape[1],
-            "classes": len(np.unique(self.y)),
-            "fingerprint": fingerprint(self.X, self.y),
-            "bytes": int(self.X.nbytes),
-        }
+        return data_record(role, self.source, self.part, self.X, self.words)
 
 
 def read_examples(source: Path, labels: str | None, part: str | None, preferred: Sequence[str]) -> Examples:
@@ -68,16 +63,31 @@ def read_labeled(source: Path, labels: str | None) -> "Features":
 def examples_of(
     features: "Features", labels: Any, source: Path, part: str | None, preferred: Sequence[str]
 ) -> Examples:
-    """The rows of a part of features that are read already, with these labels."""
+    """The rows of a part of features that are read already, with these labels; those without any are left out."""
+    chosen = chosen_part(features.split, source, part, preferred)
+    where = "" if chosen == ALL else f" of the part {chosen}"
+    index = rows_with_labels(_rows_of_part(features, chosen), class_labels(features), where, source)
+    return _taken(features, labels, source, chosen, index)
+
+
+def whole_part(features: "Features", source: Path, part: str) -> Examples:
+    """All rows of a part, with labels or without."""
+    return _taken(features, class_labels(features), source, part, _rows_of_part(features, part))
+
+
+def _rows_of_part(features: "Features", part: str) -> Any:
     import numpy as np
 
+    return np.arange(len(features.X)) if part == ALL else np.flatnonzero(np.asarray(features.split).astype(str) == part)
+
+
+def _taken(features: "Features", labels: Any, source: Path, part: str, index: Any) -> Examples:
     from manyclass.data.selection import Selection
 
-    chosen = chosen_part(features.split, source, part, preferred)
-    X = features.X
-    index = np.arange(len(X)) if chosen == ALL else np.flatnonzero(np.asarray(features.split).astype(str) == chosen)
-    names = RowNames(features.names, index)
-    return Examples(source, chosen, X if chosen == ALL else Selection(X, index), labels[index], names)
+    words = class_labels(features)
+    X = features.X if len(index) == len(features.X) else Selection(features.X, index)
+    y, words = (None if column is None else column[index] for column in (labels, words))
+    return Examples(source, part, X, y, RowNames(features.names, index), words)
 
 
 def chosen_part(split: Any, source: Path, part: str | None, preferred: Sequence[str]) -> str:
@@ -99,22 +109,13 @@ def parts_of(split: Any) -> list[str]:
 
 
 def class_labels(features: "Features") -> Any:
-    """The label of each row: the name of its class, where classes have names."""
+    """The label of each row: the name of its class, where classes have names; None without labels."""
     import numpy as np
 
+    if features.y is None:
+        return None
     y = np.asarray(features.y)
     return y if features.classes is None or y.dtype.kind == "U" else np.asarray(features.classes, np.str_)[y]
-
-
-def fingerprint(X: "Matrix", y: Any) -> str:
-    """Tells data from others: by shape, up to 256 rows, and all labels."""
-    import hashlib
-
-    import numpy as np
-
-    from manyclass.solvers.checkpoint import rows_digest
-
-    return hashlib.sha256(rows_digest(X).encode() + np.ascontiguousarray(y).tobytes()).hexdigest()[:32]
 
 
 class RowNames(Sequence[str]):

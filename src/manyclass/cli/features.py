@@ -10,6 +10,7 @@ from manyclass.cli.encoder_files import encoder_path, kept_or_made
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.feature_codes import Coded, quantizer_for
 from manyclass.cli.feature_kinds import EncoderKind, chosen_kind
+from manyclass.cli.no_pictures import refuse_made
 from manyclass.cli.output import print_json, print_table, seconds, size
 from manyclass.cli.paths import expanded
 from manyclass.cli.progress import progress
@@ -113,6 +114,7 @@ def _check_free(out: Path, overwrite: bool) -> None:
 def _images(source: Path, out: Path) -> "ImageSet":
     from manyclass.datasets import read_images
 
+    refuse_made(source)
     images = read_images(source, out)
     for notice in images.notices:
         complain(notice)

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyclass.cli.data_records import data_record
 from manyclass.cli.encoding_methods import Method
+from manyclass.cli.examples import ALL, whole_part
 from manyclass.cli.fitted_methods import Fitted, fitted
 from manyclass.cli.gallery_folder import check_free
 from manyclass.cli.gallery_rows import add_rows, ids_of, words_of
@@ -105,7 +105,7 @@ def _compared(plan: Plan, machines: list[Fitted], rows: LabeledRows, quiet: bool
     for machine in machines:
         with progress(f"evaluating {machine.name}", "queries", quiet) as report:
             outcomes.append(tried(trial, machine, report))
-    data = [data_record("gallery", plan.data, plan.features), plan.negatives.record()]
+    data = [whole_part(plan.features, plan.data, ALL).data("gallery"), plan.negatives.record()]
     return retrieval_record(trial, outcomes, plan.ids, data, plan.where)
 
 

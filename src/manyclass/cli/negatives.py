@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.cli.data_records import data_record
+from manyclass.cli.examples import ALL, whole_part
 from manyclass.cli.reading import read_source
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ class Negatives:
     about: str
     path: Path
     source: "Features"
-    part: str | None = None
+    part: str = ALL
 
     def __len__(self) -> int:
         return len(self.X)
 
     def record(self) -> dict[str, Any]:
         """Where they are from, for a record."""
-        return data_record("negatives", self.path, self.source, self.part)
+        return whole_part(self.source, self.path, self.part).data("negatives")
 
 
 def chosen_negatives(
@@ -63,7 +63,7 @@ def _of_data(data: Path, features: "Features", most: int | None, seed: int) -> N
     if 0 < len(train) < n:
         rows, part, words = _drawn(train, most or _MOST_OWN, seed), "train", "of its part train"
     else:
-        rows, part, words = _drawn(np.arange(n), min(n // 2, most or _MOST_OWN), seed), None, "drawn at random"
+        rows, part, words = _drawn(np.arange(n), min(n // 2, most or _MOST_OWN), seed), ALL, "drawn at random"
     about = f"{len(rows):,} of the {n:,} rows of {data} itself, {words}; --negatives names others"
     return Negatives(features.X.rows(rows), rows, about, data, features, part)
 

@@ -41,7 +41,7 @@ class Tuning:
             for value in self._candidates(name, best["found"]):
                 trial = self._trial({**settings, name: value}, tell)
                 shown.append(_row(name, trial["found"][name], trial["accuracy"]))
-                if not stopping.as_good(best["accuracy"], trial["accuracy"]):
+                if trial["accuracy"] is not None and not stopping.as_good(best["accuracy"], trial["accuracy"]):
                     best = trial
             settings = dict(best["settings"])
         return {name: self._setting(name, best["found"][name]) for name in self.recipe.tune}, shown
@@ -72,7 +72,10 @@ class Tuning:
         return known
 
     def _fitted(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """The accuracy of a fit on what is held out, and the step, beta and regularization that it had."""
+        """The accuracy of a fit on what is held out, and the step, beta and regularization that it had.
+
+        The accuracy is None if the fit came to nothing.
+        """
         more = {"refit": False, "checkpoint": self.folder / _TRIAL, "callbacks": self.callbacks}
         model = self.recipe.made(**settings, **more)
         try:
@@ -81,7 +84,7 @@ class Tuning:
             if not settings:
                 raise
             (self.folder / _TRIAL).unlink(missing_ok=True)
-            return {"accuracy": 0.0, "found": {**settings, "step": model.step}}
+            return {"accuracy": None, "found": {**settings, "step": model.step}}
         accuracy = max((record["accuracy"] for record in model.history_ if "accuracy" in record), default=0.0)
         beta = self._n_classes() - 1.0 if model.beta_ is None else model.beta_
         found = {"step": model.step_, "beta": beta, "regularization": model.regularization}
@@ -107,7 +110,7 @@ class Tuning:
         return float(np.median(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))) or 1.0
 
 
-def _row(name: str, value: Any, accuracy: float) -> dict[str, Any]:
+def _row(name: str, value: Any, accuracy: float | None) -> dict[str, Any]:
     return {"name": name, "value": value, "accuracy": accuracy}
 
 

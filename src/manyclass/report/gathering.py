@@ -51,13 +51,16 @@ class Material:
         same: dict[tuple[Any, ...], list[tuple[Run, dict[str, Any]]]] = {}
         for run in self.runs:
             for name, evaluation in run.evaluations.items():
-                same.setdefault((name, *_rows_of_classes(evaluation)), []).append((run, evaluation))
+                same.setdefault((name, *_rows_judged(evaluation)), []).append((run, evaluation))
         chosen = min(same, key=lambda key: (*_preference(same[key]), key), default=None)
         return [] if chosen is None else sorted(same[chosen], key=lambda pair: -pair[1]["top_1"])
 
 
-def _rows_of_classes(evaluation: dict[str, Any]) -> list[tuple[str, int]]:
-    """How many rows each class has: files of one name may hold others, on which accuracies are not to be compared."""
+def _rows_judged(evaluation: dict[str, Any]) -> list[tuple[str, int]]:
+    """What tells rows from others in files of one name: their fingerprint, or else how many each class has."""
+    known = evaluation["data"]["fingerprint"]
+    if known is not None:
+        return [(known, evaluation["rows"])]
     return sorted((one["class"], one["rows"]) for one in evaluation["per_class"])
 
 

@@ -82,6 +82,7 @@ _RETRIEVAL = record(
             high=maybe(share),
             columns=maybe(count),
             seconds=maybe(number),
+            against=maybe(record(method=text, difference=number, low=number, high=number)),
         )
     ),
     queries=maybe(

@@ -38,17 +38,37 @@ def _search(search: Search, number: int, material: Material) -> Markup:
 
 
 def standing(search: Search, methods: list[dict[str, Any]]) -> str:
-    """Which method leads, by how much, and whether the intervals leave room for doubt."""
+    """Which method leads, by how much, and what is known of the difference where the record has compared the two."""
     first = methods[0]
     words = f"Mean average precision ({search.record['protocol']}): "
     if len(methods) == 1:
         return f"{words}{first['name']} has {percent(first['map'])}."
     second = methods[1]
     lead = points(first["map"] - second["map"])
-    words += f"{first['name']} leads with {percent(first['map'])}, {lead} before {second['name']}"
-    if None in (first["low"], second["high"]):
-        return f"{words}."
-    return f"{words}; their intervals {'overlap' if first['low'] <= second['high'] else 'are apart'}."
+    return (
+        f"{words}{first['name']} leads with {percent(first['map'])}, {lead} before {second['name']}"
+        f"{_certainty(first, second)}."
+    )
+
+
+def _certainty(first: dict[str, Any], second: dict[str, Any]) -> str:
+    """The interval of the paired difference of two methods in words; nothing if they were not compared."""
+    interval = _difference(first, second)
+    if interval is None:
+        return ""
+    low, high = interval
+    verdict = "more than chance explains" if low > 0 else "so chance may have made it"
+    return f"; query by query the lead is {100 * low:.1f} to {100 * high:.1f} points (95 % interval), {verdict}"
+
+
+def _difference(first: dict[str, Any], second: dict[str, Any]) -> tuple[float, float] | None:
+    """The interval of first - second: either may be the one that the other was held against."""
+    ahead, behind = first["against"], second["against"]
+    if ahead is not None and ahead["method"] == second["name"]:
+        return ahead["low"], ahead["high"]
+    if behind is not None and behind["method"] == first["name"]:
+        return -behind["high"], -behind["low"]
+    return None
 
 
 def _bar(method: dict[str, Any]) -> Bar:

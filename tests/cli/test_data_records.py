@@ -1,0 +1,36 @@
+"""What records say of data."""
+
+import json
+
+import numpy as np
+import pytest
+from cli.runs import CLASSES, QUICK, rows, store
+
+import manyclass as mc
+from manyclass.cli.data_records import fingerprint
+from manyclass.report.records import read_record
+
+
+@pytest.mark.parametrize("part", ["all", "train"])
+def test_the_same_rows_are_on_record_alike_by_all_commands(run, tmp_path, part):
+    data = store(tmp_path / "x.store")
+    # Negatives of the data itself are of its train part; another data set gives all rows.
+    world = () if part == "train" else ("--negatives", data)
+    run("train", data, "-o", tmp_path / "run", "--part", part, *QUICK)
+    judged = json.loads(run("evaluate", tmp_path / "run", data, "--part", part, "--json").out)["data"]
+    run("encode", data, "-o", tmp_path / "g", *world, "--method", "none", "--evaluate")
+    trained = read_record(tmp_path / "run" / "run.json", "run")["data"][0]
+    negatives = read_record(tmp_path / "g" / "retrieval.json", "retrieval")["data"][1]
+    assert trained["rows"] == (180 if part == "all" else 120)
+    assert trained | {"role": None} == judged | {"role": None} == negatives | {"role": None}
+
+
+def test_a_fingerprint_tells_rows_and_labels_apart_and_not_how_labels_are_kept():
+    X, y = rows()
+    words = np.array(CLASSES)[y]
+    first = fingerprint(mc.DenseMatrix(X), words)
+    assert fingerprint(mc.DenseMatrix(X.copy()), words.astype("<U40")) == first
+    assert fingerprint(mc.DenseMatrix(X), y) == fingerprint(mc.DenseMatrix(X), y.astype(np.int8))
+    others = [(X, words[::-1]), (X[::-1], words), (X[:-1], words[:-1]), (X, None), (X, y)]
+    marks = {fingerprint(mc.DenseMatrix(rows), labels) for rows, labels in others}
+    assert len(marks | {first}) == 6
