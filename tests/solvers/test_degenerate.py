@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from contracts.solver import PAIRS, objective, rows, value
 
+from manyclass.losses.scores import SCORE_LOSSES
 from manyclass.solvers.solve import solve
 
 
@@ -115,3 +116,13 @@ def test_classes_without_weight_are_never_predicted():
     found = solve(objective(X=X, y=y, weights=weights))
     assert not found.W[:, 2].any()
     assert 2 not in np.argmax(X @ found.W + found.b, axis=1)
+
+
+@pytest.mark.parametrize("solver", ["factored", "fista"])
+@pytest.mark.parametrize("loss", SCORE_LOSSES)
+@pytest.mark.parametrize("held", [1, 2, 3])
+def test_classes_without_weight_leave_the_objective_as_it_is_reported(solver, loss, held):
+    X, y, weights = rows(5, k=8)
+    made = objective(loss=loss, X=10 * X, y=y, weights=np.where(y < held, weights, 0), share=0.01)
+    found = solve(made, solver, 1e-3)
+    np.testing.assert_allclose(value(made, found.W, found.b), found.objective, rtol=1e-7, atol=1e-9)
