@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manyclass.cli.coding import Bits, Coding, Kind, Rotation, product_coding, scalar_coding
+from manyclass.cli.drawn_test_part import HELP as TEST_FRACTION
+from manyclass.cli.drawn_test_part import with_test_part
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table, seconds, size
 from manyclass.cli.paths import expanded
@@ -28,6 +30,9 @@ def compress(
     out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The store to write.")],
     labels: Annotated[
         str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")
+    ] = None,
+    test_fraction: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
     ] = None,
     kind: Annotated[Kind, typer.Option(help="One byte per block of columns, or some bits per column.")] = Kind.product,
     block: Annotated[int | None, typer.Option(min=1, help="Columns per byte, for product; by default 8.")] = None,
@@ -52,7 +57,7 @@ def compress(
     started = time.perf_counter()
     tell = (lambda message: None) if quiet or json else complain
     with mc.threads(threads):
-        features = read_source(source, labels)
+        features = with_test_part(read_source(source, labels), test_fraction, seed, source)
         if kind is Kind.product:
             coding = product_coding(features.X.shape[1], source, block, n_centroids, rotation, sample, seed)
         else:

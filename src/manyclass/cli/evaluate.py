@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from manyclass.cli.drawn_test_part import with_parts_of_run
 from manyclass.cli.examples import Examples, examples_of, read_labeled
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table, seconds
@@ -66,7 +67,7 @@ def _opened(run: Path, data: Path, labels: str | None, part: str | None) -> tupl
     from manyclass.cli.models import check_columns, check_labels, labels_for, open_classifier
 
     model = open_classifier(run)
-    features = read_labeled(data, labels)
+    features = with_parts_of_run(read_labeled(data, labels), run, data)
     check_columns(model, run, features.X, data)
     examples = examples_of(features, labels_for(model, features), data, part, ("test", "val"))
     if not len(examples.y):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass.cli.data_records import data_record
+from manyclass.cli.drawn_test_part import with_test_part
 from manyclass.cli.missing_labels import rows_with_labels
 from manyclass.cli.reading import read_source
 
@@ -35,9 +36,16 @@ class Examples:
         return data_record(role, self.source, self.part, self.X, self.words)
 
 
-def read_examples(source: Path, labels: str | None, part: str | None, preferred: Sequence[str]) -> Examples:
+def read_examples(
+    source: Path,
+    labels: str | None,
+    part: str | None,
+    preferred: Sequence[str],
+    test_fraction: float | None = None,
+    seed: int = 0,
+) -> Examples:
     """The rows of a part; by default the first of the `preferred` ones that there is, or else all."""
-    features = read_labeled(source, labels)
+    features = with_test_part(read_labeled(source, labels), test_fraction, seed, source)
     return examples_of(features, class_labels(features), source, part, preferred)
 
 

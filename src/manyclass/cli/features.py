@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyclass.cli.drawn_test_part import HELP as TEST_FRACTION
+from manyclass.cli.drawn_test_part import parts_with_test
 from manyclass.cli.encoder_files import encoder_path, kept_or_made
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.feature_codes import Coded, quantizer_for
@@ -45,6 +47,9 @@ def features(
     layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
     pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
+    test_fraction: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
+    ] = None,
     codes: Annotated[Coded, typer.Option(help="Write codes instead of numbers, which are never on disk.")] = Coded.none,
     block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.")] = 8,
     max_pixels: Annotated[int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.")] = None,
@@ -78,7 +83,7 @@ def features(
     still = quiet or json
     with mc.threads(threads):
         _check_free(out, overwrite)
-        images = _images(source, out)
+        images = _images(source, out, test_fraction, seed)
         encoder = _encoder(out, wanted, images, overwrite or not resume, still)
         with progress("encoding", "images", still) as report:
             run = mc.write_features(
@@ -111,14 +116,16 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
 
 
-def _images(source: Path, out: Path) -> "ImageSet":
+def _images(source: Path, out: Path, test_fraction: float | None, seed: int) -> "ImageSet":
+    from dataclasses import replace
+
     from manyclass.datasets import read_images
 
     refuse_made(source)
     images = read_images(source, out)
     for notice in images.notices:
         complain(notice)
-    return images
+    return replace(images, split=parts_with_test(images.y, images.split, test_fraction, seed, source))
 
 
 def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", replace: bool, quiet: bool) -> Any:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from manyclass.cli.drawn_test_part import HELP as TEST_FRACTION
 from manyclass.cli.examples import Examples, read_examples, read_validation
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table
@@ -42,6 +43,9 @@ def train(
     labels: Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")] = None,
     part: Annotated[
         str | None, typer.Option(help="Rows of this part of the split.", show_default="train, or all")
+    ] = None,
+    test_fraction: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
     ] = None,
     validation: Annotated[
         str | None, typer.Option(help="Data to stop by and to choose by, or a part of DATA, in place of rows held out.")
@@ -140,8 +144,8 @@ def train(
 ) -> None:
     """Train a classifier. OUT holds the model, and a record of settings, data, history and results.
 
-    Of data with a split, the train part is used. A run that was interrupted or killed goes on with --resume, to the
-    same model as if nothing had happened.
+    Of data with a split, the train part is used; where there is none, --test-fraction keeps rows for `evaluate`. A run
+    that was interrupted or killed goes on with --resume, to the same model as if nothing had happened.
     """  # fmt: skip
     import manyclass as mc
 
@@ -159,9 +163,11 @@ def train(
     folder.check(resume, overwrite)
     tell = (lambda message: None) if quiet or json else complain
     with mc.threads(threads):
-        examples = _examples(data, labels, part, tell)
+        examples = _examples(data, labels, part, test_fraction, seed, tell)
         judged = None if validation is None else _judged(validation, examples, labels)
-        given = {"part": examples.part, "labels": labels, "validation": validation}
+        given = {
+            "part": examples.part, "labels": labels, "validation": validation, "test_fraction": test_fraction
+        }  # fmt: skip
         job = Job(recipe, examples, judged, given, sys.argv[1:])
         record = trained(folder, job, overwrite, quiet or json, tell)
     result = {"path": str(out), **run_summary(record)}
@@ -171,8 +177,15 @@ def train(
         print_table(str(out), run_rows(result))
 
 
-def _examples(source: Path, labels: str | None, part: str | None, tell: Callable[[str], None]) -> Examples:
-    examples = read_examples(source, labels, part, ("train",))
+def _examples(
+    source: Path,
+    labels: str | None,
+    part: str | None,
+    test_fraction: float | None,
+    seed: int,
+    tell: Callable[[str], None],
+) -> Examples:
+    examples = read_examples(source, labels, part, ("train",), test_fraction, seed)
     which = f" of the part {examples.part}" if examples.part != "all" else ""
     tell(f"training on {examples.X.shape[0]:,} rows{which} of {source}")
     return examples

@@ -1,5 +1,6 @@
 """Small data that is generated, and readers of what users have on disk."""
 
+from manyclass.datasets.drawn_parts import drawn_parts
 from manyclass.datasets.features import Features, read_features
 from manyclass.datasets.glyphs import Glyphs, glyphs
 from manyclass.datasets.gradient_histograms import glyph_features
@@ -11,6 +12,7 @@ __all__ = [
     "Glyphs",
     "ImageSet",
     "LowRankClasses",
+    "drawn_parts",
     "glyph_features",
     "glyphs",
     "low_rank_classes",

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyclass.datasets import drawn_parts
+
+
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=80),
+    st.floats(0.01, 0.99),
+    st.integers(0, 5),
+)
+def test_every_class_with_two_rows_is_in_both_parts_and_shares_are_rounded(labels, fraction, seed):
+    y = np.array(labels)
+    parts = drawn_parts(y, fraction, seed)
+    for label in np.unique(y):
+        n, tested = np.sum(y == label), np.sum(parts[y == label] == "test")
+        assert set(parts) <= {"train", "test"}
+        assert tested == (0 if n == 1 else np.clip(round(fraction * n), 1, n - 1))
+
+
+def test_the_seed_decides_and_nothing_else():
+    y = np.repeat(["a", "b"], 50)
+    assert (drawn_parts(y, 0.2, 1) == drawn_parts(y, 0.2, 1)).all()
+    assert (drawn_parts(y, 0.2, 1) != drawn_parts(y, 0.2, 2)).any()
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.5, float("nan")])
+def test_a_fraction_leaves_something_for_both(fraction):
+    with pytest.raises(ValueError, match=r"fraction must be between 0 and 1; got"):
+        drawn_parts([0, 0, 1], fraction)
+
+
+def test_labels_are_a_column():
+    with pytest.raises(ValueError, match=r"y must have shape \(n,\); got \(2, 2\)"):
+        drawn_parts([[0, 1], [1, 0]])
