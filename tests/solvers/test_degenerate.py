@@ -126,3 +126,15 @@ def test_classes_without_weight_leave_the_objective_as_it_is_reported(solver, lo
     made = objective(loss=loss, X=10 * X, y=y, weights=np.where(y < held, weights, 0), share=0.01)
     found = solve(made, solver, 1e-3)
     np.testing.assert_allclose(value(made, found.W, found.b), found.objective, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1.0, 1e3])
+@pytest.mark.parametrize("loss", SCORE_LOSSES)
+@pytest.mark.parametrize("mean", [1e3, 1e5])
+def test_a_mean_far_from_zero_does_not_end_a_descent_before_it_begins(mean, loss, ridge):
+    X, y, weights = rows(6, d=3)
+    made = objective(loss=loss, X=X + mean, y=y, weights=weights, ridge=ridge)
+    near = objective(loss=loss, X=X - X.mean(axis=0), y=y, weights=weights).with_penalty(made.penalty)
+    found = solve(made, "factored", 1e-3)
+    assert found.status == "optimal"
+    np.testing.assert_allclose(found.objective, solve(near, "fista", 1e-5).objective, rtol=2e-3)

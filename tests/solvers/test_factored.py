@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contracts.solver import objective
+from contracts.solver import objective, rows
 
 import manyclass as mc
 from manyclass.losses.softmax import Softmax
@@ -12,7 +12,7 @@ from manyclass.solvers import factored
 from manyclass.solvers.baseline import baseline, largest_useful
 from manyclass.solvers.factored_descent import sizes
 from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Product, balanced
+from manyclass.solvers.points import Product, balanced, zero
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.solve import solve
 
@@ -45,11 +45,46 @@ def test_columns_that_gain_little_begin_as_long_as_all_rows_want_and_not_as_a_sa
     without = Product(best.A[:, :last], best.B[:, :last], best.b)
     slope = made.slope(without.scores(made)).W
     lengths = []
-    for rows in (made.n, 60):
-        monkeypatch.setattr(factored, "_ROWS", rows)
+    for some in (made.n, 60):
+        monkeypatch.setattr(factored, "_ROWS", some)
         lengths.append(sizes(factored._grown_descent(made, baseline(made), without, slope).point())[last])
     assert 0.2 < lengths[0] / sizes(best)[last] < 5
     assert 0.2 < lengths[1] / lengths[0] < 5
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_column_that_no_sampled_row_knows_begins_with_a_length_that_can_be_used(fit_intercept):
+    X, y, weights = rows(0, n=1100)
+    X[:, 0] = 0
+    X[np.setdiff1d(np.arange(1100), np.linspace(0, 1099, factored._ROWS).astype(int))[:9], 0] = 1
+    made = objective(X=X, y=y, weights=weights, ridge=0.0, fit_intercept=fit_intercept)
+    base, slope = baseline(made), np.zeros((6, 4))
+    slope[0, 1] = 2 * made.gauge.strength
+    begun = factored._grown_descent(made, base, zero(made, base.b), slope)
+    assert made.gauge.value(begun.point().whole()) <= 2 * base.loss
+
+
+def test_columns_begin_without_a_change_of_the_mean_scores():
+    X, y, weights = rows(0)
+    made = objective(X=X + 50, y=y, weights=weights)
+    base = baseline(made)
+    begun = factored._begun(made, base)
+    assert np.abs(begun.whole()).max() > 0.01
+    np.testing.assert_allclose(base.mean @ begun.whole() + begun.b, base.b, atol=1e-9)
+
+
+def test_no_missing_column_leaves_the_point_as_it_is():
+    made = objective()
+    point = zero(made, baseline(made).b)
+    assert factored._grown(made, baseline(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_slope_that_is_rounding_alone_begins_no_column(dtype):
+    _, y, _ = rows(0)
+    made = objective(X=np.ones((40, 6), dtype), y=y)
+    assert not factored._begun(made, baseline(made)).A.size
+    assert solve(made, "factored").rank == 0
 
 
 def test_nothing_grows_at_the_optimum():

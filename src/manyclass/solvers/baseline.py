@@ -29,6 +29,10 @@ class Baseline:
     mean: Doubles
     allowed: Doubles
 
+    def center(self, objective: Objective) -> Doubles:
+        """The row whose scores a free b can keep while W moves (d,): the mean row, or zero without intercept."""
+        return self.mean if objective.fit_intercept else np.zeros_like(self.mean)
+
 
 def baseline(objective: Objective) -> Baseline:
     """Without W all rows of a class have the same scores, so one pass that adds up each class is enough."""

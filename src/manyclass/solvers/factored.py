@@ -42,9 +42,9 @@ def _with_missing_columns(objective: Objective, run: Run, base: Baseline, descen
     while True:
         descent.run(run, base, _LOOSE, max_iter)
         point = descent.point()
-        slope = objective.slope(known_scores(objective, point, descent.latent())).W
+        _, slope, slope_b = objective.slope(known_scores(objective, point, descent.latent()))
         slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
-        grown = _grown_descent(objective, base, point, slope)
+        grown = _grown_descent(objective, base, point, _at_the_mean(base, slope, slope_b))
         if grown is None:
             return descent
         before, descent = descent.rank, grown
@@ -74,9 +74,15 @@ def _finished(objective: Objective, run: Run, base: Baseline, descent: Descent, 
         target *= nearer
         # With a ridge the gap is about the square of a gradient, without one the gradient itself.
         descent.press(float(np.sqrt(nearer)) if ridge else nearer)
-        grown = _grown_descent(objective, base, point, certificate.slope)
+        slope = _at_the_mean(base, certificate.slope, certificate.slope_b)
+        grown = _grown_descent(objective, base, point, slope)
         most, descent = descent.most, grown or (Descent(objective, base, balanced(point)) if stuck else descent)
         descent.most = most
+
+
+def _at_the_mean(base: Baseline, slope: Floats, slope_b: Doubles) -> Floats:
+    """The slope by W where b keeps the scores of the mean row: what b has yet to gain is not for columns to gain."""
+    return slope - np.outer(base.mean.astype(slope.dtype), slope_b.astype(slope.dtype))
 
 
 def _eagerness(objective: Objective, point: Product) -> float:
@@ -106,25 +112,35 @@ def _begun(objective: Objective, base: Baseline) -> Product:
     whole_registers = most - most % 16 if most > 16 else most
     strength = objective.gauge.strength if objective.gauge else 0.0
     U, s, V = top_pairs(base.gradient, whole_registers)
-    new = s > strength
-    return _grown(objective, zero(objective, base.b), (U[:, new], s[new] - strength, V[:, new]))
+    new = s > strength + _noise(objective, base)
+    return _grown(objective, base, zero(objective, base.b), (U[:, new], s[new] - strength, V[:, new]))
 
 
 def _grown_descent(objective: Objective, base: Baseline, point: Product, slope: Floats) -> Descent | None:
     """One with the columns that the slope shows to be missing; None where there are none."""
     point = balanced(point)
     strength = objective.gauge.strength if objective.gauge else 0.0
-    U, s, V = pairs_above(_outside(slope, point), strength * (1 + 1e-6), max(8, point.A.shape[1]))
-    return Descent(objective, base, _grown(objective, point, (U, s - strength, V))) if len(s) else None
+    least = strength * (1 + 1e-6) + _noise(objective, base)
+    U, s, V = pairs_above(_outside(slope, point), least, max(8, point.A.shape[1]))
+    return Descent(objective, base, _grown(objective, base, point, (U, s - strength, V))) if len(s) else None
 
 
-def _grown(objective: Objective, point: Product, missing: Triple) -> Product:
-    """With new columns: along - U V' of each missing pair F falls, at first by its s."""
+def _noise(objective: Objective, base: Baseline) -> float:
+    """What the rounding of sums that should cancel leaves of the mean row: a slope as small as that tells nothing."""
+    return float(np.finfo(objective.dtype).eps) * float(np.linalg.norm(base.center(objective)))
+
+
+def _grown(objective: Objective, base: Baseline, point: Product, missing: Triple) -> Product:
+    """With new columns: along - U V' of each missing pair F falls, at first by its s; b keeps the mean scores."""
     U, s, V = missing
+    if not len(s):
+        return point
     roots = np.sqrt(s)
-    t = np.sqrt(_length(objective, point, (-U * roots, roots, V * roots)))
-    A, B = np.hstack([point.A, -t * U * roots]), np.hstack([point.B, t * V * roots])
-    return Product(A.astype(objective.dtype), B.astype(objective.dtype), point.b)
+    t = np.sqrt(_length(objective, base, point, (-U * roots, roots, V * roots)))
+    A, B = -t * U * roots, t * V * roots
+    b = point.b - B @ (A.T @ base.center(objective))
+    wide_A, wide_B = (np.hstack(pair).astype(objective.dtype) for pair in ((point.A, A), (point.B, B)))
+    return Product(wide_A, wide_B, b)
 
 
 def _penalty(objective: Objective, point: Product) -> float:
@@ -143,8 +159,8 @@ def _outside(G: Floats, point: Product) -> Floats:
     return out
 
 
-def _length(objective: Objective, point: Product, triple: Triple) -> float:
-    """The t for which F(W + t A B') is about the least.
+def _length(objective: Objective, base: Baseline, point: Product, triple: Triple) -> float:
+    """The t for which F(W + t A B') is about the least, with a b that keeps the scores of the mean row.
 
     The slope of F along A B' is known, that of the penalty included; how F is bent is seen on some of the rows.
     """
@@ -152,7 +168,7 @@ def _length(objective: Objective, point: Product, triple: Triple) -> float:
     rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
     X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
     S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
-    D = (X @ A.astype(objective.dtype)) @ B.T.astype(objective.dtype)
+    D = ((X - base.center(objective)) @ A @ B.T).astype(objective.dtype)
     share, squares = max(float(p.sum()), 1e-300), float(np.sum(roots**4))
     loss = objective.rows.loss
     along = -squares - float(p @ np.einsum("nk,nk->n", D, loss.value_and_gradient(S, y)[1])) / share
@@ -162,8 +178,10 @@ def _length(objective: Objective, point: Product, triple: Triple) -> float:
         return sample + t * along + t * t * objective.ridge.strength * squares
 
     slowest = loss.curvature * float(np.mean(D * D)) * objective.k
-    t = squares / slowest / 4 if slowest > 0 else 1.0
+    # Some rows may know nothing of a column; but where F is a parabola, it falls by half of what its slope promises.
+    most = 2 * abs(base.loss) / squares
+    t = min(squares / slowest / 4, most) if slowest > 0 else most
     last = value(t)
-    while (next_value := value(2 * t)) < last:
+    while 2 * t <= most and (next_value := value(2 * t)) < last:
         t, last = 2 * t, next_value
     return t

@@ -31,7 +31,7 @@ class Descent:
 
     def __init__(self, objective: Objective, base: Baseline, point: Product):
         sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
-        units = _units(sample, base.mean if objective.fit_intercept else np.zeros(objective.d), point)
+        units = _units(sample, base.center(objective), point)
         self.function = FactoredLoss(objective, units)
         self.x = self.function.pack(point.A, point.B, point.b)
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
@@ -111,7 +111,7 @@ def sizes(point: Product) -> Doubles:
 def _first_length(function: FactoredLoss, x: Doubles, gradient: Doubles) -> float:
     """To where a function, bent as this one is, would be lowest along a gradient; a tenth of x where it is not bent."""
     most, size = 0.1 * float(np.linalg.norm(x)), float(np.linalg.norm(gradient))
-    if not size > 0:
+    if not min(size, most) > 0:
         return most
     t = _NEAR * most / size
     bend = float(gradient @ (function(x)[1] - function(x - t * gradient)[1])) / t
