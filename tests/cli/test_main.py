@@ -1,5 +1,6 @@
 """What holds for every command."""
 
+import os
 import subprocess
 import sys
 
@@ -114,3 +115,41 @@ def test_a_command_works_where_all_streams_are_closed(tmp_path):
     command = ["sh", "-c", 'exec "$0" "$@" 0<&- 1>&- 2>&-', sys.executable, "-c", inner, "compress", npy]
     subprocess.run([*command, "--kind", "scalar", "-o", store], check=True, timeout=60)
     assert manyclass.open_store(store).shape == (4, 8)
+
+
+def process(*words, stdout, **more):
+    """A command in a process of its own, which prints to a file or pipe; how it ended."""
+    command = [sys.executable, "-c", "from manyclass.cli.main import main; main()", *words]
+    env = {**os.environ, **more}
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=env, check=False)
+
+
+@pytest.mark.parametrize(("json", "unbuffered"), [("--json", ""), ("--json", "1"), (None, "")])
+@pytest.mark.parametrize("command", ["predict", "info", "verify"])
+def test_a_reader_who_has_read_enough_ends_a_command_quietly_with_its_own_code(tmp_path, command, json, unbuffered):
+    X, y = np.eye(4, dtype=np.float32).repeat(500, 0), np.arange(4).repeat(500)
+    store = manyclass.write_store(tmp_path / "x.store", X)
+    if command == "predict":
+        manyclass.StochasticClassifier(max_epochs=1, random_state=0).fit(X, y).save(tmp_path / "m")
+    if command == "verify":
+        next(store.path.glob("X-*")).write_bytes(b"short")
+    words = [command, *([tmp_path / "m"] if command == "predict" else []), store.path, *([json] if json else [])]
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = process(*words, stdout=writer, PYTHONUNBUFFERED=unbuffered)
+    os.close(writer)
+    assert ended.returncode == (1 if command == "verify" else 0)
+    assert [line for line in ended.stderr.splitlines() if "rows more" not in line] == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no device that is full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_disk_without_room_for_the_results_is_one_sentence(tmp_path, unbuffered):
+    np.save(tmp_path / "x.npy", np.ones((4, 2)))
+    with open("/dev/full", "w") as full:
+        ended = process("info", tmp_path / "x.npy", "--json", stdout=full, PYTHONUNBUFFERED=unbuffered)
+    assert (ended.returncode, ended.stderr) == (1, "manyclass: no space left on device\n")
+
+
+def test_a_pipe_that_breaks_elsewhere_is_a_failure(run, monkeypatch):
+    assert run_failing(run, monkeypatch, BrokenPipeError(32, "Broken pipe")).code == failures.FAILED

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
+from manyclass.cli.failures import while_read
+
 
 def print_columns(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """The first column is words, the others stand to the right as numbers do."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
+
+    from manyclass.cli.screen import Screen
 
     table = Table(box=None, pad_edge=False, header_style="cyan")
     for i, name in enumerate(names):
@@ -15,6 +18,7 @@ def print_columns(title: str, names: Sequence[str], rows: Iterable[Sequence[str]
     for row in rows:
         # As Text, since a name of a file may look like markup.
         table.add_row(*map(Text, row))
-    console = Console(highlight=False)
-    console.print(Text(title, style="bold"), soft_wrap=True)
-    console.print(table)
+    console = Screen()
+    with while_read():
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        console.print(table)

@@ -1,9 +1,12 @@
 """How a command ends: 0 good, 1 failed, 2 wrong usage, 130 interrupted; and what it says when it fails."""
 
 import functools
+import os
+import select
 import sys
-from collections.abc import Callable
-from typing import ParamSpec
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TextIO
 
 from manyclass._atomic import TEMPORARY
 
@@ -40,6 +43,42 @@ def sentence(error: BaseException) -> str:
     return words
 
 
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Print results for as long as somebody reads them: that `head -1` has read enough is no failure of a command."""
+    try:
+        yield
+    except BrokenPipeError:
+        if not results_unread():
+            raise
+
+
+def results_unread() -> bool:
+    """Whether nobody reads the results any more; what is left of them goes nowhere then, and nothing is said of it."""
+    broken = _is_broken(sys.stdout)
+    if broken:
+        drop_results()
+    return broken
+
+
+def drop_results() -> None:
+    """Let what is printed and not yet written go nowhere, of which Python would complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _is_broken(stream: TextIO) -> bool:
+    """Whether a stream is a pipe that was closed at its other end; by asking, since what is not buffered is lost."""
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):
+        return False
+    pipe = select.poll()
+    pipe.register(number, select.POLLOUT)
+    return any(event & select.POLLERR for _, event in pipe.poll(0))
+
+
 def reported(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A command whose known errors become one line and an exit code; `interrupted` is what Ctrl-C leaves."""
 
@@ -51,9 +90,12 @@ def reported(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None
             except KeyboardInterrupt:
                 complain(f"interrupted; {interrupted}")
                 raise SystemExit(INTERRUPTED) from None
+            except BrokenPipeError:
+                # Not that of results, see while_read, but perhaps that of progress: there may be nobody to complain to.
+                raise SystemExit(FAILED) from None
             except KNOWN as error:
                 # An import that the interpreter refuses is a defect; the library refuses by a sentence without a name.
-                if isinstance(error, BrokenPipeError) or getattr(error, "name", None):
+                if getattr(error, "name", None):
                     raise
                 complain(sentence(error))
                 raise SystemExit(FAILED) from None

@@ -18,6 +18,21 @@ def main() -> None:
         # Before or after a command; one that is interrupted itself says what it leaves.
         complain("interrupted")
         sys.exit(INTERRUPTED)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    # Here, since at the end of the process Python would complain in its own words, of a reader who has left too.
+    from manyclass.cli.failures import FAILED, complain, drop_results, results_unread, sentence
+
+    try:
+        if not results_unread():
+            sys.stdout.flush()
+    except OSError as error:
+        complain(sentence(error))
+        drop_results()
+        sys.exit(FAILED)
 
 
 def _fill_streams() -> None:

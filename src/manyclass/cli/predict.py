@@ -11,7 +11,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from manyclass.cli.failures import FAILED, complain, reported
+from manyclass.cli.failures import FAILED, complain, reported, while_read
 from manyclass.cli.output import print_columns
 from manyclass.cli.paths import expanded
 
@@ -53,8 +53,9 @@ def predict(
         if out is not None:
             _write(out.expanduser(), found)
         elif json:
-            for prediction in found:
-                print(js.dumps(prediction.plain()))
+            with while_read():
+                for prediction in found:
+                    print(js.dumps(prediction.plain()))
         else:
             _show(found)
     if unread:
