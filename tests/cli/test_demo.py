@@ -257,7 +257,9 @@ def test_short_names_are_distinct():
 
 def measured(**changes):
     """A result of the demo with accuracies to be told of."""
-    tuning = [{"value": value, "accuracy": share} for value, share in ((1.0, 0.7), (16.0, 0.9), (499.0, 0.8))]
+    tuning = [
+        {"value": value, "accuracy": share} for value, share in ((1.0, 0.7), (4.0, None), (16.0, 0.9), (499.0, 0.8))
+    ]
     shares = {"ovr": 0.9, "ovr-unweighted": 0.8, "softmax": 0.85, "trace": 0.88, **changes}
     runs = [
         {"name": name, "top_1": share, "rows": 2500, "bytes": 1000, "beta": 16.0, "rank": 30, "tuning": tuning}

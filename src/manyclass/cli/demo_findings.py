@@ -58,7 +58,8 @@ def _beta(tuned: dict[str, Any], plain: dict[str, Any]) -> str:
 
 
 def _tried(tuning: list[dict[str, Any]]) -> str:
-    """What beta is worth on validation."""
+    """What beta is worth on validation, of the values with which the fit did not diverge."""
+    tuning = [one for one in tuning if one["accuracy"] is not None]
     if not tuning:
         return ""
     low, high = (choose(tuning, key=lambda one: one["accuracy"]) for choose in (min, max))
