@@ -1,5 +1,6 @@
 """A quantizer that learns from some of the pictures, before the rows of all are written as its codes."""
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -16,7 +17,12 @@ Known = dict[int, list[Outcome]]  # by the position of the first picture of a ch
 
 
 def learned(
-    quantizer: Quantizer | None, kept: Quantizer | None, encoding: Encoding, sample: int | None, seed: int
+    quantizer: Quantizer | None,
+    kept: Quantizer | None,
+    encoding: Encoding,
+    sample: int | None,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Quantizer | None, Known]:
     """The quantizer to write with, and the codes of the pictures that it learned from.
 
@@ -24,7 +30,7 @@ def learned(
     """
     if quantizer is None or kept is not None or is_fitted(quantizer):
         return (kept if quantizer is not None and kept is not None else quantizer), {}
-    sampled = _sampled(encoding, sample_size(encoding.encoder.n_features_out_, sample), seed)
+    sampled = _sampled(encoding, sample_size(encoding.encoder.n_features_out_, sample), seed, progress)
     rows = [outcome.row for outcomes in sampled.values() for outcome in outcomes if outcome.row is not None]
     if not rows:
         first = next(iter(sampled.values()))[0]
@@ -52,15 +58,18 @@ def is_fitted(quantizer: Any) -> bool:
         return False
 
 
-def _sampled(encoding: Encoding, n_rows: int, seed: int) -> Known:
+def _sampled(encoding: Encoding, n_rows: int, seed: int, progress: Callable[[int, int], None] | None = None) -> Known:
     """Pictures drawn at random, until they have so many rows or there are no more."""
     chunks = encoding.chunks()
     order = np.random.default_rng(seed).permutation(len(chunks)).tolist()
     found: Known = {}
-    count = 0
+    count = seen = 0
     for outcomes in encoding.outcomes([chunks[i] for i in order]):
         found[outcomes[0].position] = outcomes
         count += sum(outcome.row is not None for outcome in outcomes)
+        seen += len(outcomes)
+        if progress:
+            progress(seen, len(encoding.images))
         if count >= n_rows:
             break
     return found

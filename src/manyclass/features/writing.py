@@ -68,7 +68,7 @@ def write_features(
     encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), limit)
     identity = run_identity(encoding, names, quantizer, sample, seed)
     kept = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
-    fitted, known = learned(quantizer, kept.quantizer, encoding, sample, seed)
+    fitted, known = learned(quantizer, kept.quantizer, encoding, sample, seed, progress)
     encoding = replace(encoding, quantizer=fitted)
     width = None if fitted else encoder.n_features_out_
     with StoreWriter(path, width, quantizer=fitted, identity=identity, overwrite=overwrite, resume=resume) as writer:
@@ -95,8 +95,13 @@ def _stream(
     n, start = len(encoding.images), log.position_after(writer.rows_done)
     writer.reserve(n)
     add = writer.append_codes if encoding.quantizer else writer.append
-    if progress:
-        progress(start, n)
+    size = len(encoding.chunks()[0])
+
+    def tell(position: int) -> None:
+        if progress:  # pictures that the quantizer learned from are done as well
+            progress(min(n, position + size * len(known)), n)
+
+    tell(start)
     for outcomes in _outcomes(encoding, known, start):
         for outcome in outcomes:
             if outcome.reason is not None:
@@ -106,8 +111,7 @@ def _stream(
         rows = [outcome.row for outcome in outcomes if outcome.row is not None]
         if rows:
             add(np.stack(rows))
-        if progress:
-            progress(outcomes[-1].position + 1, n)
+        tell(outcomes[-1].position + 1)
 
 
 def _outcomes(encoding: Encoding, known: dict[int, list[Outcome]], start: int) -> Iterator[list[Outcome]]:
