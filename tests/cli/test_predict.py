@@ -168,3 +168,10 @@ def test_help_teaches(run):
     out = run("predict", "--help").out
     for word in ("--top", "--encoder", "--json", "Example: manyclass predict"):
         assert word in out
+
+
+def test_one_row_is_shown_with_a_line_for_each_class(run, models, tmp_path):
+    np.save(tmp_path / "one.npy", rows()[0][:1])
+    lines = run("predict", models / "hinge", tmp_path / "one.npy", "--top", 3).out.splitlines()
+    assert len(lines) == 4
+    assert lines[1].split()[0] == "owl"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from manyclass.cli.failures import FAILED, complain, reported, while_read
-from manyclass.cli.output import print_columns
+from manyclass.cli.output import print_columns, print_table
 from manyclass.cli.paths import expanded
 
 _SHOWN = 20
@@ -75,13 +75,13 @@ class Prediction:
         """For JSON."""
         return vars(self)
 
-    def words(self) -> list[str]:
-        """The name, and each class with how likely or how high it is."""
+    def words(self) -> list[tuple[str, str]]:
+        """Each class, and how likely or how high it is."""
         if self.probabilities is None:
             said = (f"{score:.3f}" for score in self.scores)
         else:
             said = (f"{probability:.1%}" for probability in self.probabilities)
-        return [self.name, *(f"{label} {word}" for label, word in zip(self.classes, said, strict=True))]
+        return list(zip(self.classes, said, strict=True))
 
 
 def _predictions(run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Any) -> Iterator[Prediction]:
@@ -116,8 +116,11 @@ def _of_block(model: Any, block: Any, top: int) -> Iterator[Prediction]:
 def _show(found: Iterable[Prediction]) -> None:
     rows = iter(found)
     shown = list(islice(rows, _SHOWN))
-    if shown:
-        print_columns(["", *map(str, range(1, len(shown[0].classes) + 1))], [one.words() for one in shown])
+    if len(shown) == 1:
+        print_table(shown[0].name, shown[0].words())
+    elif shown:
+        lines = [[one.name, *map(" ".join, one.words())] for one in shown]
+        print_columns(["", *map(str, range(1, len(shown[0].classes) + 1))], lines)
     left = sum(1 for _ in rows)
     if left:
         complain(f"{left:,} rows more; see them all with -o predictions.csv or --json")
