@@ -5,15 +5,15 @@ one thread here, and threads of ours share out blocks whose size depends on noth
 """
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache, lru_cache
 from threading import Lock, local
 from typing import Any, TypeVar
 
+from manyclass._in_turn import in_turn
 from manyclass._threads import get_threads
 
 T = TypeVar("T")
@@ -102,19 +102,13 @@ def threads_here(nbytes: int) -> int:
 
 
 def _on_threads(n_threads: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:
-    pool, pending = _pool(n_threads), deque[Future[R]]()
-    try:
-        for item in items:
-            # A copy of the context carries np.errstate and `threads` to the other thread.
-            pending.append(pool.submit(copy_context().run, work, item))
-            if len(pending) > n_threads:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        for future in pending:
-            future.cancel()
-        wait(pending)
+    pool = _pool(n_threads)
+
+    def submit(item: T) -> Future[R]:
+        # A copy of the context carries np.errstate and `threads` to the other thread.
+        return pool.submit(copy_context().run, work, item)
+
+    return in_turn(submit, items, n_threads)
 
 
 @lru_cache(maxsize=1)

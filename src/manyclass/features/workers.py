@@ -12,9 +12,8 @@ import os
 import signal
 import sys
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
@@ -22,6 +21,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from manyclass._blas import one_thread
+from manyclass._in_turn import in_turn
 from manyclass.features.silence import silence
 
 T = TypeVar("T")
@@ -52,19 +52,8 @@ class Workers(Generic[T, R]):
 
     def in_order(self, tasks: Iterable[T], lost: Callable[[T], R]) -> Iterator[R]:
         """The result of every task, in their order; `lost(task)` for one in which two processes died."""
-        pool, pending = ThreadPoolExecutor(self._n, "manyclass"), deque[Future[R]]()
-        try:
-            for task in tasks:
-                pending.append(pool.submit(self.result, task, lost))
-                if len(pending) > self._n * _AHEAD:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            for future in pending:
-                future.cancel()
-            wait(pending)
-            pool.shutdown()
+        with ThreadPoolExecutor(self._n, "manyclass") as pool:
+            yield from in_turn(lambda task: pool.submit(self.result, task, lost), tasks, self._n * _AHEAD)
 
     def result(self, task: T, lost: Callable[[T], R]) -> R:
         """The result of one task."""
