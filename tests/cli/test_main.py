@@ -148,7 +148,8 @@ def test_a_disk_without_room_for_the_results_is_one_sentence(tmp_path, unbuffere
     np.save(tmp_path / "x.npy", np.ones((4, 2)))
     with open("/dev/full", "w") as full:
         ended = process("info", tmp_path / "x.npy", "--json", stdout=full, PYTHONUNBUFFERED=unbuffered)
-    assert (ended.returncode, ended.stderr) == (1, "manyclass: no space left on device\n")
+    words = "manyclass: the disk is full; make room and give the same command again\n"
+    assert (ended.returncode, ended.stderr) == (1, words)
 
 
 def test_a_pipe_that_breaks_elsewhere_is_a_failure(run, monkeypatch):

@@ -1,5 +1,6 @@
 """manyclass train, as a user meets it."""
 
+import errno
 import json
 import os
 import signal
@@ -439,3 +440,19 @@ def test_a_folder_of_something_else_is_told_for_what_it_is(run, data, tmp_path, 
         outcome = run(*command, tmp_path / folder)
         assert outcome.code == 1
         assert way_out in outcome.err
+
+
+def test_a_full_disk_is_one_sentence_and_the_run_that_is_to_be_replaced_stays(run, tmp_path, monkeypatch):
+    data = store(tmp_path / "x.store")
+    assert run("train", data, "-o", tmp_path / "run", *QUICK).code == 0
+    before = bits(tmp_path / "run")
+
+    def full(self, path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(mc.StochasticClassifier, "save", full)
+    outcome = run("train", data, "-o", tmp_path / "run", *QUICK, "--overwrite", "--seed", 1)
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == "manyclass: the disk is full; make room and give the same command again"
+    assert bits(tmp_path / "run") == before
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["seed"] == 0

@@ -1,5 +1,6 @@
 """How a command ends: 0 good, 1 failed, 2 wrong usage, 130 interrupted; and what it says when it fails."""
 
+import errno
 import functools
 import os
 import select
@@ -33,6 +34,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         reason = error.strerror[:1].lower() + error.strerror[1:]
         path = error.filename2 or error.filename  # of a copy, what could not be written is the news
+        if error.errno == errno.ENOSPC and not path:
+            return "the disk is full; make room and give the same command again"
         # Files are written under another name first, which users never gave.
         return f"{str(path).removesuffix(TEMPORARY)}: {reason}" if path else reason
     if isinstance(error, MemoryError):
