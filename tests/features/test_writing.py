@@ -227,6 +227,20 @@ def test_what_cannot_encode_is_refused(tmp_path):
         mc.write_features(tmp_path / "a.store", many_images(), object())
 
 
+def test_a_picture_that_crashes_its_process_costs_none_of_those_that_are_coded_with_it(tmp_path):
+    class Crashing(Means):
+        def encode(self, image):
+            if len(image) == 23:
+                os.kill(os.getpid(), signal.SIGSEGV)
+            return super().encode(image)
+
+    fitted = mc.ScalarQuantizer().fit(np.random.default_rng(0).random((50, 12)))
+    run = mc.write_features(tmp_path / "a.store", many_images(), Crashing(), quantizer=fitted)
+    assert [entry.position for entry in run.skipped] == [i for i in range(40) if i % 7 == 3]
+    kept = [Means().encode(image) for image in many_images() if len(image) != 23]
+    assert_array_equal(run.store.X.toarray(), fitted.encode(np.array(kept)).toarray())
+
+
 def test_a_process_that_others_ended_is_replaced_and_its_picture_is_kept(tmp_path):
     class Unlucky(Means):
         def encode(self, image):
