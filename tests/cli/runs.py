@@ -6,6 +6,15 @@ import manyclass as mc
 
 CLASSES = ["owl", "cat", "dog", "bee", "ant", "fox"]
 QUICK = ("--max-epochs", 6, "--step", 0.05, "--beta", 3)
+OBJECTIVES = {
+    "ovr": QUICK,
+    "multiclass": ("--objective", "multiclass", "--max-epochs", 5, "--step", 0.05),
+    "ranking": ("--objective", "ranking", "--max-epochs", 5, "--step", 0.05),
+    "warp": ("--objective", "warp", "--max-epochs", 5, "--step", 0.05),
+    "softmax": ("--objective", "softmax", "--max-epochs", 5, "--step", 0.5),
+    "trace": ("--objective", "trace", "--trace", 0.01, "--tolerance", 0.01),
+    "path": ("--objective", "trace", "--tune", "path", "--traces", 3, "--ridges", "0.01,0.001", "--tolerance", 0.01),
+}
 
 
 def rows(seed=0, k=6, d=8, n=30):
