@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(wildcard native/* native/python/*)
+NATIVE := $(wildcard native/*.* native/python/*.*)
 
 .PHONY: demo test slow clone lint format docs bench results clean
 
@@ -22,11 +22,13 @@ clone: $(VENV)/.installed
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(NATIVE)
 	$(BIN)/mypy
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(NATIVE)
 
 # Pages, a reference and a gallery, in build/docs; a warning is an error.
 docs: $(VENV)/.docs

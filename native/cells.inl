@@ -119,6 +119,5 @@ static inline void sift_patch(const float* cells, size_t down, size_t right, con
 
 static void sift(const float* cells, size_t down, size_t right, size_t stride, size_t count, const float* window,
                  float least, int root, float* out) {
-  for (size_t p = 0; p < count; ++p)
-    sift_patch(cells + p * stride, down, right, window, least, root, out + p * 128);
+  for (size_t p = 0; p < count; ++p) sift_patch(cells + p * stride, down, right, window, least, root, out + p * 128);
 }

@@ -35,8 +35,8 @@ typedef int32_t Ints __attribute__((vector_size(LANES * 4)));
 
 // The nearest of `padded` centroids to each of R rows; W is the width where it is known, 0 elsewhere.
 template <int W, int R>
-static inline void nearest(const float* x, size_t x_stride, float scale, const float* turned, size_t padded, size_t width,
-                           float* distance, int32_t* index) {
+static inline void nearest(const float* x, size_t x_stride, float scale, const float* turned, size_t padded,
+                           size_t width, float* distance, int32_t* index) {
   const size_t w = W ? W : width;
   Floats best[R];
   Ints which[R];

@@ -128,8 +128,7 @@ void find_crowded(const Compressed& X, std::uint8_t* crowded, size_t threads) {
         for (size_t q = 0; q < blocks; ++q) ++seen[q][X.codes[i * X.blocks + q0 + q]];
       for (size_t q = 0; q < blocks; ++q) {
         bool found = false;
-        for (size_t c = 0; c < X.centroids; ++c)
-          found |= seen[q][c] > LONGEST && !zero[(q0 + q) * X.centroids + c];
+        for (size_t c = 0; c < X.centroids; ++c) found |= seen[q][c] > LONGEST && !zero[(q0 + q) * X.centroids + c];
         crowded[stretch * X.blocks + q0 + q] = found;
       }
     }
@@ -188,8 +187,8 @@ class Sums {
 
   void fold(size_t q0, size_t blocks) {
     for (size_t q = 0; q < blocks; ++q) {
-      loops_.fold(X_.codebooks + (q0 + q) * X_.centroids * X_.width, X_.centroids, X_.width,
-                  totals_.get() + q * entry_, tile_.size, folded_.get());
+      loops_.fold(X_.codebooks + (q0 + q) * X_.centroids * X_.width, X_.centroids, X_.width, totals_.get() + q * entry_,
+                  tile_.size, folded_.get());
       double* out = out_.get() + q * X_.width * tile_.size;
       for (size_t j = 0; j < X_.width * tile_.size; ++j) out[j] += folded_[j];
     }
@@ -272,8 +271,8 @@ size_t encode(const float* x, const Compressed& books, size_t n, std::uint8_t* c
   return bad.load();
 }
 
-void mix(const float* x, size_t n, size_t d, const float* mixer, size_t size, size_t padded, size_t first, size_t groups,
-         float* out, size_t threads) {
+void mix(const float* x, size_t n, size_t d, const float* mixer, size_t size, size_t padded, size_t first,
+         size_t groups, float* out, size_t threads) {
   constexpr size_t ROWS = 256;
   parallel_for((n + ROWS - 1) / ROWS, threads, [&](size_t task, size_t) {
     const size_t i = task * ROWS;

@@ -7,8 +7,8 @@
 
 namespace manyclass {
 
-const Kernels& kernels();                   // the level in force
-std::vector<std::string> levels();          // what this processor can run, slowest first
-void set_level(const std::string& level);   // throws std::invalid_argument for one that it cannot
+const Kernels& kernels();                  // the level in force
+std::vector<std::string> levels();         // what this processor can run, slowest first
+void set_level(const std::string& level);  // throws std::invalid_argument for one that it cannot
 
 }  // namespace manyclass

@@ -54,7 +54,8 @@ Choice choose(Rival kind, const float* z, size_t y, size_t k, std::uint64_t seed
 
 }  // namespace
 
-void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std::uint64_t* draws, std::int32_t* rivals) {
+void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std::uint64_t* draws,
+                 std::int32_t* rivals) {
   for (size_t i = 0; i < n; ++i) rivals[i] = std::int32_t(draw_other(draws[i], 0, y[i], k));
 }
 
@@ -106,8 +107,8 @@ void score_two(const float* X, size_t n, size_t d, const float* W, size_t k, con
   });
 }
 
-void move_two(const float* X, size_t n, size_t d, float* W, size_t k, const std::int32_t* y,
-              const std::int32_t* rivals, const float* pulls, size_t threads) {
+void move_two(const float* X, size_t n, size_t d, float* W, size_t k, const std::int32_t* y, const std::int32_t* rivals,
+              const float* pulls, size_t threads) {
   const Kernels& loops = kernels();
   const size_t parts = std::min(std::max<size_t>(threads, 1), k);
   parallel_for(parts, parts, [&](size_t part, size_t) {

@@ -19,7 +19,8 @@ constexpr size_t ENTRIES = 256;
 struct Kernels {
   const char* level;
 
-  // tables (blocks, ENTRIES, tile): tables[q, c, :] = sum_j codebooks[q, c, j] * panel[q * width + j, :]                       for `blocks` blocks
+  // tables (blocks, ENTRIES, tile): tables[q, c, :] = sum_j codebooks[q, c, j] * panel[q * width + j, :] for `blocks`
+  // blocks
   void (*make_tables)(const float* codebooks, size_t blocks, size_t centroids, size_t width, const float* panel,
                       int tile, float* tables);
 
@@ -28,9 +29,10 @@ struct Kernels {
   void (*gather_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables, int tile,
                      float* sums);
 
-  // sums (blocks, ENTRIES, tile): sums[q, codes[i, q], :] += values[i, :];  rows of values are `value_stride` floats apart
-  void (*scatter_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
-                      const float* values, size_t value_stride, int tile, float* sums);
+  // sums (blocks, ENTRIES, tile): sums[q, codes[i, q], :] += values[i, :];  rows of values are `value_stride` floats
+  // apart
+  void (*scatter_add)(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* values,
+                      size_t value_stride, int tile, float* sums);
 
   // total[i] += part[i]; part[i] = 0
   void (*move_into)(float* part, size_t count, float* total);
@@ -39,14 +41,14 @@ struct Kernels {
   void (*fold)(const float* codebook, size_t centroids, size_t width, const float* sums, int tile, float* out);
 
   // out[i, :] = the first d numbers of the concatenation over q of codebooks[q, codes[i, q]]
-  void (*decode)(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,
-                 size_t width, size_t d, float* out);
+  void (*decode)(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids, size_t width,
+                 size_t d, float* out);
 
   // codes[i] = argmin_c sum_j (scale * x[i, j] - turned[j, c])^2, the smallest c among equals;  for one block
   // `turned` is (width, padded) with padded a multiple of 16. Returns the first row whose distance is not a finite
   // number, or n.
-  size_t (*assign)(const float* x, size_t n, size_t x_stride, float scale, const float* turned, size_t padded, size_t width,
-                   uint8_t* codes, size_t code_stride);
+  size_t (*assign)(const float* x, size_t n, size_t x_stride, float scale, const float* turned, size_t padded,
+                   size_t width, uint8_t* codes, size_t code_stride);
 
   // out[i, g * size + c] = sum_j x[i, g * size + j] * mixer[j, c]  for c < size;  rows of x and out are `stride` apart
   void (*mix)(const float* x, size_t n, size_t stride, size_t groups, const float* mixer, size_t size, size_t padded,
@@ -71,7 +73,8 @@ struct Kernels {
                       const float* limits, float* scores, uint32_t* masks);
 
   // scores (n, padded): scores[i, c] = offsets[c] + sum_j rows[i, j] * (linear[j, c] + rows[i, j] * square[j, c]), with
-  // panels (padded / 16, d, 2, 16) that hold linear and square for 16 centers at a time; rows of rows are `stride` apart
+  // panels (padded / 16, d, 2, 16) that hold linear and square for 16 centers at a time; rows of rows are `stride`
+  // apart
   void (*mixture_scores)(const float* rows, size_t n, size_t stride, size_t d, const float* panels,
                          const float* offsets, size_t padded, float* scores);
 
@@ -82,7 +85,8 @@ struct Kernels {
   // index = all c with s[c] >= max(s) - margin, ascending; returns how many. There is room for all; NaN are left out.
   size_t (*near_top)(const float* s, size_t padded, float margin, int32_t* index);
 
-  // out[t] = sum_j ((x[j] - means[c, j]) * rates[c, j])^2 / 2 with c = index[t];  width is a multiple of 16 here and below
+  // out[t] = sum_j ((x[j] - means[c, j]) * rates[c, j])^2 / 2 with c = index[t];  width is a multiple of 16 here and
+  // below
   void (*half_squares)(const float* x, size_t width, const float* means, const float* rates, const int32_t* index,
                        size_t count, float* out);
 

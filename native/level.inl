@@ -14,7 +14,8 @@ namespace {
 }  // namespace
 
 extern const Kernels TABLE;
-const Kernels TABLE = {LEVEL_NAME, make_tables, gather_add, scatter_add, move_into, fold, decode, assign, mix,
-                       dot, add_multiple, softmax, SEARCH_PANEL, SEARCH_NARROW, search_rows,
-                       mixture_scores, word_scores, near_top, half_squares, add_moments, vote, pool, blend, sift};
+const Kernels TABLE = {
+    LEVEL_NAME,  make_tables, gather_add,   scatter_add, move_into,    fold,          decode,      assign,
+    mix,         dot,         add_multiple, softmax,     SEARCH_PANEL, SEARCH_NARROW, search_rows, mixture_scores,
+    word_scores, near_top,    half_squares, add_moments, vote,         pool,          blend,       sift};
 }  // namespace manyclass

@@ -11,9 +11,9 @@
 namespace manyclass {
 namespace {
 
-constexpr std::size_t COLUMNS = 16;   // of a panel, as the loops have it
-constexpr std::size_t BLOCK = 960;    // rows whose moments are added up in float32
-constexpr std::size_t SCORED = 96;    // of these, rows that are scored at once
+constexpr std::size_t COLUMNS = 16;  // of a panel, as the loops have it
+constexpr std::size_t BLOCK = 960;   // rows whose moments are added up in float32
+constexpr std::size_t SCORED = 96;   // of these, rows that are scored at once
 
 std::size_t padded(std::size_t n) { return (n + COLUMNS - 1) / COLUMNS * COLUMNS; }
 
@@ -37,8 +37,8 @@ class Centers {
  public:
   Centers(const float* means, const float* rates, std::size_t k, std::size_t d)
       : k(k), d(d), width(padded(d)), columns(padded(k)), means(widened(means, k, d)),
-        rates(rates ? widened(rates, k, d) : allocate<float>(k * padded(d))),
-        offsets(allocate<float>(padded(k))), panels(allocate<float>(padded(k) * d * (rates ? 2 : 1))) {
+        rates(rates ? widened(rates, k, d) : allocate<float>(k * padded(d))), offsets(allocate<float>(padded(k))),
+        panels(allocate<float>(padded(k) * d * (rates ? 2 : 1))) {
     if (!rates) std::fill_n(this->rates.get(), k * width, 1.0f);
     std::fill_n(offsets.get(), columns, -std::numeric_limits<float>::max());
     std::fill_n(panels.get(), columns * d * (rates ? 2 : 1), 0.0f);
@@ -66,8 +66,8 @@ class Centers {
 class Block {
  public:
   explicit Block(const Centers& centers)
-      : centers_(centers), rows(allocate<float>(BLOCK * centers.width)), starts_(centers.k + 1),
-        first_(centers.width), second_(centers.width) {
+      : centers_(centers), rows(allocate<float>(BLOCK * centers.width)), starts_(centers.k + 1), first_(centers.width),
+        second_(centers.width) {
     std::fill_n(rows.get(), BLOCK * centers.width, 0.0f);
   }
 
@@ -128,8 +128,8 @@ class Block {
 class Posteriors {
  public:
   Posteriors(const Kernels& loops, const Centers& centers, const float* logs, float margin)
-      : loops_(loops), centers_(centers), logs_(logs), margin_(margin), scores_(allocate<float>(SCORED * centers.columns)),
-        index_(centers.columns), exact_(centers.columns) {}
+      : loops_(loops), centers_(centers), logs_(logs), margin_(margin),
+        scores_(allocate<float>(SCORED * centers.columns)), index_(centers.columns), exact_(centers.columns) {}
 
   // Shares of n rows; returns the first that has no finite density, or n.
   std::size_t add(Block& block, std::size_t n, double& total) {
@@ -179,8 +179,8 @@ void for_blocks(const Cells& cells, const Work& work) {
 }  // namespace
 
 std::int64_t mixture_sums(const float* X, std::size_t d, const Cells& cells, const float* means, const float* rates,
-                          const float* logs, std::size_t k, float margin, double* counts, double* first,
-                          double* second, double* total) {
+                          const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
+                          double* total) {
   const Kernels& loops = kernels();
   Centers centers(means, rates, k, d);
   for (std::size_t c = 0; c < k; ++c) centers.offsets[c] = float(logs[c] - centers.lay_out(c, true));

@@ -1,4 +1,5 @@
-// Rows gathered around the Gaussians of a mixture, or around words: posteriors and moments, the nearest word, residuals.
+// Rows gathered around the Gaussians of a mixture, or around words: posteriors and moments, the nearest word,
+// residuals.
 //
 // Rows of X (n, d) are taken in the order of `order`; those of cell g are order[starts[g]] to order[starts[g + 1] - 1].
 // Every call is the work of one thread, and what a row gives depends on nothing but the row.
@@ -19,8 +20,8 @@ struct Cells {
 //   total += sum_i log sum_c exp(...)
 // Shares below exp(-margin) of the largest are left out. Returns the first row that has no finite density, or -1.
 std::int64_t mixture_sums(const float* X, std::size_t d, const Cells& cells, const float* means, const float* rates,
-                          const float* logs, std::size_t k, float margin, double* counts, double* first,
-                          double* second, double* total);
+                          const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
+                          double* total);
 
 // labels[i] = argmin_c |x_i - words_c|, the smallest c among equals. Returns the first row whose distance is not a
 // finite number, or -1.

@@ -46,8 +46,8 @@ static void mixture_scores(const float* rows, size_t n, size_t stride, size_t d,
   score_centers<true>(rows, n, stride, d, panels, offsets, padded, scores);
 }
 
-static void word_scores(const float* rows, size_t n, size_t stride, size_t d, const float* panels,
-                        const float* offsets, size_t padded, float* scores) {
+static void word_scores(const float* rows, size_t n, size_t stride, size_t d, const float* panels, const float* offsets,
+                        size_t padded, float* scores) {
   score_centers<false>(rows, n, stride, d, panels, offsets, padded, scores);
 }
 

@@ -56,8 +56,8 @@ static inline uint64_t eight_codes(const uint8_t* codes) {
 // The sum over blocks of the table entries of R rows. Two sums for each row are four or more chains of additions in
 // flight while the tables arrive from the cache.
 template <int L, int R>
-static inline void gather_rows(const uint8_t* codes, size_t code_stride, size_t blocks,
-                               const float* tables, Pack<L>* sums) {
+static inline void gather_rows(const uint8_t* codes, size_t code_stride, size_t blocks, const float* tables,
+                               Pack<L>* sums) {
   constexpr size_t table = ENTRIES * L;
   Pack<L> even[R], odd[R];
   for (int r = 0; r < R; ++r) even[r] = odd[r] = Pack<L>::zero();
@@ -101,8 +101,8 @@ static void gather_add_of(const uint8_t* codes, size_t n, size_t code_stride, si
 }
 
 template <int L>
-static void scatter_add_of(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
-                           const float* values, size_t value_stride, float* sums) {
+static void scatter_add_of(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* values,
+                           size_t value_stride, float* sums) {
   constexpr size_t table = ENTRIES * L;
   for (size_t i = 0; i < n; ++i) {
     __builtin_prefetch(codes + (i + AHEAD) * code_stride);
@@ -164,8 +164,8 @@ static void make_tables(const float* codebooks, size_t blocks, size_t centroids,
   }
 }
 
-static void gather_add(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables,
-                       int tile, float* sums) {
+static void gather_add(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* tables, int tile,
+                       float* sums) {
   switch (tile) {
     case 1: return gather_add_of<1>(codes, n, code_stride, blocks, tables, sums);
     case 4: return gather_add_of<4>(codes, n, code_stride, blocks, tables, sums);
@@ -174,8 +174,8 @@ static void gather_add(const uint8_t* codes, size_t n, size_t code_stride, size_
   }
 }
 
-static void scatter_add(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks,
-                        const float* values, size_t value_stride, int tile, float* sums) {
+static void scatter_add(const uint8_t* codes, size_t n, size_t code_stride, size_t blocks, const float* values,
+                        size_t value_stride, int tile, float* sums) {
   switch (tile) {
     case 1: return scatter_add_of<1>(codes, n, code_stride, blocks, values, value_stride, sums);
     case 4: return scatter_add_of<4>(codes, n, code_stride, blocks, values, value_stride, sums);

@@ -9,7 +9,7 @@
 namespace manyclass {
 namespace {
 
-constexpr std::size_t TASK = 4096;            // rows that a thread takes at a time
+constexpr std::size_t TASK = 4096;              // rows that a thread takes at a time
 constexpr std::size_t GROUP_BYTES = 128 << 10;  // of rows that stay near while all queries pass over them
 
 // Some queries side by side: panel (d, width), zeros where there are no more of them.
@@ -57,8 +57,8 @@ class Search {
       auto row = [&](std::size_t i) { return index ? index[start + i] : std::int64_t(start + i); };
       for (std::size_t i = 0; i < n; ++i) rows_[i] = X + std::size_t(row(i)) * d_;
       for (const Panel& panel : panels_) {
-        loops_.search_rows(rows_.data(), n, d_, panel.values.get(), panel.width, &limits_[panel.first],
-                           scores_.data(), masks_.data());
+        loops_.search_rows(rows_.data(), n, d_, panel.values.get(), panel.width, &limits_[panel.first], scores_.data(),
+                           masks_.data());
         for (std::size_t i = 0; i < n; ++i)
           if (masks_[i]) keep(panel, masks_[i], &scores_[i * panel.width], offset + row(i));
       }

@@ -45,8 +45,8 @@ struct Panel {
   }
 
   template <int N>
-  static inline void tile(const float* const* rows, const float* const* next, size_t d, const float* panel, const float* limits,
-                          float* scores, uint32_t* masks) {
+  static inline void tile(const float* const* rows, const float* const* next, size_t d, const float* panel,
+                          const float* limits, float* scores, uint32_t* masks) {
     Scores total[N];
     score<N>(rows, next, d, panel, total);
     const Scores least = Scores::load(limits);

@@ -1,8 +1,8 @@
 // Systematic sampling: which classes an example is drawn for.
 //
-// Class c has the share [P[c], P[c + 1]) of a line, not longer than 1, and is drawn by an offset u in [0, 1) if its share
-// holds one of the points u, u + 1, u + 2, ...: with a probability that is the length of its share. Nothing is rounded:
-// so many points lie below P as its whole part says, and one more if u lies below what is left of it.
+// Class c has the share [P[c], P[c + 1]) of a line, not longer than 1, and is drawn by an offset u in [0, 1) if its
+// share holds one of the points u, u + 1, u + 2, ...: with a probability that is the length of its share. Nothing is
+// rounded: so many points lie below P as its whole part says, and one more if u lies below what is left of it.
 #pragma once
 #include <algorithm>
 #include <cstddef>

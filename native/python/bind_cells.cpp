@@ -84,9 +84,8 @@ void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t ste
 
 void bind_cells(nb::module_& m) {
   m.def("resample", &resample, nb::arg("image").noconvert(), nb::arg("row_starts").noconvert(),
-        nb::arg("row_weights").noconvert(), nb::arg("column_starts").noconvert(),
-        nb::arg("column_weights").noconvert(), nb::arg("out").noconvert(),
-        "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
+        nb::arg("row_weights").noconvert(), nb::arg("column_starts").noconvert(), nb::arg("column_weights").noconvert(),
+        nb::arg("out").noconvert(), "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
   m.def("orientation_cells", &orientation_cells, nb::arg("image").noconvert(), nb::arg("rows"), nb::arg("columns"),
         nb::arg("profile").noconvert(), nb::arg("cells").noconvert(),
         "Lengths of gradients by 8 directions, pooled; rows and columns are (first, step).");

@@ -30,7 +30,8 @@ void require_sums(const Out<double, 2>& counts, const Out<double, 3>& sums, std:
 
 std::int64_t mixture_sums(const In<float, 2>& X, const Index& order, const Index& starts, const In<float, 2>& means,
                           const In<float, 2>& rates, const In<float, 1>& logs, float margin,
-                          const Out<double, 2>& counts, const Out<double, 3>& first, const Out<double, 3>& second, const Out<double, 1>& total) {
+                          const Out<double, 2>& counts, const Out<double, 3>& first, const Out<double, 3>& second,
+                          const Out<double, 1>& total) {
   const std::size_t k = means.shape(0), d = X.shape(1);
   const manyclass::Cells cells = checked_cells(order, starts, X.shape(0));
   require(k >= 1 && d >= 1 && means.shape(1) == d, "means must have as many columns as X");
@@ -57,8 +58,7 @@ void residual_sums(const In<float, 2>& X, const Index& order, const Index& start
   const manyclass::Cells cells = checked_cells(order, starts, n);
   require(k >= 1 && d >= 1 && words.shape(1) == d, "words must have as many columns as X");
   require(labels.shape(0) == n, "labels must have one entry per row of X");
-  for (std::size_t i = 0; i < n; ++i)
-    require(labels(i) >= 0 && std::size_t(labels(i)) < k, "labels must name words");
+  for (std::size_t i = 0; i < n; ++i) require(labels(i) >= 0 && std::size_t(labels(i)) < k, "labels must name words");
   require_sums(counts, sums, cells.count, k, d);
   nb::gil_scoped_release release;
   manyclass::residual_sums(X.data(), d, cells, labels.data(), words.data(), k, counts.data(), sums.data());

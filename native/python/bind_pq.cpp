@@ -13,8 +13,8 @@ void require(bool holds, const char* sentence) {
 }
 
 Compressed compressed(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, std::size_t d) {
-  const Compressed X{codes.data(),       codebooks.data(),   codes.shape(0), codes.shape(1),
-                     codebooks.shape(1), codebooks.shape(2), d};
+  const Compressed X{
+      codes.data(), codebooks.data(), codes.shape(0), codes.shape(1), codebooks.shape(1), codebooks.shape(2), d};
   require(codebooks.shape(0) == X.blocks, "codes must have one column per codebook");
   require(X.centroids >= 1 && X.centroids <= 256, "codebooks must have 1 to 256 centroids");
   require(X.width >= 1 && d > (X.blocks - 1) * X.width && d <= X.blocks * X.width,
@@ -59,8 +59,8 @@ void decode(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, con
 
 std::size_t encode(const In<float, 2>& x, const In<float, 3>& codebooks, const Out<std::uint8_t, 2>& codes,
                    std::size_t threads) {
-  const Compressed books{nullptr,           codebooks.data(),   x.shape(0), codebooks.shape(0),
-                         codebooks.shape(1), codebooks.shape(2), x.shape(1)};
+  const Compressed books{
+      nullptr, codebooks.data(), x.shape(0), codebooks.shape(0), codebooks.shape(1), codebooks.shape(2), x.shape(1)};
   require(books.centroids >= 1 && books.centroids <= 256, "codebooks must have 1 to 256 centroids");
   require(books.d > (books.blocks - 1) * books.width && books.d <= books.blocks * books.width,
           "the columns of x must end in the last block of the codebooks");
@@ -81,18 +81,18 @@ void mix(const In<float, 2>& x, const In<float, 2>& mixer, std::size_t first, co
 }  // namespace
 
 void bind_pq(nb::module_& m) {
-  m.def("pq_matmat", &matmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("W").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"), "out = X W");
+  m.def("pq_matmat", &matmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(), nb::arg("W").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("threads"), "out = X W");
   m.attr("STRETCH") = manyclass::STRETCH;
   m.def("pq_find_crowded", &find_crowded, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
         nb::arg("crowded").noconvert(), nb::arg("threads"), "Where sums of rows must be kept short.");
   m.def("mix", &mix, nb::arg("x").noconvert(), nb::arg("mixer").noconvert(), nb::arg("first"),
         nb::arg("out").noconvert(), nb::arg("threads"), "Whole groups of columns from `first` on, multiplied.");
   m.def("pq_rmatmat", &rmatmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("crowded").noconvert(), nb::arg("R").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"), "out = X' R");
+        nb::arg("crowded").noconvert(), nb::arg("R").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"),
+        "out = X' R");
   m.def("pq_decode", &decode, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
         nb::arg("out").noconvert(), nb::arg("threads"), "out = X");
-  m.def("pq_encode", &encode, nb::arg("x").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("codes").noconvert(), nb::arg("threads"),
-        "codes = nearest centroids; returns the first row that is not finite, or n");
+  m.def("pq_encode", &encode, nb::arg("x").noconvert(), nb::arg("codebooks").noconvert(), nb::arg("codes").noconvert(),
+        nb::arg("threads"), "codes = nearest centroids; returns the first row that is not finite, or n");
 }

@@ -56,15 +56,16 @@ void one_vs_rest(const In<float, 2>& X, const Labels& y, const In<float, 1>& wei
   require(W.shape(1) == X.shape(1) && losses.shape(0) == all.k, "W must be as wide as X, losses as long as W");
   require(loss >= 0 && loss < 4, "loss must be one of four");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest(run, drawn, all, static_cast<manyclass::Loss>(loss),
-                         {step, regularization, bias_rate, decays}, losses.data(), threads);
+  manyclass::one_vs_rest(run, drawn, all, static_cast<manyclass::Loss>(loss), {step, regularization, bias_rate, decays},
+                         losses.data(), threads);
 }
 
 void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights,
-                       const In<double, 1>& offsets, const In<double, 1>& shares, const Out<float, 2>& W, const Out<float, 1>& biases,
-                       const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
-                       double regularization, double bias_rate, bool decays, const In<float, 2>& G,
-                       const Out<float, 2>& S, const Out<double, 1>& losses, std::size_t threads) {
+                       const In<double, 1>& offsets, const In<double, 1>& shares, const Out<float, 2>& W,
+                       const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
+                       int loss, double step, double regularization, double bias_rate, bool decays,
+                       const In<float, 2>& G, const Out<float, 2>& S, const Out<double, 1>& losses,
+                       std::size_t threads) {
   const Machines all = machines(W, biases, scales, steps);
   const Examples run = examples(X, y, weights, all.k);
   const Negatives drawn = negatives(offsets, shares, run.n, all.k);
@@ -83,9 +84,9 @@ double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& w
                    const Out<float, 1>& pulls) {
   const Machines all = machines(W, biases, scales, steps);
   const std::size_t n = X.shape(0);
-  require(y.shape(0) == n && weights.shape(0) == n && draws.shape(0) == n && rivals.shape(0) == n &&
-              pulls.shape(0) == n,
-          "y, weights, draws, rivals and pulls must have one entry per row of X");
+  require(
+      y.shape(0) == n && weights.shape(0) == n && draws.shape(0) == n && rivals.shape(0) == n && pulls.shape(0) == n,
+      "y, weights, draws, rivals and pulls must have one entry per row of X");
   require_classes(y, 0, static_cast<std::int64_t>(all.k) - 1);
   require(G.shape(0) == n && G.shape(1) == n && S.shape(0) == n && S.shape(1) == all.k,
           "G must have shape (n, n) and S (n, k)");
@@ -97,15 +98,16 @@ double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& w
                                 rivals.data(), pulls.data());
 }
 
-void draw_rivals(const Labels& y, const In<std::uint64_t, 1>& draws, std::size_t k, const Out<std::int32_t, 1>& rivals) {
+void draw_rivals(const Labels& y, const In<std::uint64_t, 1>& draws, std::size_t k,
+                 const Out<std::int32_t, 1>& rivals) {
   require(k >= 2 && draws.shape(0) == y.shape(0) && rivals.shape(0) == y.shape(0),
           "draws and rivals must have one entry per label");
   require_classes(y, 0, static_cast<std::int64_t>(k) - 1);
   manyclass::draw_rivals(y.data(), y.shape(0), k, draws.data(), rivals.data());
 }
 
-void score_two(const In<float, 2>& X, const In<float, 2>& W, const In<std::int32_t, 2>& classes,
-               const Out<float, 2>& S, std::size_t threads) {
+void score_two(const In<float, 2>& X, const In<float, 2>& W, const In<std::int32_t, 2>& classes, const Out<float, 2>& S,
+               std::size_t threads) {
   require(W.shape(1) == X.shape(1) && S.shape(0) == X.shape(0) && S.shape(1) == W.shape(0) &&
               classes.shape(0) == X.shape(0) && classes.shape(1) == 2,
           "X, W, classes and S must fit together");
@@ -144,15 +146,15 @@ void bind_stochastic(nb::module_& m) {
   m.def("one_vs_rest_block", &one_vs_rest_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert(), nb::arg("offsets").noconvert(), nb::arg("shares").noconvert(),
         nb::arg("W").noconvert(), nb::arg("biases").noconvert(), nb::arg("scales").noconvert(),
-        nb::arg("steps").noconvert(), nb::arg("loss"), nb::arg("step"), nb::arg("regularization"),
+        nb::arg("steps").noconvert(), nb::arg("loss"), nb::arg("step"), nb::arg("regularization"), nb::arg("bias_rate"),
+        nb::arg("decays"), nb::arg("G").noconvert(), nb::arg("S").noconvert(), nb::arg("losses").noconvert(),
+        nb::arg("threads"), "The same from scores and Gram matrix; S becomes A.");
+  m.def("joint_block", &joint_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("W").noconvert(), nb::arg("biases").noconvert(), nb::arg("scales").noconvert(),
+        nb::arg("steps").noconvert(), nb::arg("rival"), nb::arg("step"), nb::arg("regularization"),
         nb::arg("bias_rate"), nb::arg("decays"), nb::arg("G").noconvert(), nb::arg("S").noconvert(),
-        nb::arg("losses").noconvert(), nb::arg("threads"), "The same from scores and Gram matrix; S becomes A.");
-  m.def("joint_block", &joint_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(),
-        nb::arg("weights").noconvert(), nb::arg("W").noconvert(), nb::arg("biases").noconvert(),
-        nb::arg("scales").noconvert(), nb::arg("steps").noconvert(), nb::arg("rival"), nb::arg("step"),
-        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"), nb::arg("G").noconvert(),
-        nb::arg("S").noconvert(), nb::arg("draws").noconvert(), nb::arg("rivals").noconvert(),
-        nb::arg("pulls").noconvert(), "One block of multiclass, ranking or weighted ranking.");
+        nb::arg("draws").noconvert(), nb::arg("rivals").noconvert(), nb::arg("pulls").noconvert(),
+        "One block of multiclass, ranking or weighted ranking.");
   m.def("draw_rivals", &draw_rivals, nb::arg("y").noconvert(), nb::arg("draws").noconvert(), nb::arg("k"),
         nb::arg("rivals").noconvert(), "The class that ranking draws for each example.");
   m.def("score_two", &score_two, nb::arg("X").noconvert(), nb::arg("W").noconvert(), nb::arg("classes").noconvert(),
