@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.* native/python/*.*)
 
-.PHONY: demo test slow clone lint format docs bench results clean
+.PHONY: demo test slow clone sanitize lint format docs bench results clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -18,6 +18,23 @@ slow: $(VENV)/.installed
 # `make demo` in a clean clone of what is committed, and its page in a browser.
 clone: $(VENV)/.installed
 	$(BIN)/python -m pytest -m browser
+
+# The native code under the address and undefined behavior sanitizers of GCC: a build and an environment of their own, in
+# build/sanitize, which borrows what is installed in .venv. Leaks are not looked for: Python keeps much until the end.
+# Left out: what kills and traces processes of its own or measures memory and time, which the sanitizers change.
+SANITIZED := build/sanitize
+SITE := $(SANITIZED)/venv/lib/python*/site-packages
+PRELOAD = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
+
+sanitize: $(VENV)/.installed
+	$(BIN)/python -m venv --clear --without-pip $(SANITIZED)/venv
+	$(BIN)/python -c 'import sys; print(*(p for p in sys.path if "site-packages" in p), sep="\n")' \
+	  > $$(echo $(SITE))/borrowed.pth
+	$(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-deps \
+	  --config-settings=build-dir=$(SANITIZED)/cmake --config-settings=cmake.build-type=RelWithDebInfo \
+	  --config-settings=cmake.define.MANYCLASS_SANITIZE=ON --config-settings=cmake.define.MANYCLASS_WERROR=ON .
+	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -p no:cacheprovider \
+	  tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_cells.py
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -53,4 +70,4 @@ $(VENV)/.docs: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api docs/gallery
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api docs/gallery src/manyclass/_native.pyi

@@ -64,7 +64,7 @@ static void blend(const float* row, const int32_t* starts, const float* weights,
     for (size_t i = 0; i < count; ++i) out[i] += weights[t * count + i] * row[size_t(starts[i]) + t * apart];
 }
 
-static inline float total(const Eight& e) {
+static inline float sum_of_eight(const Eight& e) {
   float v[8];
   e.store(v);
   return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
@@ -76,7 +76,7 @@ static inline float squares(const Eight* cells) {
   sum[0].add(sum[1]);
   sum[2].add(sum[3]);
   sum[0].add(sum[2]);
-  return total(sum[0]);
+  return sum_of_eight(sum[0]);
 }
 
 static inline float mass(const Eight* cells) {
@@ -85,7 +85,7 @@ static inline float mass(const Eight* cells) {
   sum[0].add(sum[1]);
   sum[2].add(sum[3]);
   sum[0].add(sum[2]);
-  return total(sum[0]);
+  return sum_of_eight(sum[0]);
 }
 
 static inline void sift_patch(const float* cells, size_t down, size_t right, const float* window, float least,

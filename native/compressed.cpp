@@ -119,8 +119,8 @@ void find_crowded(const Compressed& X, std::uint8_t* crowded, size_t threads) {
     const float* centroid = X.codebooks + c * X.width;
     zero[c] = std::all_of(centroid, centroid + X.width, [](float value) { return value == 0; });
   }
-  parallel_for((X.n + STRETCH - 1) / STRETCH, threads, [&](size_t stretch, size_t) {
-    const size_t begin = stretch * STRETCH, end = std::min(X.n, begin + STRETCH);
+  parallel_for((X.n + CHUNK_ROWS - 1) / CHUNK_ROWS, threads, [&](size_t chunk, size_t) {
+    const size_t begin = chunk * CHUNK_ROWS, end = std::min(X.n, begin + CHUNK_ROWS);
     for (size_t q0 = 0; q0 < X.blocks; q0 += TOGETHER) {
       const size_t blocks = std::min(TOGETHER, X.blocks - q0);
       std::uint16_t seen[TOGETHER][ENTRIES] = {};
@@ -129,7 +129,7 @@ void find_crowded(const Compressed& X, std::uint8_t* crowded, size_t threads) {
       for (size_t q = 0; q < blocks; ++q) {
         bool found = false;
         for (size_t c = 0; c < X.centroids; ++c) found |= seen[q][c] > LONGEST && !zero[(q0 + q) * X.centroids + c];
-        crowded[stretch * X.blocks + q0 + q] = found;
+        crowded[chunk * X.blocks + q0 + q] = found;
       }
     }
   });
@@ -142,7 +142,7 @@ class Sums {
  public:
   Sums(const Compressed& X, const std::uint8_t* crowded, const float* R, size_t k, size_t group, int tile)
       : X_(X), crowded_(crowded), R_(R), k_(k), sums_(allocate<float>(group * ENTRIES * tile)),
-        totals_(allocate<float>(group * ENTRIES * tile)), values_(allocate<float>(STRETCH * 16)),
+        totals_(allocate<float>(group * ENTRIES * tile)), values_(allocate<float>(CHUNK_ROWS * 16)),
         folded_(allocate<float>(X.width * 16)), out_(allocate<double>(group * X.width * 16)) {}
 
   void product(const Tile& tile, size_t q0, size_t blocks, float* out) {
@@ -151,11 +151,12 @@ class Sums {
     std::memset(sums_.get(), 0, blocks * entry_ * sizeof(float));
     std::memset(totals_.get(), 0, blocks * entry_ * sizeof(float));
     std::memset(out_.get(), 0, blocks * X_.width * tile.size * sizeof(double));
-    const size_t stretches = (X_.n + STRETCH - 1) / STRETCH;
-    for (size_t s = 0; s < stretches; ++s) {
-      stretch(s, q0, blocks);
+    const size_t chunks = (X_.n + CHUNK_ROWS - 1) / CHUNK_ROWS;
+    for (size_t s = 0; s < chunks; ++s) {
+      add_chunk(s, q0, blocks);
       // Few enough that the total of a crowded block is no longer than its sums.
-      if (s % (LONGEST * LONGEST / STRETCH) == LONGEST * LONGEST / STRETCH - 1 || s + 1 == stretches) fold(q0, blocks);
+      if (s % (LONGEST * LONGEST / CHUNK_ROWS) == LONGEST * LONGEST / CHUNK_ROWS - 1 || s + 1 == chunks)
+        fold(q0, blocks);
     }
     for (size_t j = 0; j < blocks * X_.width && q0 * X_.width + j < X_.d; ++j)
       for (size_t c = 0; c < tile.columns; ++c)
@@ -164,8 +165,8 @@ class Sums {
 
  private:
   // Runs of blocks that are crowded alike are added up together, so that no block's sums depend on its neighbors.
-  void stretch(size_t s, size_t q0, size_t blocks) {
-    const size_t begin = s * STRETCH, rows = std::min(STRETCH, X_.n - begin);
+  void add_chunk(size_t s, size_t q0, size_t blocks) {
+    const size_t begin = s * CHUNK_ROWS, rows = std::min(CHUNK_ROWS, X_.n - begin);
     const bool whole = tile_.columns == static_cast<size_t>(tile_.size);
     if (!whole) pack(R_, X_.n, k_, begin, rows, tile_, values_.get());
     const float* values = whole ? R_ + begin * k_ + tile_.first : values_.get();
@@ -174,7 +175,7 @@ class Sums {
     for (size_t q = 0; q < blocks;) {
       size_t end = q + 1;
       while (end < blocks && crowded[end] == crowded[q]) ++end;
-      const size_t step = crowded[q] ? LONGEST : STRETCH;
+      const size_t step = crowded[q] ? LONGEST : CHUNK_ROWS;
       for (size_t i = 0; i < rows; i += step) {
         loops_.scatter_add(X_.codes + (begin + i) * X_.blocks + q0 + q, std::min(step, rows - i), X_.blocks, end - q,
                            values + i * stride, stride, tile_.size, sums_.get() + q * entry_);

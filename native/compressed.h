@@ -16,11 +16,13 @@ struct Compressed {
 // out (n, k) = X W, W (d, k)
 void matmat(const Compressed& X, const float* W, std::size_t k, float* out, std::size_t threads);
 
-// Rows that X' R adds up in one go, at most.
-constexpr std::size_t STRETCH = 8192;
+// Rows of a chunk: X' R adds them up by code before it moves on, and each (chunk, block) is crowded or not.
+constexpr std::size_t CHUNK_ROWS = 8192;
 
-// crowded (ceil(n / STRETCH), blocks): 1 where one centroid other than zero takes so many rows of a stretch that their
-// sum in float32 could drift by more than the rounding of a few numbers.
+// crowded (ceil(n / CHUNK_ROWS), blocks): 1 where one centroid other than zero takes more than 256 rows of a chunk.
+// Their sum in float32 could otherwise drift, by 2^-25 of it for each equal row; where codes are spread evenly, no
+// centroid takes so many, and the shorter sums would cost time for nothing. tests/data/test_compressed_products.py adds
+// up a million equal rows to 1e-5.
 void find_crowded(const Compressed& X, std::uint8_t* crowded, std::size_t threads);
 
 // out (d, k) = X' R, R (n, k); `crowded` as find_crowded gives it

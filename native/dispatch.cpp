@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace manyclass {
@@ -34,8 +35,24 @@ const std::vector<const Kernels*>& found() {
   return list;
 }
 
+const Kernels* find(const std::string& level) {
+  for (const Kernels* k : found())
+    if (level == k->level) return k;
+  return nullptr;
+}
+
+const Kernels* first_choice() {
+  const char* wanted = std::getenv("MANYCLASS_SIMD_LEVEL");
+  if (!wanted || !*wanted) return found().back();
+  if (const Kernels* k = find(wanted)) return k;
+  std::string names;
+  for (const Kernels* k : found()) names += (names.empty() ? "" : ", ") + std::string(k->level);
+  throw std::invalid_argument("MANYCLASS_SIMD_LEVEL must be a level of this processor (" + names + ") or unset; got '" +
+                              wanted + "'");
+}
+
 std::atomic<const Kernels*>& in_force() {
-  static std::atomic<const Kernels*> current{found().back()};
+  static std::atomic<const Kernels*> current{first_choice()};
   return current;
 }
 
@@ -50,13 +67,11 @@ std::vector<std::string> levels() {
 }
 
 void set_level(const std::string& level) {
-  for (const Kernels* k : found())
-    if (level == k->level) {
-      in_force().store(k);
-      return;
-    }
-  throw std::invalid_argument("level '" + level + "' needs a processor with it; this one stops at '" +
-                              found().back()->level + "'");
+  const Kernels* k = find(level);
+  if (!k)
+    throw std::invalid_argument("level '" + level + "' needs a processor with it; this one stops at '" +
+                                found().back()->level + "'");
+  in_force().store(k);
 }
 
 }  // namespace manyclass

@@ -11,8 +11,8 @@ namespace {
 
 using std::size_t;
 
-// splitmix64: a well-mixed number for every counter, so that a draw depends on nothing but its place.
-std::uint64_t mix(std::uint64_t x) {
+// A well-mixed number for every counter, so that a draw depends on nothing but its place.
+std::uint64_t splitmix64(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -21,7 +21,7 @@ std::uint64_t mix(std::uint64_t x) {
 
 // A class other than y: the t-th draw of an example.
 size_t draw_other(std::uint64_t seed, std::uint64_t t, size_t y, size_t k) {
-  const size_t c = (mix(seed + t) >> 32) * (k - 1) >> 32;
+  const size_t c = (splitmix64(seed + t) >> 32) * (k - 1) >> 32;
   return c < y ? c : c + 1;
 }
 
@@ -30,17 +30,16 @@ struct Choice {
   double weight;  // 0 for none
 };
 
-Choice choose(Rival kind, const float* z, size_t y, size_t k, std::uint64_t seed) {
-  if (kind == Rival::any) {
-    const size_t c = draw_other(seed, 0, y, k);
-    return {c, z[c] + 1 > z[y] ? 1.0 : 0.0};
-  }
-  if (kind == Rival::best) {
-    size_t best = y == 0 ? 1 : 0;
-    for (size_t c = best + 1; c < k; ++c)
-      if (c != y && z[c] > z[best]) best = c;
-    return {best, z[best] + 1 > z[y] ? 1.0 : 0.0};
-  }
+Choice if_violating(size_t c, const float* z, size_t y) { return {c, z[c] + 1 > z[y] ? 1.0 : 0.0}; }
+
+size_t best_other(const float* z, size_t y, size_t k) {
+  size_t best = y == 0 ? 1 : 0;
+  for (size_t c = best + 1; c < k; ++c)
+    if (c != y && z[c] > z[best]) best = c;
+  return best;
+}
+
+Choice first_violating(const float* z, size_t y, size_t k, std::uint64_t seed) {
   for (size_t t = 1; t < k; ++t) {
     const size_t c = draw_other(seed, t - 1, y, k);
     if (z[c] + 1 > z[y]) {
@@ -52,6 +51,15 @@ Choice choose(Rival kind, const float* z, size_t y, size_t k, std::uint64_t seed
   return {y, 0.0};
 }
 
+Choice choose(Violator violator, const float* z, size_t y, size_t k, std::uint64_t seed) {
+  switch (violator) {
+    case Violator::max: return if_violating(best_other(z, y, k), z, y);
+    case Violator::random: return if_violating(draw_other(seed, 0, y, k), z, y);
+    case Violator::sampled: return first_violating(z, y, k, seed);
+  }
+  __builtin_unreachable();
+}
+
 }  // namespace
 
 void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std::uint64_t* draws,
@@ -59,10 +67,10 @@ void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std:
   for (size_t i = 0; i < n; ++i) rivals[i] = std::int32_t(draw_other(draws[i], 0, y[i], k));
 }
 
-double joint_block(const Examples& examples, const Machines& machines, Rival rival, const Schedule& schedule,
+double joint_block(const Examples& examples, const LinearWeights& model, Violator violator, const Schedule& schedule,
                    const float* G, float* S, const std::uint64_t* draw, std::int32_t* rivals, float* pulls) {
-  const size_t n = examples.n, k = machines.k;
-  double& scale = machines.scales[0];
+  const size_t n = examples.n, k = model.k;
+  double& scale = model.scales[0];
   double lost = 0;
   for (size_t i = 0; i < n; ++i) {
     float* z = S + i * k;
@@ -73,23 +81,23 @@ double joint_block(const Examples& examples, const Machines& machines, Rival riv
         z[examples.y[before]] += change;
         z[rivals[before]] -= change;
       }
-    auto complete = [&](size_t c) { z[c] = float(scale) * z[c] + machines.biases[c]; };
-    if (rival == Rival::any) {
+    auto complete = [&](size_t c) { z[c] = float(scale) * z[c] + model.biases[c]; };
+    if (violator == Violator::random) {
       complete(y);
       complete(draw_other(draw[i], 0, y, k));
     } else {
       for (size_t c = 0; c < k; ++c) complete(c);
     }
-    const Choice chosen = choose(rival, z, y, k, draw[i]);
-    const double step = step_at(schedule, machines.steps[0]++);
+    const Choice chosen = choose(violator, z, y, k, draw[i]);
+    const double step = step_at(schedule, model.steps[0]++);
     scale *= 1 - step * schedule.regularization;
     const float pull = float(step * examples.weights[i] * chosen.weight);
     rivals[i] = pull != 0 ? std::int32_t(chosen.rival) : -1;
     pulls[i] = float(pull / scale);
     if (pull == 0) continue;
     lost += examples.weights[i] * chosen.weight * (1.0 + z[chosen.rival] - z[y]);
-    machines.biases[y] += float(schedule.bias_rate) * pull;
-    machines.biases[chosen.rival] -= float(schedule.bias_rate) * pull;
+    model.biases[y] += float(schedule.bias_rate) * pull;
+    model.biases[chosen.rival] -= float(schedule.bias_rate) * pull;
   }
   return lost;
 }

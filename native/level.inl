@@ -1,4 +1,5 @@
-// One instruction set: the file that includes this has defined LEVEL (its name) and LANES (floats per register).
+// One instruction set: the file that includes this has defined LEVEL_NAME (its name), LANES (floats per register) and
+// TABLE (the variable that holds its loops).
 #include "kernels.h"
 
 namespace manyclass {
@@ -11,11 +12,38 @@ namespace {
 #include "search.inl"
 #include "mixtures.inl"
 #include "cells.inl"
+
+// By name, as several loops have the same type and could change places unseen in a list.
+constexpr Kernels table() {
+  Kernels loops{};
+  loops.level = LEVEL_NAME;
+  loops.search_panel = SEARCH_PANEL;
+  loops.search_narrow = SEARCH_NARROW;
+  loops.make_tables = make_tables;
+  loops.gather_add = gather_add;
+  loops.scatter_add = scatter_add;
+  loops.move_into = move_into;
+  loops.fold = fold;
+  loops.decode = decode;
+  loops.assign = assign;
+  loops.mix = mix;
+  loops.dot = dot;
+  loops.add_multiple = add_multiple;
+  loops.softmax = softmax;
+  loops.search_rows = search_rows;
+  loops.mixture_scores = mixture_scores;
+  loops.word_scores = word_scores;
+  loops.near_top = near_top;
+  loops.half_squares = half_squares;
+  loops.add_moments = add_moments;
+  loops.vote = vote;
+  loops.pool = pool;
+  loops.blend = blend;
+  loops.sift = sift;
+  return loops;
+}
 }  // namespace
 
 extern const Kernels TABLE;
-const Kernels TABLE = {
-    LEVEL_NAME,  make_tables, gather_add,   scatter_add, move_into,    fold,          decode,      assign,
-    mix,         dot,         add_multiple, softmax,     SEARCH_PANEL, SEARCH_NARROW, search_rows, mixture_scores,
-    word_scores, near_top,    half_squares, add_moments, vote,         pool,          blend,       sift};
+constexpr Kernels TABLE = table();
 }  // namespace manyclass

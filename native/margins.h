@@ -7,23 +7,24 @@
 namespace manyclass {
 
 // The loss of a margin, and minus its derivative.
-struct Met {
+struct LossAt {
   double loss;
   float pull;
 };
 
-inline Met meet(Loss loss, float margin) {
+inline LossAt evaluate(Loss loss, float margin) {
   const float missing = 1.0f - margin;
   switch (loss) {
-    case Loss::hinge: return missing > 0 ? Met{missing, 1.0f} : Met{0, 0};
-    case Loss::squared_hinge: return missing > 0 ? Met{double(missing) * missing, 2 * missing} : Met{0, 0};
+    case Loss::hinge: return missing > 0 ? LossAt{missing, 1.0f} : LossAt{0, 0};
+    case Loss::squared_hinge: return missing > 0 ? LossAt{double(missing) * missing, 2 * missing} : LossAt{0, 0};
     case Loss::logistic: {
       // Never the exponential of a large number.
       const double e = std::exp(-std::fabs(double(margin)));
       return {std::fmax(-double(margin), 0.0) + std::log1p(e), float(margin > 0 ? e / (1 + e) : 1 / (1 + e))};
     }
-    default: return {0.5 * missing * missing, missing};
+    case Loss::squared: return {0.5 * missing * missing, missing};
   }
+  __builtin_unreachable();
 }
 
 inline double step_at(const Schedule& schedule, std::int64_t t) {

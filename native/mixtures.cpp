@@ -170,7 +170,7 @@ class Posteriors {
 
 // Calls work(cell, order, n) for the rows of each cell, at most BLOCK at a time.
 template <class Work>
-void for_blocks(const Cells& cells, const Work& work) {
+void for_blocks(const Partition& cells, const Work& work) {
   for (std::size_t g = 0; g < cells.count; ++g)
     for (std::size_t i = cells.starts[g]; i < std::size_t(cells.starts[g + 1]); i += BLOCK)
       work(g, cells.order + i, std::min(BLOCK, std::size_t(cells.starts[g + 1]) - i));
@@ -178,7 +178,7 @@ void for_blocks(const Cells& cells, const Work& work) {
 
 }  // namespace
 
-std::int64_t mixture_sums(const float* X, std::size_t d, const Cells& cells, const float* means, const float* rates,
+std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* means, const float* rates,
                           const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
                           double* total) {
   const Kernels& loops = kernels();
@@ -233,8 +233,8 @@ std::int64_t nearest_words(const float* X, std::size_t n, std::size_t d, const f
   return -1;
 }
 
-void residual_sums(const float* X, std::size_t d, const Cells& cells, const std::int32_t* labels, const float* words,
-                   std::size_t k, double* counts, double* sums) {
+void residual_sums(const float* X, std::size_t d, const Partition& cells, const std::int32_t* labels,
+                   const float* words, std::size_t k, double* counts, double* sums) {
   const Kernels& loops = kernels();
   const Centers centers(words, nullptr, k, d);
   Block block(centers);

@@ -9,7 +9,8 @@
 
 namespace manyclass {
 
-struct Cells {
+// Some rows, divided into cells.
+struct Partition {
   const std::int64_t* order;
   const std::int64_t* starts;  // (count + 1)
   std::size_t count;
@@ -19,7 +20,7 @@ struct Cells {
 //   counts[g, c] += sum q,  first[g, c, :] += sum q u,  second[g, c, :] += sum q (u^2 - 1)   over the rows i of cell g
 //   total += sum_i log sum_c exp(...)
 // Shares below exp(-margin) of the largest are left out. Returns the first row that has no finite density, or -1.
-std::int64_t mixture_sums(const float* X, std::size_t d, const Cells& cells, const float* means, const float* rates,
+std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* means, const float* rates,
                           const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
                           double* total);
 
@@ -29,7 +30,7 @@ std::int64_t nearest_words(const float* X, std::size_t n, std::size_t d, const f
                            std::int32_t* labels);
 
 // counts[g, c] += 1 and sums[g, c, :] += x_i - words_c  over the rows i of cell g with labels[i] = c
-void residual_sums(const float* X, std::size_t d, const Cells& cells, const std::int32_t* labels, const float* words,
-                   std::size_t k, double* counts, double* sums);
+void residual_sums(const float* X, std::size_t d, const Partition& cells, const std::int32_t* labels,
+                   const float* words, std::size_t k, double* counts, double* sums);
 
 }  // namespace manyclass

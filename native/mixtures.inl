@@ -73,18 +73,18 @@ static size_t near_top(const float* s, size_t padded, float margin, int32_t* ind
 template <int L>
 struct Lanes {
   typedef float Vector __attribute__((vector_size(L * 4)));
-  static inline float total(Vector v) {
+  static inline float sum(Vector v) {
     typename Lanes<L / 2>::Vector low, high;
     __builtin_memcpy(&low, &v, sizeof low);
     __builtin_memcpy(&high, (const char*)&v + sizeof low, sizeof high);
-    return Lanes<L / 2>::total(low + high);
+    return Lanes<L / 2>::sum(low + high);
   }
 };
 
 template <>
 struct Lanes<2> {
   typedef float Vector __attribute__((vector_size(8)));
-  static inline float total(Vector v) { return v[0] + v[1]; }
+  static inline float sum(Vector v) { return v[0] + v[1]; }
 };
 
 static void half_squares(const float* x, size_t width, const float* means, const float* rates, const int32_t* index,
@@ -96,7 +96,7 @@ static void half_squares(const float* x, size_t width, const float* means, const
       const Floats u = (*(const Loose*)(x + j) - *(const Loose*)(mean + j)) * *(const Loose*)(rate + j);
       sum += u * u;
     }
-    out[t] = 0.5f * Lanes<LANES>::total(sum);
+    out[t] = 0.5f * Lanes<LANES>::sum(sum);
   }
 }
 

@@ -77,13 +77,13 @@ void share_classes(size_t k, size_t threads, const Work& work) {
 
 }  // namespace
 
-void one_vs_rest(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+void one_vs_rest(const Examples& examples, const Negatives& negatives, const LinearWeights& model, Loss loss,
                  const Schedule& schedule, double* losses, size_t threads) {
-  const size_t d = examples.d, k = machines.k;
+  const size_t d = examples.d, k = model.k;
   // Examples that stay in the second-level cache while class after class goes over them; more, where a class would
   // otherwise be fetched for less than eight of them.
-  const size_t block =
-      std::max<size_t>({32, (768 << 10) / (sizeof(float) * d), size_t(8 * double(k) / (1 + negatives.shares[k]))});
+  const size_t block = std::max<size_t>(
+      {32, (768 << 10) / (sizeof(float) * std::max<size_t>(d, 1)), size_t(8 * double(k) / (1 + negatives.shares[k]))});
   const Kernels& loops = kernels();
   share_classes(k, threads, [&](size_t begin, size_t end) {
     Lists lists(examples, negatives, begin, end);
@@ -92,41 +92,41 @@ void one_vs_rest(const Examples& examples, const Negatives& negatives, const Mac
       lists.turn(from, std::min(examples.n, from + block));
       for (size_t place = 0; place < order.size(); ++place) {
         const size_t c = order[place];
-        float* w = machines.weights + c * d;
-        if (place + 1 < order.size()) fetch(machines.weights + order[place + 1] * d, d);
-        double scale = machines.scales[c];
-        float bias = machines.biases[c];
-        std::int64_t t = machines.steps[c];
+        float* w = model.weights + c * d;
+        if (place + 1 < order.size()) fetch(model.weights + order[place + 1] * d, d);
+        double scale = model.scales[c];
+        float bias = model.biases[c];
+        std::int64_t t = model.steps[c];
         double lost = 0;
         for (const size_t i : lists.of(c)) {
           const float* x = examples.X + i * d;
           const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
-          const Met met = meet(loss, sign * (float(scale) * loops.dot(x, w, d) + bias));
-          lost += weight * met.loss;
+          const LossAt at = evaluate(loss, sign * (float(scale) * loops.dot(x, w, d) + bias));
+          lost += weight * at.loss;
           const double step = step_at(schedule, t++);
           scale *= 1 - step * schedule.regularization;
           if (scale < SMALLEST_SCALE) {
             for (size_t j = 0; j < d; ++j) w[j] *= float(scale);
             scale = 1;
           }
-          const float pull = float(step) * weight * sign * met.pull;
+          const float pull = float(step) * weight * sign * at.pull;
           if (pull != 0) {
             loops.add_multiple(float(pull / scale), x, d, w);
             bias += float(schedule.bias_rate) * pull;
           }
         }
-        machines.scales[c] = scale;
-        machines.biases[c] = bias;
-        machines.steps[c] = t;
+        model.scales[c] = scale;
+        model.biases[c] = bias;
+        model.steps[c] = t;
         losses[c] += lost;
       }
     }
   });
 }
 
-void one_vs_rest_block(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+void one_vs_rest_block(const Examples& examples, const Negatives& negatives, const LinearWeights& model, Loss loss,
                        const Schedule& schedule, const float* G, float* S, double* losses, size_t threads) {
-  const size_t n = examples.n, k = machines.k;
+  const size_t n = examples.n, k = model.k;
   const Kernels& loops = kernels();
   share_classes(k, threads, [&](size_t begin, size_t end) {
     std::vector<float> pulls(end - begin);
@@ -139,15 +139,15 @@ void one_vs_rest_block(const Examples& examples, const Negatives& negatives, con
         const std::int64_t before = std::exchange(below, Mark(negatives.shares[c + 1]).points_below(u));
         if (below == before && examples.y[i] != std::int32_t(c)) continue;
         const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
-        double& scale = machines.scales[c];
-        const Met met = meet(loss, sign * (float(scale) * S[i * k + c] + machines.biases[c]));
-        losses[c] += weight * met.loss;
-        const double step = step_at(schedule, machines.steps[c]++);
+        double& scale = model.scales[c];
+        const LossAt at = evaluate(loss, sign * (float(scale) * S[i * k + c] + model.biases[c]));
+        losses[c] += weight * at.loss;
+        const double step = step_at(schedule, model.steps[c]++);
         scale *= 1 - step * schedule.regularization;
-        const float pull = float(step) * weight * sign * met.pull;
+        const float pull = float(step) * weight * sign * at.pull;
         if (pull != 0) {
           pulls[c - begin] = float(pull / scale);
-          machines.biases[c] += float(schedule.bias_rate) * pull;
+          model.biases[c] += float(schedule.bias_rate) * pull;
           any = true;
         }
       }

@@ -27,7 +27,7 @@ struct Exponential {
 
 typedef Exponential<LANES> Exp;
 typedef Pack<LANES>::Loose Loose;
-typedef double Sums __attribute__((vector_size(LANES * 4)));  // one register of them, so half of the floats of one
+typedef double Doubles __attribute__((vector_size(LANES * 4)));  // one register of them, so half of the floats of one
 typedef float Half __attribute__((vector_size(LANES * 2), aligned(4), may_alias));
 
 static float largest(const float* s, size_t k) {
@@ -47,10 +47,10 @@ static float largest(const float* s, size_t k) {
 
 // e[c] = exp(s[c] - top); returns their sum.
 static double exponentials(const float* s, size_t k, float top, float* e) {
-  Sums low = {}, high = {};
+  Doubles low = {}, high = {};
   auto add = [&](const float* x) {
-    low += __builtin_convertvector(*(const Half*)x, Sums);
-    high += __builtin_convertvector(*(const Half*)(x + LANES / 2), Sums);
+    low += __builtin_convertvector(*(const Half*)x, Doubles);
+    high += __builtin_convertvector(*(const Half*)(x + LANES / 2), Doubles);
   };
   size_t c = 0;
   for (; c + LANES <= k; c += LANES) {

@@ -13,11 +13,11 @@ constexpr std::size_t TASK = 4096;              // rows that a thread takes at a
 constexpr std::size_t GROUP_BYTES = 128 << 10;  // of rows that stay near while all queries pass over them
 
 // Some queries side by side: panel (d, width), zeros where there are no more of them.
-struct Panel {
+struct QueryPanel {
   std::size_t first, count, width;
   Buffer<float> values;
 
-  Panel(const float* Q, std::size_t first, std::size_t count, std::size_t width, std::size_t d)
+  QueryPanel(const float* Q, std::size_t first, std::size_t count, std::size_t width, std::size_t d)
       : first(first), count(count), width(width), values(allocate<float>(d * width)) {
     std::fill_n(values.get(), d * width, 0.0f);
     for (std::size_t l = 0; l < count; ++l)
@@ -25,8 +25,8 @@ struct Panel {
   }
 };
 
-std::vector<Panel> panels_of(const Kernels& loops, const float* Q, std::size_t queries, std::size_t d) {
-  std::vector<Panel> panels;
+std::vector<QueryPanel> panels_of(const Kernels& loops, const float* Q, std::size_t queries, std::size_t d) {
+  std::vector<QueryPanel> panels;
   for (std::size_t first = 0; first < queries; first += panels.back().count) {
     const std::size_t rest = queries - first;
     const std::size_t width = rest <= loops.search_narrow ? loops.search_narrow : loops.search_panel;
@@ -38,7 +38,7 @@ std::vector<Panel> panels_of(const Kernels& loops, const float* Q, std::size_t q
 // What one thread has found: the best of the rows that it was given.
 class Search {
  public:
-  Search(const Kernels& loops, const std::vector<Panel>& panels, std::size_t queries, std::size_t d, std::size_t k,
+  Search(const Kernels& loops, const std::vector<QueryPanel>& panels, std::size_t queries, std::size_t d, std::size_t k,
          const float* scores)
       : loops_(loops), panels_(panels), d_(d), group_(group_of(d)) {
     for (std::size_t q = 0; q < queries; ++q) best.emplace_back(k, scores[q * k + k - 1]);
@@ -56,7 +56,7 @@ class Search {
       const std::size_t n = std::min(group_, end - start);
       auto row = [&](std::size_t i) { return index ? index[start + i] : std::int64_t(start + i); };
       for (std::size_t i = 0; i < n; ++i) rows_[i] = X + std::size_t(row(i)) * d_;
-      for (const Panel& panel : panels_) {
+      for (const QueryPanel& panel : panels_) {
         loops_.search_rows(rows_.data(), n, d_, panel.values.get(), panel.width, &limits_[panel.first], scores_.data(),
                            masks_.data());
         for (std::size_t i = 0; i < n; ++i)
@@ -73,7 +73,7 @@ class Search {
     return std::max(whole, GROUP_BYTES / (4 * std::max<std::size_t>(1, d)) / whole * whole);
   }
 
-  void keep(const Panel& panel, std::uint32_t mask, const float* scores, std::int64_t position) {
+  void keep(const QueryPanel& panel, std::uint32_t mask, const float* scores, std::int64_t position) {
     for (; mask; mask &= mask - 1) {
       const std::size_t l = __builtin_ctz(mask), q = panel.first + l;
       // The limit may have risen since the loop looked.
@@ -84,7 +84,7 @@ class Search {
   }
 
   const Kernels& loops_;
-  const std::vector<Panel>& panels_;
+  const std::vector<QueryPanel>& panels_;
   std::size_t d_, group_;
   std::vector<const float*> rows_;
   std::vector<std::uint32_t> masks_;
@@ -97,7 +97,7 @@ void best_rows(const float* X, const std::int64_t* index, std::size_t n, std::si
                std::size_t queries, std::int64_t offset, std::size_t k, float* scores, std::int64_t* positions,
                std::size_t threads) {
   const Kernels& loops = kernels();
-  const std::vector<Panel> panels = panels_of(loops, Q, queries, d);
+  const std::vector<QueryPanel> panels = panels_of(loops, Q, queries, d);
   const std::size_t tasks = (n + TASK - 1) / TASK, team = std::max<std::size_t>(1, std::min(threads, tasks));
   std::vector<Search> searches;
   for (std::size_t t = 0; t < team; ++t) searches.emplace_back(loops, panels, queries, d, k, scores);

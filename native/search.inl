@@ -2,13 +2,13 @@
 
 // Columns whose products are added up in one register before they join the total, lest long sums drift. The order of
 // the additions depends on d alone: a score has the same bits wherever its row and its query stand.
-constexpr size_t SEARCH_STRETCH = 256;
+constexpr size_t SEARCH_CHUNK = 256;
 constexpr int SEARCH_PANEL = 2 * LANES;
 constexpr int SEARCH_NARROW = LANES < 8 ? LANES : 8;
 
 // A panel of P queries. R rows at a time: as many sums as registers can hold beside what they are made of.
 template <int P>
-struct Panel {
+struct PanelSearch {
   typedef Pack<P> Scores;
   static constexpr int V = P < LANES ? P : LANES;
   typedef int32_t Whole __attribute__((vector_size(V * 4)));
@@ -20,8 +20,8 @@ struct Panel {
   static inline void score(const float* const* rows, const float* const* next, size_t d, const float* panel,
                            Scores* total) {
     for (int r = 0; r < N; ++r) total[r] = Scores::zero();
-    for (size_t begin = 0; begin < d; begin += SEARCH_STRETCH) {
-      const size_t end = begin + SEARCH_STRETCH < d ? begin + SEARCH_STRETCH : d;
+    for (size_t begin = 0; begin < d; begin += SEARCH_CHUNK) {
+      const size_t end = begin + SEARCH_CHUNK < d ? begin + SEARCH_CHUNK : d;
       Scores sum[N];
       for (int r = 0; r < N; ++r) sum[r] = Scores::zero();
       for (size_t j = begin; j < end; ++j) {
@@ -72,7 +72,7 @@ struct Panel {
 static void search_rows(const float* const* rows, size_t n, size_t d, const float* panel, size_t width,
                         const float* limits, float* scores, uint32_t* masks) {
   if (width == SEARCH_PANEL)
-    Panel<SEARCH_PANEL>::search(rows, n, d, panel, limits, scores, masks);
+    PanelSearch<SEARCH_PANEL>::search(rows, n, d, panel, limits, scores, masks);
   else
-    Panel<SEARCH_NARROW>::search(rows, n, d, panel, limits, scores, masks);
+    PanelSearch<SEARCH_NARROW>::search(rows, n, d, panel, limits, scores, masks);
 }

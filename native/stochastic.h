@@ -8,11 +8,12 @@ namespace manyclass {
 
 // Losses of a margin z = y s, with y = +1 or -1 and s the score:
 // max(0, 1 - z), max(0, 1 - z)^2, log(1 + exp(-z)), (1 - z)^2 / 2.
-enum class Loss : int { hinge = 0, squared_hinge = 1, logistic = 2, squared = 3 };
+enum class Loss { hinge, squared_hinge, logistic, squared };
 
-// How a joint machine chooses the class that competes with the right one:
-// the best of all, one drawn at random, or the first drawn that comes too near, weighted by how soon it was found.
-enum class Rival : int { best = 0, any = 1, first = 2 };
+// Which class that violates the margin a joint machine takes as the rival of the right one: the one with the maximal
+// score (Crammer and Singer), one drawn at random if it does (pairwise ranking), or the first that does of a sample,
+// weighted by how soon it was found (WARP).
+enum class Violator { max, random, sampled };
 
 // A run of examples, in the order in which they are seen.
 struct Examples {
@@ -23,7 +24,7 @@ struct Examples {
 };
 
 // Class c scores scales[c] * (weights[c]' x) + biases[c]; steps[c] counts the examples it has seen.
-struct Machines {
+struct LinearWeights {
   float* weights;       // (k, d)
   float* biases;        // (k)
   double* scales;       // (k) in float64: a decay of 1e-8 must not round away
@@ -47,25 +48,25 @@ struct Negatives {
 // One-vs-rest. Every example updates its own class as a positive and its negative classes as negatives:
 //   w_c <- (1 - step_t * regularization) w_c - step_t * dL(y s) / dw.
 // losses (k) receives the sum of the losses met before each update. Each thread owns a range of classes.
-void one_vs_rest(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+void one_vs_rest(const Examples& examples, const Negatives& negatives, const LinearWeights& model, Loss loss,
                  const Schedule& schedule, double* losses, std::size_t threads);
 
 // The same for a block whose scores S (n, k) = X W' and Gram matrix G (n, n) = X X' are given: for many negatives two
 // matrix products are faster than many short ones. S becomes A (n, k), and W + A' X are the weights after the block;
 // biases, scales and steps are updated. examples.X is not read.
-void one_vs_rest_block(const Examples& examples, const Negatives& negatives, const Machines& machines, Loss loss,
+void one_vs_rest_block(const Examples& examples, const Negatives& negatives, const LinearWeights& model, Loss loss,
                        const Schedule& schedule, const float* G, float* S, double* losses, std::size_t threads);
 
 // All classes together (multiclass, ranking, weighted ranking): every example moves its class y up and one rival down,
 //   w_y <- w_y + step_t r x,  w_rival <- w_rival - step_t r x,
-// if the rival's score is not below that of y by 1; r is 1, or for Rival::first the sum 1 + 1/2 + ... up to
+// if the rival's score is not below that of y by 1; r is 1, or for Violator::sampled the sum 1 + 1/2 + ... up to
 // floor((k - 1) / draws). scales[0] and steps[0] serve for all classes. S (n, k) = X W' and G (n, n) = X X' are given,
 // S is used up. Returns the sum of the losses; rivals (n) and pulls (n) receive what was chosen (-1 for none) and with
 // which factor of x in the weights. `draw` is a number of its own for every example.
-double joint_block(const Examples& examples, const Machines& machines, Rival rival, const Schedule& schedule,
+double joint_block(const Examples& examples, const LinearWeights& model, Violator violator, const Schedule& schedule,
                    const float* G, float* S, const std::uint64_t* draw, std::int32_t* rivals, float* pulls);
 
-// rivals (n): the class that Rival::any draws for each example. Only its score and that of y are then read of S.
+// rivals (n): the class that Violator::random draws for each example. Only its score and that of y are then read of S.
 void draw_rivals(const std::int32_t* y, std::size_t n, std::size_t k, const std::uint64_t* draws, std::int32_t* rivals);
 
 // S[i, classes[i, m]] = X[i]' W[classes[i, m]], for two classes of each example

@@ -1,4 +1,3 @@
-#include <stdexcept>
 #include <tuple>
 
 #include <nanobind/stl/tuple.h>
@@ -12,10 +11,6 @@ namespace {
 using manyclass::Band;
 using manyclass::Lattice;
 using manyclass::Profile;
-
-void require(bool holds, const char* sentence) {
-  if (!holds) throw std::invalid_argument(sentence);
-}
 
 typedef std::tuple<std::int64_t, std::int64_t> Axis;  // first, step
 
@@ -83,16 +78,13 @@ void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t ste
 }  // namespace
 
 void bind_cells(nb::module_& m) {
-  m.def("resample", &resample, nb::arg("image").noconvert(), nb::arg("row_starts").noconvert(),
-        nb::arg("row_weights").noconvert(), nb::arg("column_starts").noconvert(), nb::arg("column_weights").noconvert(),
-        nb::arg("out").noconvert(), "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
-  m.def("orientation_cells", &orientation_cells, nb::arg("image").noconvert(), nb::arg("rows"), nb::arg("columns"),
-        nb::arg("profile").noconvert(), nb::arg("cells").noconvert(),
-        "Lengths of gradients by 8 directions, pooled; rows and columns are (first, step).");
-  m.def("color_cells", &color_cells, nb::arg("image").noconvert(), nb::arg("rows"), nb::arg("columns"),
-        nb::arg("profile").noconvert(), nb::arg("cells").noconvert(),
-        "Red, green, blue less 128, and their squares, pooled; rows and columns are (first, step).");
-  m.def("sift_of_cells", &sift_of_cells, nb::arg("cells").noconvert(), nb::arg("apart"), nb::arg("step"),
-        nb::arg("window").noconvert(), nb::arg("least"), nb::arg("root"), nb::arg("out").noconvert(),
-        "SIFT of patches of 4 x 4 cells.");
+  m.def("resample", &resample, exact("image"), exact("row_starts"), exact("row_weights"), exact("column_starts"),
+        exact("column_weights"), exact("out"),
+        "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
+  m.def("orientation_cells", &orientation_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),
+        exact("cells"), "Lengths of gradients by 8 directions, pooled; rows and columns are (first, step).");
+  m.def("color_cells", &color_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),
+        exact("cells"), "Red, green, blue less 128, and their squares, pooled; rows and columns are (first, step).");
+  m.def("sift_of_cells", &sift_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), exact("window"),
+        nb::arg("least"), nb::arg("root"), exact("out"), "SIFT of patches of 4 x 4 cells.");
 }

@@ -14,5 +14,5 @@ void bind_gather(nb::module_& m) {
         manyclass::gather(reinterpret_cast<const char*>(X.data()), d * sizeof(float), index.data(), n,
                           reinterpret_cast<char*>(out.data()), threads);
       },
-      nb::arg("X"), nb::arg("index"), nb::arg("out"), nb::arg("threads"), "out = X[index]");
+      exact("X"), exact("index"), exact("out"), nb::arg("threads"), "out = X[index]");
 }

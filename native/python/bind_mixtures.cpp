@@ -1,5 +1,3 @@
-#include <stdexcept>
-
 #include "bindings.h"
 #include "mixtures.h"
 
@@ -7,11 +5,7 @@ namespace {
 
 typedef In<std::int64_t, 1> Index;
 
-void require(bool holds, const char* sentence) {
-  if (!holds) throw std::invalid_argument(sentence);
-}
-
-manyclass::Cells checked_cells(const Index& order, const Index& starts, std::size_t n) {
+manyclass::Partition checked_partition(const Index& order, const Index& starts, std::size_t n) {
   require(starts.shape(0) >= 1 && starts(0) == 0, "starts must begin with 0");
   const std::size_t cells = starts.shape(0) - 1;
   for (std::size_t g = 0; g < cells; ++g) require(starts(g) <= starts(g + 1), "starts must ascend");
@@ -33,7 +27,7 @@ std::int64_t mixture_sums(const In<float, 2>& X, const Index& order, const Index
                           const Out<double, 2>& counts, const Out<double, 3>& first, const Out<double, 3>& second,
                           const Out<double, 1>& total) {
   const std::size_t k = means.shape(0), d = X.shape(1);
-  const manyclass::Cells cells = checked_cells(order, starts, X.shape(0));
+  const manyclass::Partition cells = checked_partition(order, starts, X.shape(0));
   require(k >= 1 && d >= 1 && means.shape(1) == d, "means must have as many columns as X");
   require(rates.shape(0) == k && rates.shape(1) == d && logs.shape(0) == k, "rates and logs must belong to means");
   require_sums(counts, first, cells.count, k, d);
@@ -55,7 +49,7 @@ std::int64_t nearest_words(const In<float, 2>& X, const In<float, 2>& words, con
 void residual_sums(const In<float, 2>& X, const Index& order, const Index& starts, const In<std::int32_t, 1>& labels,
                    const In<float, 2>& words, const Out<double, 2>& counts, const Out<double, 3>& sums) {
   const std::size_t k = words.shape(0), n = X.shape(0), d = X.shape(1);
-  const manyclass::Cells cells = checked_cells(order, starts, n);
+  const manyclass::Partition cells = checked_partition(order, starts, n);
   require(k >= 1 && d >= 1 && words.shape(1) == d, "words must have as many columns as X");
   require(labels.shape(0) == n, "labels must have one entry per row of X");
   for (std::size_t i = 0; i < n; ++i) require(labels(i) >= 0 && std::size_t(labels(i)) < k, "labels must name words");
@@ -67,16 +61,11 @@ void residual_sums(const In<float, 2>& X, const Index& order, const Index& start
 }  // namespace
 
 void bind_mixtures(nb::module_& m) {
-  m.def("mixture_sums", &mixture_sums, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
-        nb::arg("starts").noconvert(), nb::arg("means").noconvert(), nb::arg("rates").noconvert(),
-        nb::arg("logs").noconvert(), nb::arg("margin"), nb::arg("counts").noconvert(), nb::arg("first").noconvert(),
-        nb::arg("second").noconvert(), nb::arg("total").noconvert(),
+  m.def("mixture_sums", &mixture_sums, exact("X"), exact("order"), exact("starts"), exact("means"), exact("rates"),
+        exact("logs"), nb::arg("margin"), exact("counts"), exact("first"), exact("second"), exact("total"),
         "Add to the moments of the rows of each cell under a mixture; the first row without a density, or -1.");
-  m.def("nearest_words", &nearest_words, nb::arg("X").noconvert(), nb::arg("words").noconvert(),
-        nb::arg("labels").noconvert(),
+  m.def("nearest_words", &nearest_words, exact("X"), exact("words"), exact("labels"),
         "The nearest of the words to every row of X; the first row that has none, or -1.");
-  m.def("residual_sums", &residual_sums, nb::arg("X").noconvert(), nb::arg("order").noconvert(),
-        nb::arg("starts").noconvert(), nb::arg("labels").noconvert(), nb::arg("words").noconvert(),
-        nb::arg("counts").noconvert(), nb::arg("sums").noconvert(),
-        "Add to the number and the residuals of the rows of each cell by their words.");
+  m.def("residual_sums", &residual_sums, exact("X"), exact("order"), exact("starts"), exact("labels"), exact("words"),
+        exact("counts"), exact("sums"), "Add to the number and the residuals of the rows of each cell by their words.");
 }

@@ -1,4 +1,3 @@
-#include <stdexcept>
 #include <string>
 
 #include "bindings.h"
@@ -7,10 +6,6 @@
 namespace {
 
 using manyclass::Compressed;
-
-void require(bool holds, const char* sentence) {
-  if (!holds) throw std::invalid_argument(sentence);
-}
 
 Compressed compressed(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, std::size_t d) {
   const Compressed X{
@@ -33,8 +28,8 @@ void matmat(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, con
 void find_crowded(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, const Out<std::uint8_t, 2>& crowded,
                   std::size_t threads) {
   const Compressed X = compressed(codes, codebooks, codebooks.shape(0) * codebooks.shape(2));
-  require(crowded.shape(0) == (X.n + manyclass::STRETCH - 1) / manyclass::STRETCH && crowded.shape(1) == X.blocks,
-          "crowded must have shape (stretches, blocks)");
+  require(crowded.shape(0) == (X.n + manyclass::CHUNK_ROWS - 1) / manyclass::CHUNK_ROWS && crowded.shape(1) == X.blocks,
+          "crowded must have shape (chunks, blocks)");
   nb::gil_scoped_release release;
   manyclass::find_crowded(X, crowded.data(), threads);
 }
@@ -43,8 +38,8 @@ void rmatmat(const In<std::uint8_t, 2>& codes, const In<float, 3>& codebooks, co
              const In<float, 2>& R, const Out<float, 2>& out, std::size_t threads) {
   const Compressed X = compressed(codes, codebooks, out.shape(0));
   require(R.shape(0) == X.n && out.shape(1) == R.shape(1), "R must have one row per row of codes");
-  require(crowded.shape(0) == (X.n + manyclass::STRETCH - 1) / manyclass::STRETCH && crowded.shape(1) == X.blocks,
-          "crowded must have shape (stretches, blocks)");
+  require(crowded.shape(0) == (X.n + manyclass::CHUNK_ROWS - 1) / manyclass::CHUNK_ROWS && crowded.shape(1) == X.blocks,
+          "crowded must have shape (chunks, blocks)");
   nb::gil_scoped_release release;
   manyclass::rmatmat(X, crowded.data(), R.data(), R.shape(1), out.data(), threads);
 }
@@ -81,18 +76,16 @@ void mix(const In<float, 2>& x, const In<float, 2>& mixer, std::size_t first, co
 }  // namespace
 
 void bind_pq(nb::module_& m) {
-  m.def("pq_matmat", &matmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(), nb::arg("W").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("threads"), "out = X W");
-  m.attr("STRETCH") = manyclass::STRETCH;
-  m.def("pq_find_crowded", &find_crowded, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("crowded").noconvert(), nb::arg("threads"), "Where sums of rows must be kept short.");
-  m.def("mix", &mix, nb::arg("x").noconvert(), nb::arg("mixer").noconvert(), nb::arg("first"),
-        nb::arg("out").noconvert(), nb::arg("threads"), "Whole groups of columns from `first` on, multiplied.");
-  m.def("pq_rmatmat", &rmatmat, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("crowded").noconvert(), nb::arg("R").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"),
-        "out = X' R");
-  m.def("pq_decode", &decode, nb::arg("codes").noconvert(), nb::arg("codebooks").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("threads"), "out = X");
-  m.def("pq_encode", &encode, nb::arg("x").noconvert(), nb::arg("codebooks").noconvert(), nb::arg("codes").noconvert(),
-        nb::arg("threads"), "codes = nearest centroids; returns the first row that is not finite, or n");
+  m.def("pq_matmat", &matmat, exact("codes"), exact("codebooks"), exact("W"), exact("out"), nb::arg("threads"),
+        "out = X W");
+  m.attr("CHUNK_ROWS") = manyclass::CHUNK_ROWS;
+  m.def("pq_find_crowded", &find_crowded, exact("codes"), exact("codebooks"), exact("crowded"), nb::arg("threads"),
+        "Where sums of rows must be kept short.");
+  m.def("mix", &mix, exact("x"), exact("mixer"), nb::arg("first"), exact("out"), nb::arg("threads"),
+        "Whole groups of columns from `first` on, multiplied.");
+  m.def("pq_rmatmat", &rmatmat, exact("codes"), exact("codebooks"), exact("crowded"), exact("R"), exact("out"),
+        nb::arg("threads"), "out = X' R");
+  m.def("pq_decode", &decode, exact("codes"), exact("codebooks"), exact("out"), nb::arg("threads"), "out = X");
+  m.def("pq_encode", &encode, exact("x"), exact("codebooks"), exact("codes"), nb::arg("threads"),
+        "codes = nearest centroids; returns the first row that is not finite, or n");
 }

@@ -1,26 +1,22 @@
-#include <stdexcept>
-
 #include "bindings.h"
 #include "stochastic.h"
 
 namespace {
 
 using manyclass::Examples;
-using manyclass::Machines;
+using manyclass::LinearWeights;
+using manyclass::Loss;
 using manyclass::Negatives;
+using manyclass::Violator;
 using Labels = In<std::int32_t, 1>;
-
-void require(bool holds, const char* sentence) {
-  if (!holds) throw std::invalid_argument(sentence);
-}
 
 void require_classes(const Labels& labels, std::int64_t least, std::int64_t most) {
   for (std::size_t i = 0; i < labels.shape(0); ++i)
     require(labels(i) >= least && labels(i) <= most, "labels must name classes that there are");
 }
 
-Machines machines(const Out<float, 2>& W, const Out<float, 1>& biases, const Out<double, 1>& scales,
-                  const Out<std::int64_t, 1>& steps) {
+LinearWeights linear_weights(const Out<float, 2>& W, const Out<float, 1>& biases, const Out<double, 1>& scales,
+                             const Out<std::int64_t, 1>& steps) {
   const std::size_t k = W.shape(0);
   require(k >= 2, "there must be at least two classes");
   require(biases.shape(0) == k && scales.shape(0) == k && steps.shape(0) == k,
@@ -47,55 +43,50 @@ Negatives negatives(const In<double, 1>& offsets, const In<double, 1>& shares, s
 
 void one_vs_rest(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const In<double, 1>& offsets,
                  const In<double, 1>& shares, const Out<float, 2>& W, const Out<float, 1>& biases,
-                 const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, int loss, double step,
+                 const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, Loss loss, double step,
                  double regularization, double bias_rate, bool decays, const Out<double, 1>& losses,
                  std::size_t threads) {
-  const Machines all = machines(W, biases, scales, steps);
-  const Examples run = examples(X, y, weights, all.k);
-  const Negatives drawn = negatives(offsets, shares, run.n, all.k);
-  require(W.shape(1) == X.shape(1) && losses.shape(0) == all.k, "W must be as wide as X, losses as long as W");
-  require(loss >= 0 && loss < 4, "loss must be one of four");
+  const LinearWeights model = linear_weights(W, biases, scales, steps);
+  const Examples run = examples(X, y, weights, model.k);
+  const Negatives drawn = negatives(offsets, shares, run.n, model.k);
+  require(W.shape(1) == X.shape(1) && losses.shape(0) == model.k, "W must be as wide as X, losses as long as W");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest(run, drawn, all, static_cast<manyclass::Loss>(loss), {step, regularization, bias_rate, decays},
-                         losses.data(), threads);
+  manyclass::one_vs_rest(run, drawn, model, loss, {step, regularization, bias_rate, decays}, losses.data(), threads);
 }
 
 void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights,
                        const In<double, 1>& offsets, const In<double, 1>& shares, const Out<float, 2>& W,
                        const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
-                       int loss, double step, double regularization, double bias_rate, bool decays,
+                       Loss loss, double step, double regularization, double bias_rate, bool decays,
                        const In<float, 2>& G, const Out<float, 2>& S, const Out<double, 1>& losses,
                        std::size_t threads) {
-  const Machines all = machines(W, biases, scales, steps);
-  const Examples run = examples(X, y, weights, all.k);
-  const Negatives drawn = negatives(offsets, shares, run.n, all.k);
+  const LinearWeights model = linear_weights(W, biases, scales, steps);
+  const Examples run = examples(X, y, weights, model.k);
+  const Negatives drawn = negatives(offsets, shares, run.n, model.k);
   require(G.shape(0) == run.n && G.shape(1) == run.n, "G must have shape (n, n)");
-  require(S.shape(0) == run.n && S.shape(1) == all.k && losses.shape(0) == all.k, "S must have shape (n, k)");
-  require(loss >= 0 && loss < 4, "loss must be one of four");
+  require(S.shape(0) == run.n && S.shape(1) == model.k && losses.shape(0) == model.k, "S must have shape (n, k)");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest_block(run, drawn, all, static_cast<manyclass::Loss>(loss),
-                               {step, regularization, bias_rate, decays}, G.data(), S.data(), losses.data(), threads);
+  manyclass::one_vs_rest_block(run, drawn, model, loss, {step, regularization, bias_rate, decays}, G.data(), S.data(),
+                               losses.data(), threads);
 }
 
 double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const Out<float, 2>& W,
                    const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
-                   int rival, double step, double regularization, double bias_rate, bool decays, const In<float, 2>& G,
-                   const Out<float, 2>& S, const In<std::uint64_t, 1>& draws, const Out<std::int32_t, 1>& rivals,
-                   const Out<float, 1>& pulls) {
-  const Machines all = machines(W, biases, scales, steps);
+                   Violator violator, double step, double regularization, double bias_rate, bool decays,
+                   const In<float, 2>& G, const Out<float, 2>& S, const In<std::uint64_t, 1>& draws,
+                   const Out<std::int32_t, 1>& rivals, const Out<float, 1>& pulls) {
+  const LinearWeights model = linear_weights(W, biases, scales, steps);
   const std::size_t n = X.shape(0);
   require(
       y.shape(0) == n && weights.shape(0) == n && draws.shape(0) == n && rivals.shape(0) == n && pulls.shape(0) == n,
       "y, weights, draws, rivals and pulls must have one entry per row of X");
-  require_classes(y, 0, static_cast<std::int64_t>(all.k) - 1);
-  require(G.shape(0) == n && G.shape(1) == n && S.shape(0) == n && S.shape(1) == all.k,
+  require_classes(y, 0, static_cast<std::int64_t>(model.k) - 1);
+  require(G.shape(0) == n && G.shape(1) == n && S.shape(0) == n && S.shape(1) == model.k,
           "G must have shape (n, n) and S (n, k)");
-  require(rival >= 0 && rival < 3, "rival must be one of three");
   const Examples run{X.data(), y.data(), weights.data(), n, X.shape(1)};
   nb::gil_scoped_release release;
-  return manyclass::joint_block(run, all, static_cast<manyclass::Rival>(rival),
-                                {step, regularization, bias_rate, decays}, G.data(), S.data(), draws.data(),
-                                rivals.data(), pulls.data());
+  return manyclass::joint_block(run, model, violator, {step, regularization, bias_rate, decays}, G.data(), S.data(),
+                                draws.data(), rivals.data(), pulls.data());
 }
 
 void draw_rivals(const Labels& y, const In<std::uint64_t, 1>& draws, std::size_t k,
@@ -138,30 +129,33 @@ void move_some(const In<float, 2>& X, const In<float, 2>& A, const Out<float, 2>
 }  // namespace
 
 void bind_stochastic(nb::module_& m) {
-  m.def("one_vs_rest", &one_vs_rest, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("offsets").noconvert(), nb::arg("shares").noconvert(), nb::arg("W").noconvert(),
-        nb::arg("biases").noconvert(), nb::arg("scales").noconvert(), nb::arg("steps").noconvert(), nb::arg("loss"),
-        nb::arg("step"), nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"),
-        nb::arg("losses").noconvert(), nb::arg("threads"), "One pass of one-vs-rest over a run of examples.");
-  m.def("one_vs_rest_block", &one_vs_rest_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(),
-        nb::arg("weights").noconvert(), nb::arg("offsets").noconvert(), nb::arg("shares").noconvert(),
-        nb::arg("W").noconvert(), nb::arg("biases").noconvert(), nb::arg("scales").noconvert(),
-        nb::arg("steps").noconvert(), nb::arg("loss"), nb::arg("step"), nb::arg("regularization"), nb::arg("bias_rate"),
-        nb::arg("decays"), nb::arg("G").noconvert(), nb::arg("S").noconvert(), nb::arg("losses").noconvert(),
+  nb::enum_<Loss>(m, "Loss", "Losses of a margin.")
+      .value("hinge", Loss::hinge)
+      .value("squared_hinge", Loss::squared_hinge)
+      .value("logistic", Loss::logistic)
+      .value("squared", Loss::squared);
+  nb::enum_<Violator>(m, "Violator", "Which class that violates the margin is moved down.")
+      .value("max", Violator::max, "the one with the highest score")
+      .value("random", Violator::random, "one drawn at random")
+      .value("sampled", Violator::sampled, "the first that is found among draws");
+  m.def("one_vs_rest", &one_vs_rest, exact("X"), exact("y"), exact("weights"), exact("offsets"), exact("shares"),
+        exact("W"), exact("biases"), exact("scales"), exact("steps"), exact("loss"), nb::arg("step"),
+        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"), exact("losses"), nb::arg("threads"),
+        "One pass of one-vs-rest over a run of examples.");
+  m.def("one_vs_rest_block", &one_vs_rest_block, exact("X"), exact("y"), exact("weights"), exact("offsets"),
+        exact("shares"), exact("W"), exact("biases"), exact("scales"), exact("steps"), exact("loss"), nb::arg("step"),
+        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"), exact("G"), exact("S"), exact("losses"),
         nb::arg("threads"), "The same from scores and Gram matrix; S becomes A.");
-  m.def("joint_block", &joint_block, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("weights").noconvert(),
-        nb::arg("W").noconvert(), nb::arg("biases").noconvert(), nb::arg("scales").noconvert(),
-        nb::arg("steps").noconvert(), nb::arg("rival"), nb::arg("step"), nb::arg("regularization"),
-        nb::arg("bias_rate"), nb::arg("decays"), nb::arg("G").noconvert(), nb::arg("S").noconvert(),
-        nb::arg("draws").noconvert(), nb::arg("rivals").noconvert(), nb::arg("pulls").noconvert(),
-        "One block of multiclass, ranking or weighted ranking.");
-  m.def("draw_rivals", &draw_rivals, nb::arg("y").noconvert(), nb::arg("draws").noconvert(), nb::arg("k"),
-        nb::arg("rivals").noconvert(), "The class that ranking draws for each example.");
-  m.def("score_two", &score_two, nb::arg("X").noconvert(), nb::arg("W").noconvert(), nb::arg("classes").noconvert(),
-        nb::arg("S").noconvert(), nb::arg("threads"), "Scores of two classes of each example.");
-  m.def("move_some", &move_some, nb::arg("X").noconvert(), nb::arg("A").noconvert(), nb::arg("W").noconvert(),
-        nb::arg("threads"), "W += A' X for A that is mostly zeros.");
-  m.def("move_two", &move_two, nb::arg("X").noconvert(), nb::arg("y").noconvert(), nb::arg("rivals").noconvert(),
-        nb::arg("pulls").noconvert(), nb::arg("W").noconvert(), nb::arg("threads"),
+  m.def("joint_block", &joint_block, exact("X"), exact("y"), exact("weights"), exact("W"), exact("biases"),
+        exact("scales"), exact("steps"), exact("violator"), nb::arg("step"), nb::arg("regularization"),
+        nb::arg("bias_rate"), nb::arg("decays"), exact("G"), exact("S"), exact("draws"), exact("rivals"),
+        exact("pulls"), "One block of multiclass, ranking or weighted ranking.");
+  m.def("draw_rivals", &draw_rivals, exact("y"), exact("draws"), nb::arg("k"), exact("rivals"),
+        "The class that ranking draws for each example.");
+  m.def("score_two", &score_two, exact("X"), exact("W"), exact("classes"), exact("S"), nb::arg("threads"),
+        "Scores of two classes of each example.");
+  m.def("move_some", &move_some, exact("X"), exact("A"), exact("W"), nb::arg("threads"),
+        "W += A' X for A that is mostly zeros.");
+  m.def("move_two", &move_two, exact("X"), exact("y"), exact("rivals"), exact("pulls"), exact("W"), nb::arg("threads"),
         "The updates that a block of a joint machine chose.");
 }

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <stdexcept>
 
 namespace nb = nanobind;
 
@@ -12,6 +13,13 @@ template <class T, int D>
 using In = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 template <class T, int D>
 using Out = nb::ndarray<T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
+
+// An argument that is taken as it is.
+inline auto exact(const char* name) { return nb::arg(name).noconvert(); }
+
+inline void require(bool holds, const char* sentence) {
+  if (!holds) throw std::invalid_argument(sentence);
+}
 
 void bind_cells(nb::module_& m);
 void bind_gather(nb::module_& m);

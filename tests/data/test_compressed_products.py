@@ -38,7 +38,7 @@ def problem(rng: np.random.Generator, n: int, d: int, width: int, centroids: int
 
 
 def pq_rmatmat(codes, codebooks, R, out, threads):
-    crowded = np.empty((-(-len(codes) // _native.STRETCH), codes.shape[1]), np.uint8)
+    crowded = np.empty((-(-len(codes) // _native.CHUNK_ROWS), codes.shape[1]), np.uint8)
     _native.pq_find_crowded(codes, codebooks, crowded, threads)
     _native.pq_rmatmat(codes, codebooks, crowded, R, out, threads)
 
@@ -219,3 +219,41 @@ def test_shapes_that_do_not_fit_are_refused():
 def test_a_level_that_the_processor_lacks_is_refused():
     with pytest.raises(ValueError, match="level 'sse9' needs a processor with it; this one stops at"):
         _native.set_level("sse9")
+
+
+@pytest.mark.parametrize(("n", "k"), [(0, 0), (0, 3), (5, 0)])
+def test_products_of_nothing(level, n, k):
+    codes, codebooks = problem(np.random.default_rng(0), n, 10, 4)
+    XW, XtR = np.ones((n, k), "f"), np.ones((10, k), "f")
+    _native.pq_matmat(codes, codebooks, np.ones((10, k), "f"), XW, 2)
+    pq_rmatmat(codes, codebooks, np.ones((n, k), "f"), XtR, 2)
+    assert not XtR.any()
+    decoded = np.empty((n, 10), "f")
+    _native.pq_decode(codes, codebooks, decoded, 2)
+    assert _native.pq_encode(decoded, codebooks, codes, 2) == n
+
+
+@pytest.mark.parametrize(("blocks", "width"), [(0, 0), (0, 4), (1, 0), (1, 4)])
+def test_rows_without_columns_have_no_codes(blocks, width):
+    codes, codebooks = np.zeros((3, blocks), np.uint8), np.zeros((blocks, 2, width), "f")
+    crowded = np.zeros((1, blocks), np.uint8)
+    with pytest.raises(ValueError, match="last block of the codebooks"):
+        _native.pq_matmat(codes, codebooks, np.ones((0, 2), "f"), np.empty((3, 2), "f"), 1)
+    with pytest.raises(ValueError, match="last block of the codebooks"):
+        _native.pq_rmatmat(codes, codebooks, crowded, np.ones((3, 2), "f"), np.empty((0, 2), "f"), 1)
+    with pytest.raises(ValueError, match="last block of the codebooks"):
+        _native.pq_decode(codes, codebooks, np.empty((3, 0), "f"), 1)
+    with pytest.raises(ValueError, match="last block of the codebooks"):
+        _native.pq_encode(np.empty((3, 0), "f"), codebooks, codes, 1)
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
+def test_nothing_is_mixed_or_gathered(shape):
+    nothing, out = np.empty(shape, "f"), np.empty(shape, "f")
+    _native.mix(nothing, np.ones((7, 16), "f"), 0, out, 2)
+    _native.gather(nothing, np.arange(len(nothing)), out, 2)
+
+
+def test_nothing_is_gathered_into_a_copy():
+    with pytest.raises(TypeError, match="incompatible"):
+        _native.gather(np.ones((3, 2), "f"), np.arange(3), np.empty((3, 2)), 1)

@@ -160,9 +160,9 @@ def test_a_warm_start_with_other_classes_or_columns_is_refused(rows, y, words):
 
 TWINS = {
     "ovr": lambda *a: twins.one_vs_rest(*a, "hinge", 2),
-    "multiclass": lambda *a: twins.joint(*a, "best"),
-    "ranking": lambda *a: twins.joint(*a, "any"),
-    "warp": lambda *a: twins.joint(*a, "first"),
+    "multiclass": lambda *a: twins.joint(*a, "max"),
+    "ranking": lambda *a: twins.joint(*a, "random"),
+    "warp": lambda *a: twins.joint(*a, "sampled"),
     "softmax": lambda *a: twins.softmax(*a, 32),
 }
 

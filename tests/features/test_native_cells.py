@@ -52,3 +52,24 @@ def test_weights_outside_of_the_image_are_refused(start):
     for rows, columns in ((good, bad), (bad, good)):
         with pytest.raises(ValueError, match="weights must lie within the image"):
             _native.resample(image, rows, weights, columns, weights, room(2, 2, 1))
+
+
+def test_words_and_mixtures_of_nothing():
+    none, words, order = np.empty((0, 3), "f"), np.ones((2, 3), "f"), np.empty(0, np.int64)
+    counts, first, second, total = np.zeros((1, 2)), np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), np.zeros(1)
+    labels, starts = np.empty(0, np.int32), np.zeros(2, np.int64)
+    assert _native.nearest_words(none, words, labels) == -1
+    _native.residual_sums(none, order, starts, labels, words, counts, first)
+    logs = np.zeros(2, "f")
+    assert _native.mixture_sums(none, order, starts, words, words, logs, 1.0, counts, first, second, total) == -1
+    assert not counts.any()
+    with pytest.raises(ValueError, match="as many columns"):
+        _native.nearest_words(np.empty((2, 0), "f"), np.ones((2, 0), "f"), np.empty(2, np.int32))
+
+
+@pytest.mark.parametrize("shape", [(0, 5, 1), (5, 0, 1), (5, 5, 0)])
+def test_an_image_of_nothing_is_resampled_to_nothing(shape):
+    out = room(*(min(2, side) for side in shape))
+    starts = [np.arange(side, dtype=np.int32) for side in out.shape[:2]]
+    weights = [np.ones((1, len(axis)), "f") for axis in starts]
+    _native.resample(room(*shape), starts[0], weights[0], starts[1], weights[1], out)

@@ -144,7 +144,7 @@ def test_threads_change_no_bit():
     found = []
     for threads in (1, 3):
         R, values = np.empty_like(S), np.empty(len(S))
-        _native.softmax_loss(S, y, np.empty(0, np.float32), R, values, threads)
+        _native.softmax_loss(S, y, None, R, values, threads)
         found.append((R.tobytes(), values.tobytes()))
     assert found[0] == found[1]
 
@@ -153,3 +153,22 @@ def test_threads_change_no_bit():
 def test_the_native_loop_refuses_labels_that_do_not_fit(y):
     with pytest.raises(ValueError, match=r"labels must name|one entry per row"):
         Softmax().value_and_gradient(np.zeros((2, 3), np.float32), np.array(y))
+
+
+def test_no_weights_are_not_weights_of_one():
+    S, R, values = np.zeros((2, 3), np.float32), np.empty((2, 3), np.float32), np.empty(2)
+    with pytest.raises(ValueError, match="weights must have one entry per row of S, or be None"):
+        _native.softmax_loss(S, np.zeros(2, np.int64), np.empty(0, np.float32), R, values, 1)
+
+
+@pytest.mark.parametrize("k", [0, 3])
+@pytest.mark.parametrize("weights", [None, np.empty(0, np.float32)])
+def test_no_rows_have_no_losses(k, weights):
+    S, y = np.empty((0, k), np.float32), np.empty(0, np.int64)
+    _native.softmax_loss(S, y, weights, S, np.empty(0), 2)
+
+
+def test_rows_without_classes_have_no_label():
+    S = np.empty((2, 0), np.float32)
+    with pytest.raises(ValueError, match="labels must name classes"):
+        _native.softmax_loss(S, np.zeros(2, np.int64), None, S, np.empty(2), 1)

@@ -111,3 +111,31 @@ def test_rows_whose_products_differ_by_less_than_float32_can_tell_rank_right(see
     exact = Q.astype(np.float64) @ X.astype(np.float64).T
     _, found = best_by_product(Q, pieces(X), None, len(X))
     np.testing.assert_array_equal(found, np.argsort(-exact, axis=1, kind="stable"))
+
+
+def search(X, index, q=2):
+    scores, places = np.full((q, 2), -np.inf, np.float32), np.full((q, 2), -1, np.int64)
+    _native.best_rows(X, index, np.ones((q, X.shape[1]), np.float32), 10, scores, places, 2)
+    return scores.tolist(), places.tolist()
+
+
+def test_an_empty_index_is_no_row_and_none_is_every_row():
+    X = np.arange(3, dtype=np.float32)[:, None]
+    assert search(X, np.zeros(0, np.int64)) == ([[-np.inf, -np.inf]] * 2, [[-1, -1]] * 2)
+    assert search(X, None) == ([[2, 1]] * 2, [[12, 11]] * 2)
+    assert search(X, np.array([0, 1])) == ([[1, 0]] * 2, [[11, 10]] * 2)
+
+
+def test_rows_without_columns_rank_by_position_and_no_rows_are_not_found():
+    assert search(np.empty((3, 0), np.float32), None) == ([[0, 0]] * 2, [[10, 11]] * 2)
+    assert search(np.empty((0, 4), np.float32), None) == ([[-np.inf, -np.inf]] * 2, [[-1, -1]] * 2)
+    assert search(np.empty((3, 4), np.float32), None, 0) == ([], [])
+    scores, places = np.full((1, 2), -np.inf, np.float32), np.full((1, 2), -1, np.int64)
+    _native.best_scores(np.empty((1, 0), np.float32), np.zeros(0, np.int64), scores, places, 2)
+    assert places.tolist() == [[-1, -1]]
+
+
+def test_pieces_give_no_array_where_nothing_is_selected():
+    rows = pieces(small_integers(np.random.default_rng(0), 6, 2), 3)
+    assert list(rows.selected(np.zeros(0, np.int64))) == []
+    assert [index for _, _, index in rows.selected(None)] == [None, None]

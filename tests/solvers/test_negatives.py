@@ -29,8 +29,9 @@ def pairs(y, offsets, P, threads=1):
     n, k = len(y), len(P) - 1
     machines = Machines.zeros(k, n)
     _native.one_vs_rest(
-        np.eye(n, dtype=np.float32), y, np.ones(n, np.float32), offsets, P, **vars(machines), loss=0, step=1.0,
-        regularization=0.0, bias_rate=0.0, decays=False, losses=np.zeros(k), threads=threads,
+        np.eye(n, dtype=np.float32), y, np.ones(n, np.float32), offsets, P, **vars(machines),
+        loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
+        losses=np.zeros(k), threads=threads,
     )  # fmt: skip
     assert (machines.steps == (machines.W != 0).sum(axis=1)).all()
     return machines.W.T != 0
@@ -40,8 +41,9 @@ def pairs_of_block(y, offsets, P, threads=1):
     n, k = len(y), len(P) - 1
     eye, S, machines = np.eye(n, dtype=np.float32), np.zeros((n, k), np.float32), Machines.zeros(k, n)
     _native.one_vs_rest_block(
-        eye, y, np.ones(n, np.float32), offsets, P, **vars(machines), loss=0, step=1.0, regularization=0.0,
-        bias_rate=0.0, decays=False, G=eye, S=S, losses=np.zeros(k), threads=threads,
+        eye, y, np.ones(n, np.float32), offsets, P, **vars(machines),
+        loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
+        G=eye, S=S, losses=np.zeros(k), threads=threads,
     )  # fmt: skip
     return S != 0
 
@@ -150,7 +152,8 @@ def test_many_examples_of_a_block_are_met_in_order():
     X, machines = np.ones((n, 1), np.float32), Machines.zeros(k, 1)
     weights = rng.uniform(0.5, 2, n).astype(np.float32)
     _native.one_vs_rest(
-        X, y, weights, offsets, P, **vars(machines), loss=3, step=0.3, regularization=0.0, bias_rate=0.0, decays=False,
+        X, y, weights, offsets, P, **vars(machines),
+        loss=_native.Loss.squared, step=0.3, regularization=0.0, bias_rate=0.0, decays=False,
         losses=np.zeros(k), threads=1,
     )  # fmt: skip
     expected = np.zeros(k)
@@ -178,6 +181,7 @@ def test_offsets_and_shares_that_cannot_be_are_refused(offsets, P, words):
     with pytest.raises(ValueError, match=words):
         _native.one_vs_rest(
             np.eye(2, dtype=np.float32), np.array([0, 1], np.int32), np.ones(2, np.float32),
-            np.array(offsets, float), np.array(P, float), **vars(machines), loss=0, step=1.0, regularization=0.0,
-            bias_rate=0.0, decays=False, losses=np.zeros(2), threads=1,
+            np.array(offsets, float), np.array(P, float), **vars(machines),
+            loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
+            losses=np.zeros(2), threads=1,
         )  # fmt: skip

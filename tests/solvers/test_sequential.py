@@ -65,14 +65,14 @@ def test_one_vs_rest_is_sequential(any_level, loss, beta, schedule, sizes):
 
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("rival", Joint.RIVALS)
-def test_joint_machines_are_sequential(any_level, rival, schedule, sizes):
+@pytest.mark.parametrize("violator", Joint.VIOLATORS)
+def test_joint_machines_are_sequential(any_level, violator, schedule, sizes):
     def twin_epoch(twin, given, schedule, epoch):
-        return twins.joint(twin, given, schedule, epoch, rival)
+        return twins.joint(twin, given, schedule, epoch, violator)
 
     for level in any_level:
         _native.set_level(level)
-        check(Joint(rival), twin_epoch, SCHEDULES[schedule], 1, sizes)
+        check(Joint(violator), twin_epoch, SCHEDULES[schedule], 1, sizes)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -95,9 +95,9 @@ ALGORITHMS = {
     "all negatives": (OneVsRest(MARGIN_LOSSES["hinge"]), lambda *a: twins.one_vs_rest(*a, "hinge", None)),
     "many negatives": (OneVsRest(MARGIN_LOSSES["hinge"], 30), lambda *a: twins.one_vs_rest(*a, "hinge", 30)),
     "few negatives": (OneVsRest(MARGIN_LOSSES["logistic"], 1.7), lambda *a: twins.one_vs_rest(*a, "logistic", 1.7)),
-    "multiclass": (Joint("best"), lambda *a: twins.joint(*a, "best")),
-    "ranking": (Joint("any"), lambda *a: twins.joint(*a, "any")),
-    "warp": (Joint("first"), lambda *a: twins.joint(*a, "first")),
+    "multiclass": (Joint("max"), lambda *a: twins.joint(*a, "max")),
+    "ranking": (Joint("random"), lambda *a: twins.joint(*a, "random")),
+    "warp": (Joint("sampled"), lambda *a: twins.joint(*a, "sampled")),
     "softmax": (MiniBatch(8), lambda *a: twins.softmax(*a, 8)),
 }
 
@@ -130,7 +130,7 @@ def test_chunks_of_rows_change_nothing(name, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "solver", [OneVsRest(MARGIN_LOSSES["hinge"], 1), OneVsRest(MARGIN_LOSSES["hinge"]), Joint("any")]
+    "solver", [OneVsRest(MARGIN_LOSSES["hinge"], 1), OneVsRest(MARGIN_LOSSES["hinge"]), Joint("random")]
 )
 def test_a_tiny_ridge_is_not_rounded_away(solver):
     # Margins so large that nothing but the decay happens; float32 cannot tell 1 - 1e-8 from 1.

@@ -63,12 +63,12 @@ def draw_other(seed, t, y, k):
     return c if c < y else c + 1
 
 
-def choose(rival, z, y, k, seed):
+def choose(violator, z, y, k, seed):
     """(class, weight of the update) by Table 1."""
-    if rival == "best":
+    if violator == "max":
         c = max((c for c in range(k) if c != y), key=lambda c: z[c])
         return c, float(z[c] + 1 > z[y])
-    if rival == "any":
+    if violator == "random":
         c = draw_other(seed, 0, y, k)
         return c, float(z[c] + 1 > z[y])
     for draws in range(1, k):
@@ -78,7 +78,7 @@ def choose(rival, z, y, k, seed):
     return y, 0.0
 
 
-def joint(twin, problem, schedule, epoch, rival):
+def joint(twin, problem, schedule, epoch, violator):
     """R_MUL, R_RNK and R_WAR."""
     rng = schedule.generator(epoch)
     order = schedule.order(problem, rng)
@@ -87,7 +87,7 @@ def joint(twin, problem, schedule, epoch, rival):
     for i, seed in zip(order, seeds, strict=True):
         y = problem.y[i]
         z = twin.W @ X[i] + twin.b
-        c, weight = choose(rival, z, y, problem.k, int(seed))
+        c, weight = choose(violator, z, y, problem.k, int(seed))
         step = twin.step(schedule, 0)
         twin.W *= 1 - step * schedule.regularization
         twin.t += 1

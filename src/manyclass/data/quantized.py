@@ -89,7 +89,7 @@ class QuantizedMatrix(Matrix):
     @cached_property
     def _crowded(self) -> NDArray[np.uint8]:
         """Where one centroid takes so many rows in a row that their sum must be kept short; found once."""
-        crowded = np.empty((-(-self.shape[0] // _native.STRETCH), self.codes.shape[1]), np.uint8)
+        crowded = np.empty((-(-self.shape[0] // _native.CHUNK_ROWS), self.codes.shape[1]), np.uint8)
         _native.pq_find_crowded(self.codes, self.codebooks, crowded, get_threads())
         return crowded
 

@@ -26,9 +26,9 @@ def algorithm(objective: str, loss: str, beta: float | str | None, k: int) -> Al
 
 OBJECTIVES: dict[str, Callable[[str, float | str | None, int], Algorithm]] = {
     "ovr": _one_vs_rest,
-    "multiclass": lambda *_: Joint("best"),
-    "ranking": lambda *_: Joint("any"),
-    "warp": lambda *_: Joint("first"),
+    "multiclass": lambda *_: Joint("max"),
+    "ranking": lambda *_: Joint("random"),
+    "warp": lambda *_: Joint("sampled"),
     "softmax": lambda *_: MiniBatch(),
 }
 

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass import _native
+
 Floats = NDArray[np.floating[Any]]
 
 
@@ -13,7 +15,7 @@ class MarginLoss(ABC):
     """A convex function of the margin. One-vs-rest machines add it up over the classes."""
 
     name: str
-    code: int  # how the compiled loops know it
+    code: _native.Loss  # how the compiled loops know it
 
     @abstractmethod
     def value(self, z: Floats) -> Floats:
@@ -31,7 +33,7 @@ class Hinge(MarginLoss):
     array([0. , 0.5, 2. ])
     """
 
-    name, code = "hinge", 0
+    name, code = "hinge", _native.Loss.hinge
 
     def value(self, z: Floats) -> Floats:
         return np.maximum(0, 1 - z)
@@ -43,7 +45,7 @@ class Hinge(MarginLoss):
 class SquaredHinge(MarginLoss):
     """max(0, 1 - z)^2."""
 
-    name, code = "squared_hinge", 1
+    name, code = "squared_hinge", _native.Loss.squared_hinge
 
     def value(self, z: Floats) -> Floats:
         return np.maximum(0, 1 - z) ** 2
@@ -55,7 +57,7 @@ class SquaredHinge(MarginLoss):
 class Logistic(MarginLoss):
     """log(1 + exp(-z))."""
 
-    name, code = "logistic", 2
+    name, code = "logistic", _native.Loss.logistic
 
     def value(self, z: Floats) -> Floats:
         return np.logaddexp(0, -z)
@@ -69,7 +71,7 @@ class Logistic(MarginLoss):
 class Squared(MarginLoss):
     """(1 - z)^2 / 2."""
 
-    name, code = "squared", 3
+    name, code = "squared", _native.Loss.squared
 
     def value(self, z: Floats) -> Floats:
         return (1 - z) ** 2 / 2

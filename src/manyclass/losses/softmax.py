@@ -7,7 +7,6 @@ from manyclass import _native
 from manyclass._threads import get_threads
 from manyclass.losses.score_loss import Floats, Labels, ScoreLoss, Weights, rounding
 
-_EQUAL = np.empty(0, np.float32)  # no weights: each row counts once
 _MANY = 16 << 20  # bytes of scores; fewer are the work of one thread, as often one of several that share out the rows
 
 
@@ -45,7 +44,7 @@ def log_loss(S: Floats, y: Labels, R: Floats, weights: Weights | None = None) ->
     if not (S.dtype == R.dtype == np.float32 and S.flags.c_contiguous and R.flags.c_contiguous):
         return plain_log_loss(S, y, R, weights)
     values = np.empty(len(S))
-    p = _EQUAL if weights is None else np.ascontiguousarray(weights, np.float32)
+    p = None if weights is None else np.ascontiguousarray(weights, np.float32)
     _native.softmax_loss(S, np.ascontiguousarray(y, np.int64), p, R, values, get_threads() if S.nbytes > _MANY else 1)
     return values
 

@@ -29,7 +29,7 @@ def best_by_product(Q: Codes, rows: Pieces, positions: Positions | None, k: int)
     for at in _batches(len(Q), k):
         scores, places = found[0][at], found[1][at]
         for start, array, index in rows.selected(positions):
-            n = len(index) or len(array)
+            n = len(array) if index is None else len(index)
             _native.best_rows(array, index, Q[at], start, scores, places, threads_here(4 * n * rows.d))
     for i, places in enumerate(found[1]):
         exact = np.einsum("ij,j->i", rows.rows(places), Q[i], dtype=np.float64)
@@ -58,6 +58,6 @@ def _batches(q: int, k: int) -> list[slice]:
 
 def _blocks(rows: Pieces, positions: Positions | None) -> Iterator[tuple[Positions, Codes]]:
     for start, array, index in rows.selected(positions):
-        places = index if len(index) else np.arange(len(array), dtype=np.int64)
+        places = np.arange(len(array), dtype=np.int64) if index is None else index
         for at in spans(len(places), _BLOCK):
-            yield places[at] + start, array[places[at]] if len(index) else array[at]
+            yield places[at] + start, array[at] if index is None else array[index[at]]

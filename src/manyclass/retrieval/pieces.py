@@ -73,11 +73,11 @@ class Pieces:
             out[here] = array[positions[here] - start]
         return out
 
-    def selected(self, positions: Positions | None) -> Iterator[tuple[int, Codes, Positions]]:
-        """(first position, array, rows of it) for ascending positions, or for all, which are told by no rows."""
+    def selected(self, positions: Positions | None) -> Iterator[tuple[int, Codes, Positions | None]]:
+        """(first position, array, rows of it) for ascending positions, or None for all."""
         for start, array in self:
             if positions is None:
-                yield start, array, np.zeros(0, np.int64)
+                yield start, array, None
                 continue
             first, last = np.searchsorted(positions, [start, start + len(array)])
             if first < last:

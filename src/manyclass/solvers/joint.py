@@ -20,15 +20,15 @@ _BLOCK = 64
 class Joint:
     """Every example moves its own class up and one rival down, if that one's score is not lower by 1.
 
-    Table 1 of Perronnin et al. (CVPR 2012). The rival is
-    `best`: the highest of all other classes (R_MUL, Crammer and Singer);
-    `any`: one drawn at random (R_RNK);
-    `first`: drawn until one comes too near, at most k - 1 times; the update is multiplied with 1 + 1/2 + ... up to
+    Table 1 of Perronnin et al. (CVPR 2012). The rival, which must violate the margin, is
+    `max`: the highest of all other classes (R_MUL, Crammer and Singer);
+    `random`: one drawn at random (R_RNK);
+    `sampled`: drawn until one violates it, at most k - 1 times; the update is multiplied with 1 + 1/2 + ... up to
     floor((k - 1) / draws), an estimate of the loss at that rank (R_WAR, Weston et al.).
     """
 
-    rival: str
-    RIVALS: ClassVar[tuple[str, ...]] = ("best", "any", "first")
+    violator: str
+    VIOLATORS: ClassVar[tuple[str, ...]] = tuple(violator.name for violator in _native.Violator)
 
     def epoch(
         self, problem: Problem, machines: Machines, schedule: Schedule, epoch: int, quarter: Quarter | None = None
@@ -53,14 +53,14 @@ class Joint:
 
     def cost(self, k: int) -> float:
         """Classes that an example concerns."""
-        return 2 if self.rival == "any" else k
+        return 2 if self.violator == "random" else k
 
     def _block(self, chunk: Chunk, draws: NDArray[np.uint64], machines: Machines, schedule: Schedule) -> float:
         S = self._scores(chunk, draws, machines)
         rivals, pulls = np.empty(len(chunk.y), np.int32), np.empty(len(chunk.y), np.float32)
         lost = _native.joint_block(
             chunk.rows, chunk.y, chunk.weights, machines.W, machines.biases, machines.scales, machines.steps,
-            self.RIVALS.index(self.rival), **schedule.native, G=gram(chunk.rows), S=S, draws=draws, rivals=rivals,
+            _native.Violator[self.violator], **schedule.native, G=gram(chunk.rows), S=S, draws=draws, rivals=rivals,
             pulls=pulls,
         )  # fmt: skip
         _native.move_two(chunk.rows, chunk.y, rivals, pulls, machines.W, get_threads())
@@ -70,7 +70,7 @@ class Joint:
         return lost
 
     def _scores(self, chunk: Chunk, draws: NDArray[np.uint64], machines: Machines) -> NDArray[np.float32]:
-        if self.rival != "any":
+        if self.violator != "random":
             return scores(chunk.rows, machines.W)
         drawn = np.empty(len(chunk.y), np.int32)
         _native.draw_rivals(chunk.y, draws, len(machines.W), drawn)
