@@ -17,7 +17,7 @@ CHANGES = [
     {"regularization": 0.5},
     {"step_decay": False},
     {"class_weight": {0: 9.0}},
-    {"balanced": True},
+    {"sampling": "balanced"},
 ]
 
 

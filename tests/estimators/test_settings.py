@@ -34,7 +34,7 @@ import manyclass as mc
         ("step_decay", "no", "step_decay must be True or False; got 'no'"),
         ("early_stopping", "x", "early_stopping must be True or False; got 'x'"),
         ("refit", None, "refit must be True or False; got None"),
-        ("balanced", "yes", "balanced must be True or False; got 'yes'"),
+        ("sampling", True, "sampling must be one of uniform, balanced; got True"),
         ("warm_start", 1, "warm_start must be True or False; got 1"),
         ("callbacks", None, "callbacks must be a list of functions; got None"),
         ("callbacks", print, "callbacks must be a list of functions; got <built-in function print>"),

@@ -117,7 +117,7 @@ class BatchModel(Probabilities, LinearModel):
     def _warn(self, found: Solution) -> None:
         way_out = next((advice for words, advice in _WAYS_OUT.items() if found.status.startswith(words)), None)
         if way_out is not None:
-            how_far = f"at most {found.gap:.2g} above it" if np.isfinite(found.gap) else "nobody knows how far above it"
+            how_far = f"at most {found.gap:.2g} above it" if np.isfinite(found.gap) else "with no bound on the gap"
             way_out += ", or take solver='auto'" if self.solver != "auto" and "max_iter" in way_out else ""
             words = f"{found.status} before the optimum was proved: the objective is {found.objective:.6g}, {how_far}"
             warnings.warn(f"{type(self).__name__}: {words}; {way_out}", ConvergenceWarning, stacklevel=4)

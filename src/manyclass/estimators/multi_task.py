@@ -63,7 +63,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         penalty: str = "trace",
         smoothing: float = 0.01,
         sharpness: float = 20.0,
-        unknown: Any = 0,
+        missing_label: Any = 0,
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 1.0,
@@ -76,7 +76,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         self.penalty = penalty
         self.smoothing = smoothing
         self.sharpness = sharpness
-        self.unknown = unknown
+        self.missing_label = missing_label
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -124,7 +124,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         found, y = self.predict(X), np.asarray(y)
         if y.shape != found.shape:
             raise ValueError(f"y must have shape {found.shape}, as predictions have; got {y.shape}")
-        known = is_known(y, self.unknown)
+        known = is_known(y, self.missing_label)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         return float(np.average(found == y, weights=(known.T * weights).T))
 
@@ -134,7 +134,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
             matrix, self.y_is_vector_ = open_examples(self, X, reset=True), False
         else:
             matrix = open_examples(self, X, reset=True)
-            pairs, signs = encode_tasks(y, len(matrix), self.unknown)
+            pairs, signs = encode_tasks(y, len(matrix), self.missing_label)
             self.y_is_vector_ = np.asarray(y).ndim == 1
         self.n_tasks_ = len(pairs)
         self.classes_ = pairs[0] if all(np.array_equal(pair, pairs[0]) for pair in pairs) else pairs

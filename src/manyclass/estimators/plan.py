@@ -99,5 +99,5 @@ def _schedule(settings: Any, step: float, square: float, seed: int) -> Schedule:
         decays=bool(settings.step_decay),
         bias_rate=_BIAS_SHARE * square,
         seed=seed,
-        balanced=bool(settings.balanced),
+        balanced=settings.sampling == "balanced",
     )

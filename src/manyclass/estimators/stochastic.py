@@ -133,7 +133,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         patience: int = 10,
         refit: bool = True,
         class_weight: Any = None,
-        balanced: bool = False,
+        sampling: str = "uniform",
         n_threads: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -153,7 +153,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self.patience = patience
         self.refit = refit
         self.class_weight = class_weight
-        self.balanced = balanced
+        self.sampling = sampling
         self.n_threads = n_threads
         self.warm_start = warm_start
         self.random_state = random_state

@@ -20,7 +20,11 @@ def encode_tasks(y: Any, n: int, unknown: Any) -> tuple[Classes, Signs]:
     signs = np.zeros((n, len(answers)), np.int8)
     for task, column in enumerate(answers):
         known = np.flatnonzero(is_known(column, unknown))
-        unsaid = f", as {unknown!r} stands for unknown; is it an answer, give unknown=None" if len(known) < n else ""
+        unsaid = (
+            f" besides missing_label={unknown!r}; if that is an answer, pass missing_label=None"
+            if len(known) < n
+            else ""
+        )
         pair, signs[known, task] = _encode(column[known], task, unsaid)
         classes.append(pair)
     return classes, signs

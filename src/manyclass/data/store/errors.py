@@ -17,11 +17,11 @@ class Damage:
         return f"{self.file} {self.reason}" if self.block is None else f"{self.file} block {self.block} {self.reason}"
 
 
-class StoreError(ValueError):
+class StorageError(ValueError):
     """A store cannot be read or written; the message says why and what to do."""
 
 
-class DamagedStore(StoreError):  # noqa: N818 - reads as what it is
+class StoreCorruptedError(StorageError):
     """A file of a store is not what was written; `damage` says which and where."""
 
     def __init__(self, path: str | os.PathLike[str], damage: Damage):
@@ -29,7 +29,7 @@ class DamagedStore(StoreError):  # noqa: N818 - reads as what it is
         self.damage = damage
 
 
-def unreadable(path: str | os.PathLike[str], error: OSError) -> StoreError:
+def unreadable(path: str | os.PathLike[str], error: OSError) -> StorageError:
     """What to raise where the system refuses to read a file, which says nothing of what is in it."""
     advice = "; change its permissions" if error.errno in (errno.EACCES, errno.EPERM) else ""
-    return StoreError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")
+    return StorageError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")

@@ -13,7 +13,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.blocks import BlockFile
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.data.store.errors import Damage, StorageError, StoreCorruptedError
 from manyclass.data.store.manifest import FORMAT, VERSION, Manifest
 from manyclass.data.store.manifest_file import manifests
 from manyclass.data.store.names import Names
@@ -25,13 +25,13 @@ def open_store(path: str | os.PathLike[str]) -> "Store":
     """Open a store for reading.
 
     The manifest, the size and header of every file, and labels, names, parts and quantizer are checked now; rows when
-    they are first used. StoreError says what is wrong, DamagedStore where.
+    they are first used. StorageError says what is wrong, StoreCorruptedError where.
     """
     path = Path(path).expanduser()
     for manifest in manifests(path):
         try:
             return Store(path, manifest)
-        except DamagedStore as error:
+        except StoreCorruptedError as error:
             damaged = error
     raise damaged
 
@@ -99,7 +99,7 @@ class Store:
         files = [BlockFile(self.path, file) for file in self._manifest.row_files]
         parts = [self._part(file) for file in files if len(file.array)] or [self._part(files[0])]
         if any(part.shape[1] != self._manifest.columns for part in parts):
-            raise StoreError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
+            raise StorageError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
         if len(parts) == 1:
             return VerifiedMatrix(parts[0], files, self.quantizer)
         from manyclass.data.sharded import ShardedMatrix
@@ -110,12 +110,12 @@ class Store:
         if self.quantizer is None:
             return DenseMatrix(file.array)
         if self.quantizer.code_size != file.array.shape[1]:
-            raise StoreError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
+            raise StorageError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
         try:
             return self.quantizer.matrix(file.array)
         except ValueError as error:
             file.check()  # codes that no quantizer gave are damage, if they are not what was written
-            raise StoreError(f"{self.path} cannot be read as a store: {error}") from error
+            raise StorageError(f"{self.path} cannot be read as a store: {error}") from error
 
     def _split(self) -> NDArray[np.str_] | None:
         words = self._manifest.splits
@@ -130,7 +130,7 @@ class Store:
         blobs, offsets = [self._arrays(role) for role in ("names", "name_offsets")]
         for blob, offset in zip(blobs, offsets, strict=True):
             if offset[0] != 0 or offset[-1] != len(blob) or (np.diff(offset) < 0).any():
-                raise StoreError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
+                raise StorageError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
         ends = np.cumsum([0, *(len(blob) for blob in blobs)])
         starts = [offset[:-1] + end for offset, end in zip(offsets, ends[:-1], strict=True)]
         return Names(_joined(blobs), _joined([*starts, ends[-1:]]))
@@ -141,7 +141,7 @@ class Store:
             return None
         values = _joined(self._arrays(role))
         if below is not None and len(values) and not (values.min() >= 0 and values.max() < below):
-            raise StoreError(f"{self.path} cannot be read as a store: {role} must be below {below}")
+            raise StorageError(f"{self.path} cannot be read as a store: {role} must be below {below}")
         return values
 
     def _arrays(self, role: str) -> list[NDArray[Any]]:

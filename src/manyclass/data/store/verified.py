@@ -15,7 +15,7 @@ from manyclass.data.tiles import Floats
 
 class VerifiedMatrix(Matrix):
     """A matrix over mapped files, and those files. Rows check the blocks that they lie in, products check all blocks;
-    each is checked once, and DamagedStore says which one is not what was written. Sizes are looked at every time.
+    each is checked once, and StoreCorruptedError says which one is not what was written. Sizes are looked at every time.
 
     `quantizer` is that of the rows if they are codes; `stored` gives rows as the files have them.
     """

@@ -15,7 +15,7 @@ from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.columns import Columns, columns_of
 from manyclass.data.store.commit import commit, committed_rows
 from manyclass.data.store.disk import explained, require
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.folder import make_folder
 from manyclass.data.store.journal import Mark
 from manyclass.data.store.lock import FolderLock
@@ -100,7 +100,7 @@ class StoreWriter:
         writer._open(path, wanted, quantizer, False, resume, block_bytes)
         if writer.before is None or writer.before.quantizer != manifest.quantizer:
             writer.close()
-            raise StoreError(f"{path} was overwritten by another process just now; try again")
+            raise StorageError(f"{path} was overwritten by another process just now; try again")
         return writer
 
     @staticmethod
@@ -188,7 +188,7 @@ class StoreWriter:
         try:
             if not self._closed:
                 self.flush()
-        except StoreError:
+        except StorageError:
             # What went wrong first is the news; rows that cannot be made safe now are simply not among the kept.
             if error is None:
                 raise
@@ -235,7 +235,7 @@ class StoreWriter:
 
     def _put(self, stored: NDArray[Any], source: NDArray[Any]) -> None:
         if self._partial is None:
-            raise StoreError(f"{self.path} has all rows of this write already; commit it")
+            raise StorageError(f"{self.path} has all rows of this write already; commit it")
         with self._explained():
             self._partial.put(stored, source)
 
@@ -246,13 +246,13 @@ class StoreWriter:
         try:
             with explained(self.path):
                 yield
-        except StoreError:
+        except StorageError:
             self.close()
             raise
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError(f"the writer of {self.path} is closed; open another, which goes on after the last mark")
+            raise StorageError(f"the writer of {self.path} is closed; open another, which goes on after the last mark")
 
     def _two_dimensional(self, rows: ArrayLike, width: int) -> NDArray[Any]:
         self._check_open()

@@ -7,7 +7,7 @@ from typing import Any
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store.columns import Columns, columns_of
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.quantizer_files import same_quantizer
 from manyclass.data.store.raw import raw_bytes
 from manyclass.data.store.reading import Store
@@ -120,7 +120,7 @@ def _check_kept(writer: StoreWriter, source: Source) -> None:
         for piece in source.pieces(start, mark.rows):
             crc32 = zlib.crc32(raw_bytes(writer.as_given(piece)), crc32)
         if crc32 != mark.source:
-            raise StoreError(
+            raise StorageError(
                 f"{writer.path} was begun with other rows ({start} to {mark.rows} differ); pass resume=False to drop it"
             )
         start = mark.rows
