@@ -176,7 +176,7 @@ def change(path, **changes):
         ({"fitted": {}}, "classes_"),
         ({"fitted": {"classes_": [1, 2], "n_features_in_": 3, "coef_": 1, "intercept_": 2}}, r"shape \(2, 3\)"),
         ({"fitted": {"coef_": {"strange": 1}}}, "strange"),
-        ({"fitted": {"coef_": {"array": ["<f4", [1], [0.5]]}}}, "dtype <f4 is no list"),
+        ({"fitted": {"coef_": {"array": ["<f4", [1], [0.5]]}}}, "dtype <f4 cannot be stored as a list"),
         ({"fitted": {"coef_": {"tensor": ["missing", "<f4"]}}}, "missing"),
     ],
 )

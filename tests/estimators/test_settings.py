@@ -67,7 +67,7 @@ def test_truth_values_of_numpy_are_truth_values(value):
 
 def test_a_ridge_too_strong_for_the_step_is_refused():
     X, y = blobs()
-    with pytest.raises(ValueError, match=r"step \* regularization must be below 1; got 2 \* 1; take a smaller step"):
+    with pytest.raises(ValueError, match=r"step \* regularization must be below 1; got 2 \* 1; use a smaller step"):
         mc.StochasticClassifier(step=2.0, regularization=1.0).fit(X, y)
 
 

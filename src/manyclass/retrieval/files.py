@@ -34,7 +34,7 @@ def write_manifest(folder: Path, content: Content) -> bytes:
 
 
 def read_manifest(folder: Path) -> tuple[Content, bytes]:
-    """(content, bytes) of the manifest; StorageError or StoreCorruptedError in one sentence if there is none that is good."""
+    """(content, bytes) of the manifest; StorageError or StoreCorruptedError if none is good."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):

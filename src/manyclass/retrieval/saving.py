@@ -75,7 +75,7 @@ def save(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: boo
 def _make_folder(folder: Path) -> None:
     if folder.is_dir():
         if not (folder / MANIFEST).exists() and not only_ours(folder):
-            raise StorageError(f"{folder} is a folder with other things in it; choose another name")
+            raise StorageError(f"{folder} is a folder with other content; choose another name")
     elif folder.exists():
         raise StorageError(f"{folder} is a file, and a gallery is a folder; choose another name")
     else:

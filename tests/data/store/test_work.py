@@ -62,7 +62,7 @@ def in_a_file(path, rows):
 def other_things(path, rows):
     path.mkdir()
     (path / "notes.txt").write_bytes(b"mine")
-    return "is a folder with other things in it; choose another name"
+    return "is a folder with other content; choose another name"
 
 
 def a_store(path, rows):

@@ -185,7 +185,7 @@ def test_a_path_that_is_a_file_is_refused(tmp_path, rows):
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_of_other_things_is_not_touched(tmp_path, rows, contents, name, overwrite):
     (tmp_path / name).write_text("mine")
-    with pytest.raises(StorageError, match="with other things in it"):
+    with pytest.raises(StorageError, match="with other content"):
         mc.write_store(tmp_path, rows, overwrite=overwrite)
     assert contents(tmp_path) == {name: b"mine"}
 

@@ -37,7 +37,7 @@ class BlockFile:
         return bool(self._checked.all())
 
     def check(self, blocks: NDArray[np.intp] | None = None) -> None:
-        """Check these blocks, or all, unless they were; StoreCorruptedError for the first that is not what was written."""
+        """Check these blocks, or all, unless they were checked; StoreCorruptedError for the first that differs."""
         self.check_size()
         blocks = np.arange(self.record.n_blocks) if blocks is None else blocks
         pending = blocks[~self._checked[blocks]]
@@ -69,7 +69,7 @@ def in_threads(function: Callable[[T], R], items: list[T]) -> list[R]:
 
 @contextmanager
 def opened(folder: Path, record: FileRecord) -> Iterator[int]:
-    """A descriptor of a file; StoreCorruptedError if it is missing or no file, StorageError if the system does not give it."""
+    """A descriptor of a file; StoreCorruptedError if it is missing or no file, StorageError if it cannot be opened."""
     try:
         descriptor = os.open(folder / record.name, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:

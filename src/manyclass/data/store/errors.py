@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing wrong in a store: the file, its block (None if it is not one block), and what is wrong."""
+    """One thing that is wrong with a store.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file.
+    block : int or None
+        The damaged block of the file; None if the damage is not in one block.
+    reason : str
+        What is wrong.
+    """
 
     file: str
     block: int | None
@@ -18,11 +28,24 @@ class Damage:
 
 
 class StorageError(ValueError):
-    """A store cannot be read or written; the message says why and what to do."""
+    """A store, a gallery or a checkpoint cannot be read or written; the message says why and what to do."""
 
 
 class StoreCorruptedError(StorageError):
-    """A file of a store is not what was written; `damage` says which and where."""
+    """A file of a store differs from what was written.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The store.
+    damage : Damage
+        The file, the block and the reason.
+
+    Attributes
+    ----------
+    damage : Damage
+        The file, the block and the reason.
+    """
 
     def __init__(self, path: str | os.PathLike[str], damage: Damage):
         super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")

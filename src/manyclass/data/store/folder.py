@@ -23,7 +23,7 @@ def check_folder(path: Path) -> None:
     """Refuse what cannot become a store: it must be one, an unfinished one, an empty folder, or nothing yet."""
     if path.is_dir():
         if not _is_store(path):
-            raise StorageError(f"{path} is a folder with other things in it; choose another name")
+            raise StorageError(f"{path} is a folder with other content; choose another name")
     elif path.exists():
         raise StorageError(f"{path} is a file, and a store is a folder; choose another name")
     else:

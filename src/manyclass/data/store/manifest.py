@@ -121,7 +121,7 @@ class Manifest:
 
     def _check(self) -> None:
         if not isinstance(self.provenance, dict):
-            raise StorageError("its provenance must be entries by name")
+            raise StorageError("its provenance must be a dictionary")
         for segment in self.segments:
             self._check_segment(segment)
         if self.has("split") != (self.splits is not None) or (self.classes is not None and not self.has("y")):

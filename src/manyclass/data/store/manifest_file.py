@@ -25,7 +25,7 @@ def manifests(path: Path) -> Iterator[Manifest]:
             return
         seen = data
         yield _manifest(path, data)
-    raise StorageError(f"{path} is overwritten faster than it can be read; try again when that is over")
+    raise StorageError(f"{path} is overwritten faster than it can be read; try again later")
 
 
 def read_manifest(path: Path) -> Manifest:

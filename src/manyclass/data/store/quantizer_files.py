@@ -56,4 +56,4 @@ def read_quantizer(folder: Path, record: QuantizerRecord) -> Quantizer:
     try:
         return quantizer_of(record.kind, record.settings, arrays)
     except (ValueError, TypeError, KeyError) as error:
-        raise StorageError(f"{folder} cannot be read as a store: its quantizer is not one: {error}") from error
+        raise StorageError(f"{folder} cannot be read as a store: its quantizer is invalid: {error}") from error

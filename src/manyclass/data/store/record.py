@@ -107,5 +107,5 @@ def _is_number(value: Any) -> bool:
 def _numbers(value: dict[str, Any], key: str) -> tuple[int, ...]:
     numbers = value[key]
     if not isinstance(numbers, list) or not all(map(_is_number, numbers)):
-        raise StorageError(f"{value['name']} must have whole numbers for its {key}")
+        raise StorageError(f"{value['name']} must have integers for its {key}")
     return tuple(numbers)

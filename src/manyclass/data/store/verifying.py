@@ -17,11 +17,26 @@ _AT_ONCE = 64  # blocks between two words of progress
 
 
 def verify_store(path: str | os.PathLike[str], progress: Callable[[int, int], None] | None = None) -> list[Damage]:
-    """Read all of a store, also one that cannot be opened, and list what is not as it was written.
+    """Read all of a store, even one that cannot be opened, and list what is damaged.
 
-    With a damaged manifest nothing else can be checked. What keeps a store from being opened and is no damage is a
-    StorageError: that there is none, that a newer version wrote it, that it may not be read. progress gets (bytes read,
-    bytes in all).
+    With a damaged manifest nothing else can be checked.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+    progress : callable, default=None
+        It is called with (bytes read, bytes in all).
+
+    Returns
+    -------
+    list of Damage
+        Everything that differs from what was written.
+
+    Raises
+    ------
+    StorageError
+        If there is no store, if a newer version wrote it, or if it may not be read.
     """
     path = Path(path).expanduser()
     found: list[Damage] = []

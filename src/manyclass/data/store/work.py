@@ -25,7 +25,15 @@ class Work:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """What an interrupted attempt left: so many rows that are safe, and its quantizer, if it has one."""
+    """What an interrupted write left.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that are safe.
+    quantizer : Quantizer or None
+        Its quantizer, if it has one.
+    """
 
     rows: int
     quantizer: Quantizer | None
