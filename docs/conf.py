@@ -7,7 +7,7 @@ from typing import Any
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "extensions"))
 
-import docstrings  # noqa: E402
+import inherited_members  # noqa: E402
 import root_pages  # noqa: E402
 
 import manyclass  # noqa: E402
@@ -17,10 +17,17 @@ author = "The manyclass developers"
 copyright = f"2026, {author}"
 version = release = manyclass.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
 exclude_patterns = ["templates", "gallery/*.ipynb", "gallery/*.py"]
 templates_path = ["templates"]
-default_role = "literal"
+# A name in single backticks is linked if it is ours.
+default_role = "py:obj"
 smartquotes = False
 highlight_language = "none"
 
@@ -30,6 +37,8 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autosummary_generate = True
+# The templates list the members.
+numpydoc_show_class_members = False
 
 # The problems of examples are so small that threads would mostly wait for one another.
 manyclass.set_threads(1)
@@ -51,7 +60,6 @@ html_show_sourcelink = False
 
 
 def setup(app: Any) -> None:
-    """Docstrings of the house into reStructuredText; pages that live beside docs/ or get a list of their neighbors."""
-    app.connect("autodoc-process-docstring", docstrings.process)
-    app.connect("autodoc-skip-member", docstrings.skip)
+    """Members that are ours alone; pages that live beside docs/ or get a list of their neighbors."""
+    app.connect("autodoc-skip-member", inherited_members.skip)
     app.connect("source-read", root_pages.read)

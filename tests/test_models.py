@@ -171,12 +171,12 @@ def change(path, **changes):
         ({"estimator": "os.system"}, r"its estimator must be one of .*StochasticClassifier.*; got 'os.system'"),
         ({"parameters": {"colour": 3}}, "colour"),
         ({"parameters": 3}, "cannot be read"),
-        ({"fitted": {"predict": 3}}, "'predict' is no name"),
-        ({"fitted": {"__class__": 3}}, "'__class__' is no name"),
+        ({"fitted": {"predict": 3}}, "unknown fitted attribute 'predict'"),
+        ({"fitted": {"__class__": 3}}, "unknown fitted attribute '__class__'"),
         ({"fitted": {}}, "classes_"),
         ({"fitted": {"classes_": [1, 2], "n_features_in_": 3, "coef_": 1, "intercept_": 2}}, r"shape \(2, 3\)"),
         ({"fitted": {"coef_": {"strange": 1}}}, "strange"),
-        ({"fitted": {"coef_": {"array": ["<f4", [1], [0.5]]}}}, "dtype <f4 is no list"),
+        ({"fitted": {"coef_": {"array": ["<f4", [1], [0.5]]}}}, "dtype <f4 cannot be stored as a list"),
         ({"fitted": {"coef_": {"tensor": ["missing", "<f4"]}}}, "missing"),
     ],
 )
@@ -186,6 +186,25 @@ def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_f
         mc.load(model_file)
     assert str(caught.value).startswith(f"{model_file} cannot be read as a manyclass model: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "balanced"])
+def test_a_file_from_before_sampling_was_called_so_still_loads(data, tmp_path, sampling):
+    clf = fitted(data, sampling=sampling)
+    clf.save(tmp_path / "m")
+    content, _ = _models.FORMAT.read(tmp_path / "m")
+    parameters = content["parameters"]
+    change(tmp_path / "m", parameters={**parameters, "balanced": parameters.pop("sampling") == "balanced"})
+    assert mc.load(tmp_path / "m").get_params() == clf.get_params()
+
+
+def test_a_file_from_before_missing_label_was_called_so_still_loads(tmp_path):
+    clf = mc.MultiTaskTraceNorm(missing_label=-9).fit(np.eye(4), np.array([[0, 1], [1, 0], [0, -9], [1, 1]]))
+    clf.save(tmp_path / "m")
+    content, _ = _models.FORMAT.read(tmp_path / "m")
+    parameters = content["parameters"]
+    change(tmp_path / "m", parameters={**parameters, "unknown": parameters.pop("missing_label")})
+    assert mc.load(tmp_path / "m").get_params() == clf.get_params()
 
 
 def test_a_model_of_a_later_version_asks_for_a_newer_manyclass(model_file, monkeypatch):

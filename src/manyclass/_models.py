@@ -13,6 +13,7 @@ what `partial_fit` has under way: it goes on from the weights.
 """
 
 import os
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +42,11 @@ _HOMES = {
     "WhitenedPCA": "exemplar.whitening",
 }
 _OF_A_RUN = ("callbacks", "checkpoint")
+# Parameters that had another name in files of earlier versions: (then, now, the value of today).
+_RENAMED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "MultiTaskTraceNorm": ("unknown", "missing_label", lambda label: label),
+    "StochasticClassifier": ("balanced", "sampling", lambda balanced: "balanced" if balanced else "uniform"),
+}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -62,10 +68,34 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The classifier or encoder that `save` wrote: it predicts or encodes to the same bits.
+    """Load a classifier or an encoder that `save` wrote.
 
-    Files that are damaged, cut short, of another kind or of a later version are refused in one sentence. Callbacks,
-    checkpoints and generators of random numbers are not kept, and have their defaults.
+    The model predicts or encodes to the same bits as the one that was saved. Callbacks, checkpoints and generators of
+    random numbers are not saved, and have their defaults.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    object
+        The model, fitted.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, cut short, not a model, or of a later version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from manyclass import TraceNormClassifier
+    >>> path = tempfile.mkdtemp() + "/model.safetensors"
+    >>> TraceNormClassifier().fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    >>> load(path).predict([[1.0]]).tolist()
+    ['b']
     """
     content, arrays = FORMAT.read(path)
     try:
@@ -75,7 +105,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         parameters, fitted = (
             {key: decode(v, arrays) for key, v in content[k].items()} for k in ("parameters", "fitted")
         )
-        return _restored(_model_with(_estimator(name), parameters), fitted)
+        return _restored(_model_with(_estimator(name), _current(name, parameters)), fitted)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
@@ -88,10 +118,18 @@ def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
     return kind(**(kind.parameters_of(plain) if hasattr(kind, "parameters_of") else plain))
 
 
+def _current(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a model under the names that they have today."""
+    then, now, translate = _RENAMED.get(name, ("", "", None))
+    if translate is None or then not in parameters:
+        return parameters
+    return {key: value for key, value in parameters.items() if key != then} | {now: translate(parameters[then])}
+
+
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
     strange = [name for name in fitted if not _is_fitted_name(name)]
     if strange:
-        raise ValueError(f"{strange[0]!r} is no name of what a fit finds")
+        raise ValueError(f"unknown fitted attribute {strange[0]!r}")
     for name, value in fitted.items():
         setattr(model, name, value)
     for name, found, shape in _shapes(model, fitted):

@@ -61,7 +61,7 @@ def _encode_array(array: Any, name: str, arrays: Arrays) -> Any:
 def _decode_array(what: Any, arrays: Arrays) -> Any:
     dtype, shape, values = what
     if np.dtype(dtype).kind not in "UO":
-        raise ValueError(f"an array of dtype {dtype} is no list")
+        raise ValueError(f"an array of dtype {dtype} cannot be stored as a list")
     array = np.empty(len(values), dtype)
     # Item by item: NumPy would make of a list of tuples what it likes.
     for i, value in enumerate(values):

@@ -23,14 +23,25 @@ _inside: ContextVar[int | None] = ContextVar("manyclass_threads", default=None)
 
 
 def get_threads() -> int:
-    """The number of threads that products and encoders use."""
+    """Get the number of threads that products, encoders and solvers use.
+
+    Returns
+    -------
+    int
+        The number of the innermost `with threads(...)` block, or else that of the process.
+    """
     return _inside.get() or _threads
 
 
 def set_threads(n_threads: int | None) -> None:
-    """Set the number of threads of the whole process; None for as many as it may use.
+    """Set the number of threads of the whole process.
 
-    Inside a `with threads(...)` block that of the block counts.
+    Inside a `with threads(...)` block the number of the block counts. Results do not depend on it.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        Threads to use; None for as many as the process may use.
     """
     global _threads
     _threads = _checked(n_threads)
@@ -42,8 +53,22 @@ def _checked(n_threads: int | None) -> int:
 
 @contextmanager
 def threads(n_threads: int | None) -> Iterator[None]:
-    """Use so many threads inside a `with` block, and in this Python thread only; others are free to use as many.
+    """Use a number of threads inside a `with` block.
 
+    It holds for the Python thread that runs the block; others are not affected.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        Threads to use; None for as many as the process may use.
+
+    Yields
+    ------
+    None
+        Nothing.
+
+    Examples
+    --------
     >>> with threads(1):
     ...     get_threads()
     1

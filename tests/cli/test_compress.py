@@ -237,7 +237,7 @@ def a_file(out):
 def other_things(out):
     out.mkdir()
     (out / "notes.txt").write_bytes(b"mine")
-    return f"{out} is a folder with other things in it; choose another name"
+    return f"{out} is a folder with other content; choose another name"
 
 
 @pytest.mark.parametrize("make", [a_file, other_things])

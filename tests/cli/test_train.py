@@ -39,6 +39,11 @@ def test_the_model_is_what_the_library_fits(run, data, tmp_path):
     assert bits(tmp_path / "run") == model.coef_.tobytes() + model.intercept_.tobytes()
 
 
+def test_classes_can_be_drawn_equally_often(run, data, tmp_path):
+    run("train", data, "-o", tmp_path / "run", "--sampling", "balanced", *QUICK)
+    assert mc.load(tmp_path / "run" / "model.safetensors").sampling == "balanced"
+
+
 def test_the_part_is_said_and_can_be_chosen(run, data, tmp_path):
     assert "training on 120 rows of the part train" in run("train", data, "-o", tmp_path / "a", *QUICK).err
     assert "training on 180 rows of" in run("train", data, "-o", tmp_path / "b", "--part", "all", *QUICK).err

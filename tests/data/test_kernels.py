@@ -24,8 +24,8 @@ def test_products_are_the_same_in_blocks(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (np.zeros((5, 7)), r"kernel must give an array of shape \(7, 5\) for 7 and 5 rows; got \(5, 7\)"),
-        (np.full((7, 5), np.nan), "what kernel gives must hold finite numbers; row 0"),
+        (np.zeros((5, 7)), r"kernel must return an array of shape \(7, 5\) for 7 and 5 rows; got \(5, 7\)"),
+        (np.full((7, 5), np.nan), "values of the kernel must hold finite numbers; row 0"),
     ],
 )
 def test_a_function_that_is_no_kernel_is_refused(given, message):

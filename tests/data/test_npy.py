@@ -76,8 +76,8 @@ def test_a_header_with_any_byte_changed_opens_or_is_refused_in_a_sentence(tmp_pa
     ("array", "reason"),
     [
         (np.array([[None, "x"]], object), "must be a whole .* it holds Python objects, which are never read"),
-        (np.array([["a"]]), "holds no matrix: X must hold real numbers of at most 64 bits; got dtype <U1"),
-        (np.zeros(3), r"holds no matrix: X must have two dimensions; got shape \(3,\)"),
+        (np.array([["a"]]), "does not hold a matrix: X must hold real numbers of at most 64 bits; got dtype <U1"),
+        (np.zeros(3), r"does not hold a matrix: X must have two dimensions; got shape \(3,\)"),
     ],
 )
 def test_what_is_no_matrix_is_said_with_the_path(tmp_path, array, reason):

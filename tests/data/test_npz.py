@@ -59,7 +59,7 @@ def test_python_objects_are_never_read(tmp_path):
 def test_a_file_cut_short_is_said(tmp_path, keep):
     np.savez(tmp_path / "x.npz", X=A)
     (tmp_path / "x.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:keep])
-    with pytest.raises(ValueError, match=rf"^{tmp_path}/x\.npz must be a whole \.npz file; "):
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x\.npz must be a complete \.npz file; "):
         mc.as_matrix(tmp_path / "x.npz")
 
 

@@ -152,7 +152,7 @@ def test_a_file_without_rows_is_refused(tmp_path):
 
 def test_what_is_no_parquet_is_said(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1 nothing PAR1")
-    with pytest.raises(ValueError, match=rf"^{tmp_path}/x\.parquet must be a whole parquet file; "):
+    with pytest.raises(ValueError, match=rf"^{tmp_path}/x\.parquet must be a complete parquet file; "):
         mc.as_matrix(tmp_path / "x.parquet")
 
 

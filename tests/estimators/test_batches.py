@@ -17,7 +17,7 @@ CHANGES = [
     {"regularization": 0.5},
     {"step_decay": False},
     {"class_weight": {0: 9.0}},
-    {"balanced": True},
+    {"sampling": "balanced"},
 ]
 
 
@@ -66,8 +66,8 @@ def test_the_unit_of_x_is_that_of_the_first_batch():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"objective": "softmax"}, "objective must stay 'ovr' for partial_fit, .* got 'softmax'; call fit, or take a"),
-        ({"loss": "logistic"}, "loss must stay 'hinge' for partial_fit, .* got 'logistic'; call fit, or take a"),
+        ({"objective": "softmax"}, "objective must stay 'ovr' for partial_fit, .* got 'softmax'; call fit, or use a"),
+        ({"loss": "logistic"}, "loss must stay 'hinge' for partial_fit, .* got 'logistic'; call fit, or use a"),
     ],
 )
 def test_another_objective_or_loss_is_refused_and_fit_is_the_way_out(fitted, change, words):

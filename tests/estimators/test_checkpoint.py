@@ -122,7 +122,9 @@ def fails_at_the_refit(write):
 def test_other_settings_are_refused_by_name_and_the_file_is_kept(path, changes, named):
     interrupt(path, 2)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=f"is of another fit, which differs in .*{named}.*; fit as before") as caught:
+    with pytest.raises(
+        ValueError, match=f"belongs to another fit, which differs in .*{named}.*; fit as before"
+    ) as caught:
         child.fit(path, **{**QUICK, **changes})
     assert str(path) in str(caught.value)
     assert path.read_bytes() == before
@@ -142,7 +144,7 @@ def test_other_data_are_refused_by_name_and_the_file_is_kept(path, rows, labels,
     interrupt(path, 2)
     before = path.read_bytes()
     model = mc.StochasticClassifier(**{**child.SETTINGS, **QUICK}, checkpoint=path)
-    with pytest.raises(ValueError, match=f"is of another fit, which differs in {named}"):
+    with pytest.raises(ValueError, match=f"belongs to another fit, which differs in {named}"):
         model.fit(rows, labels, validation=validation)
     assert path.read_bytes() == before
 

@@ -96,12 +96,12 @@ def test_new_labels_come_exactly_and_in_the_kind_of_the_classes(classes, more):
         (
             np.array([0, 1], np.int8),
             [1, 2, 300],
-            "labels must be exact in the dtype of the classes, int8; got 300 at row",
+            "labels must be representable in the dtype of the classes, int8; got 300 at row",
         ),
         (
             np.array([0, 1], np.uint8),
             [0, 1, -1],
-            "labels must be exact in the dtype of the classes, uint8; got -1 at row",
+            "labels must be representable in the dtype of the classes, uint8; got -1 at row",
         ),
         (np.array([0, 1], np.uint64), [0, 1, -1], "the classes, uint64; got -1 at row"),
         (np.array([0.0, 1.0]), [0, 1, 2**53 + 1], f"the classes, float64; got {2**53 + 1} at row"),

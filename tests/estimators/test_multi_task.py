@@ -65,7 +65,7 @@ def test_a_saved_model_gives_the_same_bits(kernel, tmp_path):
 def test_answers_may_differ_between_tasks(tmp_path):
     X, Y, _ = made(n=30, t=2)
     answers = np.stack([np.where(Y[:, 0] > 0, "yes", "no"), np.where(Y[:, 1] > 0, "b", "a")], axis=1)
-    model = mc.MultiTaskTraceNorm(C=1.0, unknown=None).fit(X, answers)
+    model = mc.MultiTaskTraceNorm(C=1.0, missing_label=None).fit(X, answers)
     assert [pair.tolist() for pair in model.classes_] == [["no", "yes"], ["a", "b"]]
     assert np.mean(model.predict(X) == answers) > 0.9
     model.save(tmp_path / "model")

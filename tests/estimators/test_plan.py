@@ -36,7 +36,7 @@ def test_the_automatic_step_copes_with_features_of_any_size(objective, size):
 
 @pytest.mark.parametrize(("objective", "loss"), [("ovr", "squared"), ("ovr", "squared_hinge")])
 def test_a_step_that_is_too_large_says_so(objective, loss):
-    words = "the weights grew beyond float32 in epoch 1 with step 1e.30; take a smaller step, or scale X"
+    words = "the weights overflowed float32 in epoch 1 with step 1e.30; use a smaller step or scale X"
     with pytest.raises(FloatingPointError, match=words):
         model(objective=objective, loss=loss, step=1e30).fit(X, Y)
 

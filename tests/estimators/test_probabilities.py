@@ -46,7 +46,7 @@ def test_scores_that_are_no_probabilities_are_not_called_so(settings):
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(AttributeError) as raised:
         fitted.predict_proba(X)
-    assert "needs objective='softmax', loss='logistic' or a call of calibrate" in str(raised.value.__cause__)
+    assert "needs objective='softmax', loss='logistic' or a call to calibrate" in str(raised.value.__cause__)
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, *UNCALIBRATED])

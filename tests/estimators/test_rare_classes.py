@@ -25,7 +25,7 @@ def recall(**settings):
     return np.mean(mc.StochasticClassifier(**{**SETTINGS, **settings}).fit(X, Y).predict(X[Y == 0]) == 0)
 
 
-@pytest.mark.parametrize("help", [{"class_weight": "balanced"}, {"balanced": True}], ids=["weights", "draws"])
+@pytest.mark.parametrize("help", [{"class_weight": "balanced"}, {"sampling": "balanced"}], ids=["weights", "draws"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_rare_class_is_found_more_often(objective, help):
     assert recall(objective=objective, **help) > recall(objective=objective) + 0.2
@@ -33,7 +33,7 @@ def test_a_rare_class_is_found_more_often(objective, help):
 
 def test_balanced_classes_change_nothing_else_than_the_order():
     even, y = blobs()
-    one, other = (mc.StochasticClassifier(balanced=b, random_state=0).fit(even, y) for b in (False, True))
+    one, other = (mc.StochasticClassifier(sampling=s, random_state=0).fit(even, y) for s in ("uniform", "balanced"))
     assert [r["examples"] for r in one.history_[:2]] == [r["examples"] for r in other.history_[:2]]
     assert other.score(even, y) > 0.9
 
@@ -42,7 +42,7 @@ def test_balanced_classes_change_nothing_else_than_the_order():
 def test_a_killed_fit_of_balanced_classes_goes_on_to_the_same_bits(tmp_path, monkeypatch, objective):
     monkeypatch.setattr("manyclass.solvers.checkpoint._SECONDS", 0.0)
     monkeypatch.setattr("manyclass.solvers.checkpoint._TIMES", 0.0)
-    settings = {**SETTINGS, "objective": objective, "balanced": True, "max_epochs": 4}
+    settings = {**SETTINGS, "objective": objective, "sampling": "balanced", "max_epochs": 4}
 
     def killed(record):
         if record["epoch"] == 3:
@@ -63,5 +63,5 @@ def test_a_checkpoint_of_unbalanced_classes_is_of_another_fit(tmp_path):
     path = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         mc.StochasticClassifier(**SETTINGS, callbacks=[killed], checkpoint=path).fit(X, Y)
-    with pytest.raises(ValueError, match="differs in balanced"):
-        mc.StochasticClassifier(**SETTINGS, balanced=True, checkpoint=path).fit(X, Y)
+    with pytest.raises(ValueError, match="differs in sampling"):
+        mc.StochasticClassifier(**SETTINGS, sampling="balanced", checkpoint=path).fit(X, Y)

@@ -34,7 +34,7 @@ import manyclass as mc
         ("step_decay", "no", "step_decay must be True or False; got 'no'"),
         ("early_stopping", "x", "early_stopping must be True or False; got 'x'"),
         ("refit", None, "refit must be True or False; got None"),
-        ("balanced", "yes", "balanced must be True or False; got 'yes'"),
+        ("sampling", True, "sampling must be one of uniform, balanced; got True"),
         ("warm_start", 1, "warm_start must be True or False; got 1"),
         ("callbacks", None, "callbacks must be a list of functions; got None"),
         ("callbacks", print, "callbacks must be a list of functions; got <built-in function print>"),
@@ -67,7 +67,7 @@ def test_truth_values_of_numpy_are_truth_values(value):
 
 def test_a_ridge_too_strong_for_the_step_is_refused():
     X, y = blobs()
-    with pytest.raises(ValueError, match=r"step \* regularization must be below 1; got 2 \* 1; take a smaller step"):
+    with pytest.raises(ValueError, match=r"step \* regularization must be below 1; got 2 \* 1; use a smaller step"):
         mc.StochasticClassifier(step=2.0, regularization=1.0).fit(X, y)
 
 

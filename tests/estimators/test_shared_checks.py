@@ -14,8 +14,8 @@ ESTIMATORS = [
     mc.SharedStructureClassifier("rbf"),
     mc.SharedStructureClassifier("poly", penalty="frobenius"),
     mc.SharedStructureClassifier("precomputed"),
-    mc.MultiTaskTraceNorm(unknown=None),
-    mc.MultiTaskTraceNorm("rbf", unknown=None),
+    mc.MultiTaskTraceNorm(missing_label=None),
+    mc.MultiTaskTraceNorm("rbf", missing_label=None),
 ]
 
 

@@ -232,7 +232,7 @@ def test_settings_that_are_none_are_refused(settings, message, problem):
 
 
 def test_a_graph_of_a_kernel_is_refused(problem, tmp_path):
-    with pytest.raises(ValueError, match="kernel must be 'linear' for a classifier to become a graph; got 'rbf'"):
+    with pytest.raises(ValueError, match="kernel must be 'linear' for export to ONNX; got 'rbf'"):
         mc.SharedStructureClassifier("rbf", C=0.1).fit(*problem).to_onnx(tmp_path / "m.onnx")
 
 

@@ -39,7 +39,7 @@ def test_tasks_with_rows_of_their_own_are_stacked():
         ([1, 1, 1], "task 0 of y must have 2 classes; got 1 class"),
         ([[1, 1], [-1, 2], [1, 3]], "task 1 of y must have 2 classes; got 3 classes"),
         ([[1, 0], [-1, 0], [1, 0]], "task 1 of y must have 2 classes; got 0 classes"),
-        ([0, 1, 1], "got 1 class, as 0 stands for unknown; is it an answer, give unknown=None"),
+        ([0, 1, 1], "got 1 class besides missing_label=0; if that is an answer, pass missing_label=None"),
         (np.zeros((3, 0)), "one answer for each row and task"),
         ([[0.5], [1.0], [2.0]], "continuous"),
     ],

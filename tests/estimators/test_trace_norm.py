@@ -82,7 +82,7 @@ def test_probabilities_add_up_to_one(loss):
 def test_a_loss_without_probabilities_says_so():
     with pytest.raises(AttributeError) as caught:
         _ = mc.TraceNormClassifier(loss="squared").predict_proba
-    assert "predict_proba needs loss='softmax', loss='logistic' or a call of calibrate" in str(caught.value.__cause__)
+    assert "predict_proba needs loss='softmax', loss='logistic' or a call to calibrate" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize("trace", [0.01, 10.0])

@@ -232,7 +232,7 @@ def test_negatives_and_images_may_be_any_matrix(tmp_path, factorization):
         ({"regularization": 0.0}, r"regularization must be a finite number above 0; got 0\.0"),
         ({"gamma": -1.0}, r"gamma must be a finite number above 0; got -1\.0"),
         ({"positive_weight": 0}, "positive_weight must be a finite number above 0; got 0"),
-        ({"kernel": lambda A, B: np.zeros(2)}, r"kernel must give an array of shape \(\d+, \d+\)"),
+        ({"kernel": lambda A, B: np.zeros(2)}, r"kernel must return an array of shape \(\d+, \d+\)"),
         ({"kernel": "precomputed"}, r"negatives must be a square Gram matrix .* got shape \(40, 6\)"),
     ],
 )

@@ -35,5 +35,5 @@ def test_the_diagonal_is_that_of_the_kernel_of_rows_with_themselves(name):
 
 @pytest.mark.parametrize("ask", [lambda k: k(A, B), lambda k: k.diagonal(A)])
 def test_a_function_that_gives_another_shape_is_refused(ask):
-    with pytest.raises(ValueError, match=r"kernel must give an array of shape \(\d+, \d+\) for .* rows; got \(3,\)"):
+    with pytest.raises(ValueError, match=r"kernel must return an array of shape \(\d+, \d+\) for .* rows; got \(3,\)"):
         ask(ExemplarKernel(lambda A, B: np.zeros(3), 1.0))

@@ -373,7 +373,7 @@ def test_another_run_is_not_taken_for_the_interrupted_one(tmp_path, change):
         "seed": {"seed": 1},
         "names": {"names": [f"x{i}" for i in range(40)]},
     }[change]
-    with pytest.raises(mc.StoreError, match="unfinished write of something else"):
+    with pytest.raises(mc.StorageError, match="unfinished write of something else"):
         mc.write_features(tmp_path / "a.store", **{**settings, **other})
     assert len(mc.write_features(tmp_path / "a.store", **{**settings, **other}, resume=False).store) == 40
 
@@ -382,7 +382,7 @@ def test_without_the_list_of_skipped_images_a_run_is_not_gone_on_with(tmp_path, 
     with pytest.raises(KeyboardInterrupt):
         child.write(tmp_path / "a.store", folder, progress=stop_after(20))
     log_path(tmp_path / "a.store").unlink()
-    with pytest.raises(mc.StoreError, match="resume=False"):
+    with pytest.raises(mc.StorageError, match="resume=False"):
         child.write(tmp_path / "a.store", folder)
 
 

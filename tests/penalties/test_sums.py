@@ -37,7 +37,9 @@ def test_a_gauge_alone_has_a_ridge_of_nothing():
 
 @pytest.mark.parametrize("other", [L1Norm(1.0), TraceNorm(2.0), GroupNorm(1.0) + Ridge(1.0)])
 def test_two_gauges_are_refused(other):
-    with pytest.raises(ValueError, match=r"a penalty may hold one gauge, and a ridge; got TraceNorm\(1.0\) \+ "):
+    with pytest.raises(
+        ValueError, match=r"a penalty may have only one gauge besides a ridge; got TraceNorm\(1.0\) \+ "
+    ):
         TraceNorm(1.0) + Ridge(0.5) + other
 
 

@@ -39,7 +39,7 @@ def after(steps):
 def opened(path):
     try:
         return mc.Gallery.open(path)
-    except mc.StoreError as error:
+    except mc.StorageError as error:
         if "is not a gallery" not in str(error):
             raise
         return after(0)

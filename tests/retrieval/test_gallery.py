@@ -209,7 +209,7 @@ MISTAKES = {
         lambda g: g.add(X[:2], ids=["a", "b"], metadata={"y": [1]}),
         r"metadata must have one value per image \(2\); 'y' has 1",
     ),
-    "metadata that is no list": (
+    "metadata that cannot be stored as a list": (
         lambda g: g.add(X[:2], ids=["a", "b"], metadata={"y": 1}),
         "metadata must have a list of values per name; 'y' has 1",
     ),

@@ -183,7 +183,7 @@ def test_a_missing_or_cut_file_is_found(tmp_path, saved):
             (path / file.name).unlink()
             if cut is not None:
                 (path / file.name).write_bytes(file.read_bytes()[:cut])
-            with pytest.raises(mc.StoreError):
+            with pytest.raises(mc.StorageError):
                 mc.Gallery.open(path)
             shutil.rmtree(path)
 
@@ -193,7 +193,7 @@ def test_a_sealed_file_of_another_gallery_is_not_taken(tmp_path, saved):
     shutil.copytree(saved, path)
     first, second = sorted(path.glob("labels-*"))
     shutil.copy(first, second)
-    with pytest.raises(mc.DamagedStore, match="does not match its checksum"):
+    with pytest.raises(mc.StoreCorruptedError, match="does not match its checksum"):
         mc.Gallery.open(path)
 
 
@@ -202,7 +202,7 @@ def test_a_gallery_is_not_written_over_another_unless_asked(tmp_path, saved):
     shutil.copytree(saved, path)
     g = mc.Gallery()
     g.add(X[:2])
-    with pytest.raises(mc.StoreError, match="holds another gallery of 61 images; pass overwrite=True"):
+    with pytest.raises(mc.StorageError, match="holds another gallery of 61 images; pass overwrite=True"):
         g.save(path)
     g.save(path, overwrite=True)
     assert len(mc.Gallery.open(path)) == 2
@@ -216,7 +216,7 @@ def test_two_that_write_one_folder_do_not_undo_each_other(tmp_path, saved):
     one.add(X[:1], ids=["one"])
     one.save()
     two.add(X[:1], ids=["two"])
-    with pytest.raises(mc.StoreError, match="was changed by another since it was opened"):
+    with pytest.raises(mc.StorageError, match="was changed by another since it was opened"):
         two.save()
 
 
@@ -226,18 +226,18 @@ def test_a_store_a_full_folder_and_a_file_are_not_written_over(tmp_path):
     (tmp_path / "folder" / "photo.jpg").touch()
     (tmp_path / "file").touch()
     for name in ("s", "folder", "file"):
-        with pytest.raises(mc.StoreError):
+        with pytest.raises(mc.StorageError):
             mc.Gallery().save(tmp_path / name)
-        with pytest.raises(mc.StoreError):
+        with pytest.raises(mc.StorageError):
             mc.Gallery().save(tmp_path / name, overwrite=True)
     assert len(mc.open_store(tmp_path / "s")) == 60
 
 
 def test_what_is_no_gallery_is_told_so(tmp_path):
     mc.write_store(tmp_path / "s", X)
-    with pytest.raises(mc.StoreError, match="must hold a manyclass gallery; it holds a manyclass store"):
+    with pytest.raises(mc.StorageError, match="must hold a manyclass gallery; it holds a manyclass store"):
         mc.Gallery.open(tmp_path / "s")
-    with pytest.raises(mc.StoreError, match="is not a gallery"):
+    with pytest.raises(mc.StorageError, match="is not a gallery"):
         mc.Gallery.open(tmp_path / "nothing")
     with pytest.raises(ValueError, match="path must be given"):
         mc.Gallery().save()
@@ -256,7 +256,7 @@ def test_a_manifest_that_is_sealed_and_wrong_is_one_sentence(tmp_path, saved):
         path = tmp_path / str(i)
         shutil.copytree(saved, path)
         write_manifest(path, {k: v for k, v in content.items() if k not in ("format", "version")} | wrong)
-        with pytest.raises(mc.StoreError) as caught:
+        with pytest.raises(mc.StorageError) as caught:
             mc.Gallery.open(path)
         assert "\n" not in str(caught.value)
 
@@ -371,7 +371,7 @@ def test_an_encoder_of_pictures_is_saved_and_read_when_it_is_needed(tmp_path):
     next((tmp_path / "g").glob("features-*")).unlink()
     opened = mc.Gallery.open(tmp_path / "g")
     assert opened.search(features.transform(images[1:2]), k=1).ids.tolist() == [["b"]]
-    with pytest.raises(mc.DamagedStore, match=r"features-0\.safetensors is missing"):
+    with pytest.raises(mc.StoreCorruptedError, match=r"features-0\.safetensors is missing"):
         opened.search_images(images[:1])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.retrieval.verifying import gallery_bytes, verify_gallery
 
 X = np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32)
@@ -54,5 +54,5 @@ def test_all_that_is_wrong_is_listed(folder):
 
 
 def test_what_is_no_gallery_is_one_sentence(tmp_path):
-    with pytest.raises(StoreError, match="is not a gallery"):
+    with pytest.raises(StorageError, match="is not a gallery"):
         verify_gallery(tmp_path)

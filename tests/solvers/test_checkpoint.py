@@ -77,7 +77,7 @@ def test_it_is_written_when_the_last_time_is_long_enough_ago(path, monkeypatch):
 def test_the_checkpoint_of_another_fit_is_refused_and_kept(path, changed):
     under_way(path).write()
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=f"is of another fit, which differs in {', '.join(changed)}; ") as caught:
+    with pytest.raises(ValueError, match=f"belongs to another fit, which differs in {', '.join(changed)}; ") as caught:
         Checkpoint(path).check({**IDENTITY, **changed})
     assert str(path) in str(caught.value)
     assert path.read_bytes() == before

@@ -86,7 +86,7 @@ def test_pairs_that_are_known_are_not_solved_again(tmp_path, monkeypatch):
 )
 def test_the_path_of_other_settings_is_refused_and_left_alone(tmp_path, settings, words):
     fit_until(tmp_path / "path", 2)
-    with pytest.raises(ValueError, match=f"is of another fit, which differs in .*{words}"):
+    with pytest.raises(ValueError, match=f"belongs to another fit, which differs in .*{words}"):
         mc.TraceNormPath(**{**SMALL, **settings}, checkpoint=tmp_path / "path").fit(X, Y)
     assert len(list((tmp_path / "path").iterdir())) == 2
 
@@ -110,7 +110,7 @@ def test_an_interrupted_path_keeps_its_points(tmp_path):
 
 
 def test_a_seed_that_is_drawn_cannot_be_gone_on_with(tmp_path):
-    with pytest.raises(ValueError, match="checkpoint needs a random_state that is a number; got None"):
+    with pytest.raises(ValueError, match="checkpoint needs an integer random_state; got None"):
         mc.TraceNormPath(traces=2, ridges=1, checkpoint=tmp_path / "path").fit(X, Y)
 
 

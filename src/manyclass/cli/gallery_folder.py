@@ -13,4 +13,4 @@ def check_free(out: Path, overwrite: bool) -> None:
         if not overwrite:
             raise ValueError(f"{out} is there already; add --overwrite to replace it, or --add to add to it")
     elif out.is_dir() and ((out / MANIFEST).exists() or not only_ours(out)):
-        raise ValueError(f"{out} is a folder with other things in it; choose another name")
+        raise ValueError(f"{out} is a folder with other content; choose another name")

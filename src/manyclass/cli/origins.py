@@ -52,12 +52,12 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _provenance(path: Path) -> dict[str, Any]:
-    from manyclass.data.store import StoreError
+    from manyclass.data.store import StorageError
     from manyclass.data.store.manifest_file import read_manifest
 
     try:
         return dict(read_manifest(path).provenance)
-    except StoreError:
+    except StorageError:
         return {}
 
 

@@ -35,13 +35,20 @@ class ClassWeight(StrEnum):
     balanced = "balanced"
 
 
+class Sampling(StrEnum):
+    """How examples are drawn."""
+
+    uniform = "uniform"
+    balanced = "balanced"
+
+
 _ALWAYS = ("loss", "tolerance", "class_weight")
 _HELD_OUT = ("validation_fraction", "refit")
 _SOLVED = ("solver", "max_iter", "max_seconds", "fit_intercept")
 _OPTIONS = {
     "StochasticClassifier": (
         *_ALWAYS, *_HELD_OUT, "beta", "regularization", "step", "step_decay", "max_epochs", "early_stopping",
-        "patience", "balanced",
+        "patience", "sampling",
     ),
     "TraceNormClassifier": (*_ALWAYS, *_SOLVED, "trace", "ridge"),
     "TraceNormPath": (*_ALWAYS, *_HELD_OUT, *_SOLVED, "traces", "ridges"),
@@ -116,6 +123,8 @@ def _value(option: str, value: Any) -> Any:
         return _number_or_word(option, value, ("auto", "none") if option == "beta" else ("auto",))
     if option == "class_weight":
         return None if value is ClassWeight.none else str(value)
+    if option == "sampling":
+        return str(value)
     if option in ("traces", "ridges"):
         return _strengths(option, value)
     return value

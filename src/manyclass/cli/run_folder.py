@@ -34,7 +34,7 @@ class RunFolder:
         if (path / RECORD).exists():
             self.record = read_run(path)
         elif path.is_dir() and {file.name for file in path.iterdir()} - _LEFTOVERS:
-            raise ValueError(f"{path} is a folder with other things in it; choose another name")
+            raise ValueError(f"{path} is a folder with other content; choose another name")
 
     @property
     def is_done(self) -> bool:

@@ -12,7 +12,7 @@ from manyclass.cli.examples import Examples, read_examples, read_validation
 from manyclass.cli.failures import complain, reported
 from manyclass.cli.output import print_json, print_table
 from manyclass.cli.paths import expanded
-from manyclass.cli.recipe import ClassWeight, Objective, Tune, chosen_recipe
+from manyclass.cli.recipe import ClassWeight, Objective, Sampling, Tune, chosen_recipe
 from manyclass.cli.run_folder import RunFolder
 from manyclass.cli.run_summary import run_rows, run_summary
 from manyclass.cli.training import Job, trained
@@ -93,9 +93,13 @@ def train(
         int | None,
         typer.Option(help="Judgements without progress.", show_default="10", rich_help_panel=_STOCHASTIC),
     ] = None,
-    balanced: Annotated[
-        bool | None,
-        typer.Option("--balanced", help="Draw every class equally often.", rich_help_panel=_STOCHASTIC),
+    sampling: Annotated[
+        Sampling | None,
+        typer.Option(
+            help="Draw every example, or every class, equally often.",
+            show_default="uniform",
+            rich_help_panel=_STOCHASTIC,
+        ),
     ] = None,
     trace: Annotated[
         float | None, typer.Option(help="Strength of the trace norm.", show_default="0.001", rich_help_panel=_TRACE)
@@ -152,7 +156,7 @@ def train(
     options = {
         "loss": loss, "validation_fraction": validation_fraction, "refit": refit, "tolerance": tolerance, "beta": beta,
         "class_weight": class_weight, "regularization": regularization, "step": step, "step_decay": step_decay,
-        "max_epochs": max_epochs, "early_stopping": early_stopping, "patience": patience, "balanced": balanced,
+        "max_epochs": max_epochs, "early_stopping": early_stopping, "patience": patience, "sampling": sampling,
         "trace": trace, "ridge": ridge, "traces": traces, "ridges": ridges, "solver": solver, "max_iter": max_iter,
         "max_seconds": max_seconds, "fit_intercept": fit_intercept,
     }  # fmt: skip

@@ -12,8 +12,26 @@ from manyclass.data.tiles import Floats
 
 
 class BiasedMatrix(Matrix):
-    """[X, value]: X (n, d) with a constant last column, never copied; its products are those of X.
+    """A matrix with a constant last column, so that the last row of W is a bias.
 
+    X is not copied: products are computed from those of X.
+
+    Parameters
+    ----------
+    X : matrix-like of shape (n, d)
+        Anything that `as_matrix` takes.
+    value : float, default=1.0
+        The value of the last column.
+
+    Attributes
+    ----------
+    X : Matrix of shape (n, d)
+        The matrix without the column.
+    value : float
+        The value of the column.
+
+    Examples
+    --------
     >>> X = BiasedMatrix(np.eye(2, dtype=np.float32))
     >>> X @ [1, 2, 10]
     array([11., 12.], dtype=float32)
@@ -35,7 +53,6 @@ class BiasedMatrix(Matrix):
         self.X.release()
 
     def row_norms(self, squared: bool = False) -> Floats:
-        """Euclidean length of every row (n,), or its square."""
         squares: Floats = self.X.row_norms(squared=True) + self.dtype.type(self.value**2)
         return squares if squared else np.sqrt(squares)
 

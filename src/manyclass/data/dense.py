@@ -15,9 +15,21 @@ from manyclass.data.tiles import Floats
 class DenseMatrix(Matrix):
     """An array or memory map of real numbers, in any order, without a copy.
 
-    Products and rows come in the smallest of float32 and float64 that holds the storage: float16 and short integers
-    are widened to float32 a block at a time, so that whole products never hold a second copy of X.
+    Products and rows have the smaller of float32 and float64 that holds the storage: float16 and short integers are
+    converted to float32 a block at a time, so that products never hold a second copy of X.
 
+    Parameters
+    ----------
+    array : array-like of shape (n, d)
+        Real numbers of at most 64 bits.
+
+    Attributes
+    ----------
+    array : ndarray of shape (n, d)
+        The numbers as they are stored.
+
+    Examples
+    --------
     >>> X = DenseMatrix(np.eye(3, dtype=np.float16))
     >>> X @ [1, 2, 3]
     array([1., 2., 3.], dtype=float32)

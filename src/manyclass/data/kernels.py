@@ -32,8 +32,8 @@ def called(function: Callable[..., Any], A: Doubles, B: Doubles) -> Doubles:
     n, m = len(A), len(B)
     K: Doubles = np.asarray(function(A, B), np.float64)
     if K.shape != (n, m):
-        raise ValueError(f"kernel must give an array of shape {(n, m)} for {n} and {m} rows; got {K.shape}")
-    _checks.finite(K, "what kernel gives")
+        raise ValueError(f"kernel must return an array of shape {(n, m)} for {n} and {m} rows; got {K.shape}")
+    _checks.finite(K, "values of the kernel")
     return K
 
 

@@ -76,7 +76,7 @@ def dense(array: NDArray[Any], source: object) -> DenseMatrix:
     try:
         return DenseMatrix(array)
     except ValueError as error:
-        raise ValueError(f"{source} holds no matrix: {error}") from error
+        raise ValueError(f"{source} does not hold a matrix: {error}") from error
 
 
 def npy_shards(folder: Path) -> list[Path]:

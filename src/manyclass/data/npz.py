@@ -31,7 +31,7 @@ def npz_names(path: str | os.PathLike[str]) -> list[str]:
         with zipfile.ZipFile(path) as members:
             return [name.removesuffix(".npy") for name in members.namelist()]
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{path} must be a whole .npz file; {error}") from error
+        raise ValueError(f"{path} must be a complete .npz file; {error}") from error
 
 
 def read_member(path: str | os.PathLike[str], name: str) -> NDArray[Any]:

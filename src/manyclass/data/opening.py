@@ -14,15 +14,27 @@ from manyclass.data.matrix import Matrix
 
 
 def as_matrix(X: Any) -> Matrix:
-    """X as a Matrix, without a copy where that is possible.
+    """Open anything that holds rows of numbers as a Matrix, without a copy where that is possible.
 
-    X is a Matrix, an array or memory map, a sparse matrix of SciPy, a list of rows, or the path of
+    A path may be that of
 
     - an .npy file (memory-mapped), or a folder of them (in the order of the numbers in their names);
     - an .npz file with one array of two dimensions, or one called X, features, embeddings, ...;
     - a parquet file with a column of embeddings, or a folder of them;
-    - a folder of clip-retrieval (img_emb/img_emb_N.npy), or a store.
+    - a folder of clip-retrieval (``img_emb/img_emb_N.npy``), or a store.
 
+    Parameters
+    ----------
+    X : Matrix, array-like, scipy.sparse array, str or os.PathLike
+        A matrix, an array or memory map, a sparse array, a list of rows, or a path.
+
+    Returns
+    -------
+    Matrix
+        The matrix.
+
+    Examples
+    --------
     >>> as_matrix([[1, 2], [3, 4]]).shape
     (2, 2)
     """

@@ -93,4 +93,4 @@ def _file(path: Path) -> Any:
     try:
         return pyarrow.parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
     except pyarrow.ArrowException as error:
-        raise ValueError(f"{path} must be a whole parquet file; {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{path} must be a complete parquet file; {str(error).splitlines()[0]}") from error

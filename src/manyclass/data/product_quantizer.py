@@ -20,20 +20,33 @@ _SAMPLE_BYTES = 256 << 20
 
 
 class ProductQuantizer(Quantizer):
-    """Rows cut into blocks of columns, each block replaced by the number of its nearest centroid.
+    """Replace every block of columns by the number of its nearest centroid.
 
-    A row of d numbers becomes ceil(d / block) bytes: 32 times smaller than float32 with block 8. Blocks of zeros
+    A row of d numbers becomes ceil(d / block) bytes: 32 times smaller than float32 with blocks of 8. Blocks of zeros
     decode to exact zeros.
 
     Parameters
     ----------
-    block : columns per byte.
-    n_centroids : entries of each codebook, 2 to 256; the first is the zero vector.
-    rotation : None, "permutation" (columns dealt so that all blocks vary alike) or "orthogonal" (a fixed random
-        rotation, of a cost linear in d).
-    sample : rows on which the codebooks are fitted, at most.
-    iterations : of k-means.
-    random_state : None, an integer or a NumPy generator.
+    block : int, default=8
+        Columns per byte.
+    n_centroids : int, default=256
+        Entries of each codebook, from 2 to 256; the first is the zero vector.
+    rotation : {None, "permutation", "orthogonal"}, default=None
+        "permutation" deals out the columns so that all blocks vary alike; "orthogonal" applies a fixed random rotation,
+        at a cost linear in d.
+    sample : int, default=16384
+        The largest number of rows on which codebooks are fitted.
+    iterations : int, default=20
+        Iterations of k-means.
+    random_state : None, int or numpy.random.Generator, default=None
+        The source of the sample, the rotation and the first centroids.
+
+    Attributes
+    ----------
+    codebooks_ : ndarray of float32 of shape (n_blocks, n_centroids, block)
+        The centroids.
+    rotation_ : object or None
+        The fitted rotation.
 
     Examples
     --------
@@ -69,7 +82,20 @@ class ProductQuantizer(Quantizer):
     rotation_: Rotation | None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the codebooks on a sample of the rows of X, which is whatever `as_matrix` takes."""
+        """Fit the codebooks on a sample of the rows of X.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : object, default=None
+            Not used; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        ProductQuantizer
+            The quantizer itself.
+        """
         from manyclass.data.opening import as_matrix
 
         X = as_matrix(X)

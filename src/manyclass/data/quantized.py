@@ -18,13 +18,26 @@ if TYPE_CHECKING:
 
 
 class QuantizedMatrix(Matrix):
-    """X[i] is the concatenation over blocks q of codebooks[q, codes[i, q]], rotated back where there is a rotation.
+    """Rows stored as the codes of a product quantizer.
 
-    X W makes one table of products of every centroid with W and then adds one entry per code; X' R adds rows of R by
-    code and multiplies the sums with the centroids. Where few rows or narrow blocks make that slower than decoding
-    rows a tile at a time, the matrix does the latter.
+    Row i is the concatenation over blocks q of ``codebooks[q, codes[i, q]]``, rotated back if the quantizer rotates. X
+    W computes one table of the products of every centroid with W, and then adds one entry per code; X' R adds rows of R
+    by code, and multiplies the sums with the centroids. Where few rows or narrow blocks make that slower, rows are
+    decoded a tile at a time instead. `ProductQuantizer.encode` makes such matrices.
 
-    Made by `ProductQuantizer.encode`.
+    Parameters
+    ----------
+    codes : ndarray of uint8 of shape (n, n_blocks)
+        The number of the centroid of every block.
+    quantizer : ProductQuantizer
+        The fitted quantizer, which is copied: fitting it again does not change the matrix.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8 of shape (n, n_blocks)
+        The codes.
+    quantizer : ProductQuantizer
+        The quantizer.
     """
 
     def __init__(self, codes: NDArray[np.uint8], quantizer: "ProductQuantizer"):
@@ -48,7 +61,7 @@ class QuantizedMatrix(Matrix):
 
     @property
     def codebooks(self) -> NDArray[np.float32]:
-        """(blocks, centroids, block)."""
+        """The centroids, an ndarray of shape (n_blocks, n_centroids, block)."""
         return self.quantizer.codebooks_
 
     def part(self, rows: slice) -> Matrix:

@@ -17,45 +17,120 @@ Progress = Callable[[int, int], None]  # (rows done, rows in all)
 class Quantizer(ABC):
     """What product and scalar quantizers have in common: fit on a sample, then encode any number of rows.
 
-    A fitted quantizer is plain arrays: `state` gives them, `from_state` takes them back, and neither needs what fitted
-    them.
+    A fitted quantizer is plain arrays: `state` returns them, and `from_state` makes a quantizer of them.
+
+    Attributes
+    ----------
+    kind : str
+        The name under which a store keeps it.
     """
 
     kind: str  # the name under which a store keeps it
 
     @abstractmethod
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from a sample of the rows of X."""
+        """Fit the quantizer on the rows of X.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : object, default=None
+            Not used; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        Quantizer
+            The quantizer itself.
+        """
 
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """d, the numbers in a row."""
+        """The number of columns of a row, an int."""
 
     @property
     @abstractmethod
     def code_size(self) -> int:
-        """Bytes in a row of codes."""
+        """The number of bytes of an encoded row, an int."""
 
     @abstractmethod
     def encode_rows(self, rows: Floats, first: int = 0) -> Codes:
-        """Codes (m, code_size) of a block of rows (m, d); `first` is the number of its first row, for complaints."""
+        """Encode a block of rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+            The rows.
+        first : int, default=0
+            The number of the first row, for error messages.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (m, code_size)
+            The codes.
+        """
 
     @abstractmethod
     def matrix(self, codes: Codes) -> Matrix:
-        """The Matrix whose rows are these codes."""
+        """Make a matrix of codes.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8 of shape (n, code_size)
+            The codes.
+
+        Returns
+        -------
+        Matrix
+            The matrix whose rows they are.
+        """
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """(what JSON can say, what arrays must) of the fitted quantizer."""
+        """Describe the fitted quantizer by plain values and arrays.
+
+        Returns
+        -------
+        settings : dict
+            Values that JSON can hold.
+        arrays : dict of str to ndarray
+            The fitted arrays.
+        """
 
     @classmethod
     @abstractmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """The quantizer of which `state` gave these; they come from a file, so they are checked."""
+        """Make a quantizer of what `state` returned.
+
+        Parameters
+        ----------
+        settings : dict
+            The plain values.
+        arrays : dict of str to ndarray
+            The fitted arrays. They may come from a file, and are checked.
+
+        Returns
+        -------
+        Quantizer
+            The fitted quantizer.
+        """
 
     def encode(self, X: Any, progress: Progress | None = None) -> Matrix:
-        """X held as codes. X is whatever `as_matrix` takes and is read a block at a time."""
+        """Encode all rows of X, a block at a time.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        progress : callable, default=None
+            It is called with (rows done, rows in all) after every block.
+
+        Returns
+        -------
+        Matrix
+            The matrix of the codes.
+        """
         from manyclass.data.opening import as_matrix
 
         X = as_matrix(X)
@@ -69,5 +144,16 @@ class Quantizer(ABC):
         return self.matrix(codes)
 
     def decode(self, Xq: Matrix | ArrayLike) -> Floats:
-        """All rows of a matrix of codes, or of an array of codes, as numbers."""
+        """Decode all rows.
+
+        Parameters
+        ----------
+        Xq : Matrix or array-like of uint8 of shape (n, code_size)
+            A matrix that `encode` made, or codes.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The decoded rows.
+        """
         return (Xq if isinstance(Xq, Matrix) else self.matrix(np.asarray(Xq))).toarray()

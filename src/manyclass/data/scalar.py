@@ -16,9 +16,24 @@ if TYPE_CHECKING:
 
 
 class ScalarMatrix(Matrix):
-    """Codes (n, code_size) of a ScalarQuantizer: x_ij = scale_j * (code_ij - zero_j).
+    """Rows stored as the codes of a scalar quantizer, ``x_ij = scale_j * (code_ij - zero_j)``.
 
-    Products fold the scale into the other factor, X W = C (scale * W), so that a tile is a cast of its codes C.
+    Products fold the scale into the other factor, so that a tile is a cast of its codes. `ScalarQuantizer.encode` makes
+    such matrices.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 of shape (n, code_size)
+        The codes.
+    quantizer : ScalarQuantizer
+        The fitted quantizer, which is copied: fitting it again does not change the matrix.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8 of shape (n, code_size)
+        The codes.
+    quantizer : ScalarQuantizer
+        The quantizer.
     """
 
     def __init__(self, codes: Codes, quantizer: "ScalarQuantizer"):

@@ -13,12 +13,26 @@ from manyclass.data.tiles import Floats
 
 
 class ScalarQuantizer(Quantizer):
-    """x ~ scale_j * (code - zero_j) for column j, with codes from 0 to 2^bits - 1.
+    """Store every number in 8 or 4 bits, ``x ~ scale_j * (code - zero_j)`` for column j.
 
-    The scales span the least and the greatest value of each column, over all rows that `fit` sees, and zero. So zero
-    comes back as exactly zero, a value in that range comes back within scale_j / 2, and a value outside is clipped.
-    Of 4 bits, two columns share a byte, the earlier one in its low half.
+    Codes go from 0 to ``2^bits - 1``. The scales span the least and the greatest value of each column, over all rows
+    that `fit` sees, and zero. So zero is decoded to exactly zero, a value in that range within ``scale_j / 2``, and a
+    value outside is clipped. With 4 bits, two columns share a byte, the earlier one in its low half.
 
+    Parameters
+    ----------
+    bits : {8, 4}, default=8
+        Bits per number.
+
+    Attributes
+    ----------
+    scale_ : ndarray of float32 of shape (d,)
+        The step between two codes of each column.
+    zero_ : ndarray of uint8 of shape (d,)
+        The code of zero in each column.
+
+    Examples
+    --------
     >>> quantizer = ScalarQuantizer(bits=8).fit([[0.0, -1.0], [2.55, 1.0]])
     >>> quantizer.encode([[1.0, 0.0]]).rows(0)
     array([1., 0.], dtype=float32)
@@ -34,7 +48,20 @@ class ScalarQuantizer(Quantizer):
         self.zero_: Codes
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the range of every column, in one pass over all rows of X."""
+        """Learn the range of every column, in one pass over all rows of X.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : object, default=None
+            Not used; for compatibility with scikit-learn.
+
+        Returns
+        -------
+        ScalarQuantizer
+            The quantizer itself.
+        """
         X = as_matrix(X)
         if not X.shape[0] or not X.shape[1]:
             raise ValueError(f"X must have at least one row and one column; got shape {X.shape}")
@@ -62,7 +89,20 @@ class ScalarQuantizer(Quantizer):
         return (1 << self.bits) - 1
 
     def encode_rows(self, rows: Floats, first: int = 0) -> Codes:
-        """Codes (m, code_size) of rows (m, d); `first` is the number of the first row, for complaints."""
+        """Encode a block of rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+            The rows.
+        first : int, default=0
+            The number of the first row, for error messages.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (m, code_size)
+            The codes.
+        """
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, as in fit; got shape {rows.shape}")
@@ -74,7 +114,18 @@ class ScalarQuantizer(Quantizer):
         return codes if self.bits == 8 else _pack(codes)
 
     def unpack(self, codes: Codes) -> NDArray[np.float32]:
-        """One number per column (m, d), the code itself, from packed codes (m, code_size)."""
+        """Unpack codes to one number per column.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8 of shape (m, code_size)
+            Packed codes.
+
+        Returns
+        -------
+        ndarray of float32 of shape (m, d)
+            The code of every number.
+        """
         if self.bits == 8:
             return codes.astype(np.float32)
         out = np.empty((len(codes), self.n_features), np.float32)
@@ -83,11 +134,30 @@ class ScalarQuantizer(Quantizer):
         return out
 
     def matrix(self, codes: Codes) -> ScalarMatrix:
-        """The Matrix whose rows are these codes."""
+        """Make a matrix of codes.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8 of shape (n, code_size)
+            The codes.
+
+        Returns
+        -------
+        ScalarMatrix
+            The matrix whose rows they are.
+        """
         return ScalarMatrix(codes, self)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """({"bits"}, {"scale": (d,) float32, "zero": (d,) uint8})."""
+        """Describe the fitted quantizer by plain values and arrays.
+
+        Returns
+        -------
+        settings : dict
+            The number of `bits`.
+        arrays : dict of str to ndarray
+            The `scale`, float32 of shape (d,), and the `zero`, uint8 of shape (d,).
+        """
         self._check_fitted()
         return {"bits": self.bits}, {"scale": self.scale_, "zero": self.zero_}
 
@@ -97,7 +167,20 @@ class ScalarQuantizer(Quantizer):
 
     @classmethod
     def from_state(cls, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Self:
-        """The quantizer of which `state` gave these, after checking them."""
+        """Make a quantizer of what `state` returned, after checking it.
+
+        Parameters
+        ----------
+        settings : dict
+            The number of `bits`.
+        arrays : dict of str to ndarray
+            The `scale` and the `zero` of every column.
+
+        Returns
+        -------
+        ScalarQuantizer
+            The fitted quantizer.
+        """
         if set(settings) != {"bits"} or set(arrays) != {"scale", "zero"}:
             got = f"{sorted(settings)} and {sorted(arrays)}"
             raise ValueError(f"a scalar quantizer must have the setting bits and the arrays scale and zero; got {got}")

@@ -11,8 +11,20 @@ from manyclass.data.tiles import Floats
 
 
 class ShardedMatrix(Matrix):
-    """The rows of several matrices of the same width, stacked in their order without a copy.
+    """Several matrices of the same width, stacked one below the other without a copy.
 
+    Parameters
+    ----------
+    matrices : iterable of matrix-like
+        The shards in their order, each anything that `as_matrix` takes.
+
+    Attributes
+    ----------
+    matrices : tuple of Matrix
+        The shards.
+
+    Examples
+    --------
     >>> X = ShardedMatrix([np.eye(2, dtype=np.float32), [[3.0, 4.0]]])
     >>> X.rows([2, 0])
     array([[3., 4.],
@@ -42,7 +54,6 @@ class ShardedMatrix(Matrix):
             matrix.release()
 
     def row_norms(self, squared: bool = False) -> Floats:
-        """Euclidean length of every row (n,), or its square."""
         norms = [matrix.row_norms(squared) for matrix in self.matrices]
         return np.concatenate(norms).astype(self.dtype, copy=False)
 

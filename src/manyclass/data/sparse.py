@@ -12,11 +12,23 @@ from manyclass.data.tiles import Floats
 
 
 class SparseMatrix(Matrix):
-    """Any SciPy sparse matrix, kept as compressed rows; products never make it dense.
+    """A SciPy sparse matrix, stored as compressed rows.
 
-    float32 and float64 are kept without a copy if the rows are compressed already; other numbers are widened once.
-    Only the rows that are asked for become dense.
+    float32 and float64 are kept without a copy if the rows are compressed already; other numbers are converted once.
+    Products never make it dense; only the rows that are read become dense.
 
+    Parameters
+    ----------
+    matrix : scipy.sparse array of shape (n, d)
+        A sparse array or matrix of any format.
+
+    Attributes
+    ----------
+    csr : scipy.sparse array of shape (n, d)
+        The compressed rows.
+
+    Examples
+    --------
     >>> from scipy.sparse import csr_array
     >>> SparseMatrix(csr_array([[0, 2], [3, 0]])) @ [1, 1]
     array([2., 3.])
@@ -39,7 +51,6 @@ class SparseMatrix(Matrix):
         return int(self.csr.data.nbytes + self.csr.indices.nbytes + self.csr.indptr.nbytes)
 
     def row_norms(self, squared: bool = False) -> Floats:
-        """Euclidean length of every row (n,), or its square."""
         exact = self.csr.multiply(self.csr).sum(axis=1, dtype=np.float64)
         squares = np.asarray(exact).ravel().astype(self.dtype, copy=False)
         return squares if squared else np.sqrt(squares)

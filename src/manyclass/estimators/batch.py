@@ -32,7 +32,7 @@ _WAYS_OUT = {
     "time is up": "raise max_seconds or tolerance",
     "interrupted": "fit again with warm_start=True to go on from here",
     "not solved": "raise max_iter or tolerance",
-    "as near as rounding": "give X as float64 or raise tolerance",
+    "as near as rounding": "pass X as float64 or raise tolerance",
 }
 
 
@@ -73,10 +73,25 @@ class BatchModel(Probabilities, LinearModel):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Minimize over rows X with labels y.
+        """Minimize the objective on rows X with labels y.
 
         What ends it early (Ctrl-C, `max_seconds`, `max_iter`) leaves the best point so far, with a ConvergenceWarning
-        and words in `status_`. After an error, or Ctrl-C before there is a point, the classifier is as it was before.
+        and the reason in `status_`. After an error, or Ctrl-C before there is a point, the classifier is as it was
+        before.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        object
+            The classifier itself.
         """
         check_batch_settings(self)
         penalty, fitted = self._penalty(), hasattr(self, "status_")
@@ -102,9 +117,7 @@ class BatchModel(Probabilities, LinearModel):
         classes, shape = before
         now = len(self.classes_), self.n_features_in_
         if shape != now or not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"warm_start needs the classes and columns of the last fit, {shape}; got other ones, {now}"
-            )
+            raise ValueError(f"warm_start needs the classes and columns of the last fit, {shape}; got others, {now}")
         return self._point()
 
     def _learn(self, found: Solution) -> None:
@@ -117,8 +130,8 @@ class BatchModel(Probabilities, LinearModel):
     def _warn(self, found: Solution) -> None:
         way_out = next((advice for words, advice in _WAYS_OUT.items() if found.status.startswith(words)), None)
         if way_out is not None:
-            how_far = f"at most {found.gap:.2g} above it" if np.isfinite(found.gap) else "nobody knows how far above it"
-            way_out += ", or take solver='auto'" if self.solver != "auto" and "max_iter" in way_out else ""
+            how_far = f"at most {found.gap:.2g} above it" if np.isfinite(found.gap) else "with no bound on the gap"
+            way_out += ", or use solver='auto'" if self.solver != "auto" and "max_iter" in way_out else ""
             words = f"{found.status} before the optimum was proved: the objective is {found.objective:.6g}, {how_far}"
             warnings.warn(f"{type(self).__name__}: {words}; {way_out}", ConvergenceWarning, stacklevel=4)
 
@@ -127,7 +140,7 @@ class BatchModel(Probabilities, LinearModel):
         if name in ("softmax", "logistic"):
             return name
         raise AttributeError(
-            f"predict_proba needs loss='softmax', loss='logistic' or a call of calibrate; got loss={name!r}"
+            f"predict_proba needs loss='softmax', loss='logistic' or a call to calibrate; got loss={name!r}"
         )
 
 

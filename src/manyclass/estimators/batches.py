@@ -3,6 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.estimators.labels import check_classes
 from manyclass.estimators.plan import Plan, find_plan, known_plan
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
@@ -39,6 +43,20 @@ class Batches:
         return replace(plan, schedule=replace(plan.schedule, bias_rate=first.bias_rate))
 
 
+def batch_classes(settings: Any, classes: Any, known: bool) -> NDArray[Any]:
+    """The classes of all batches: those of the first call, or of the fit before it."""
+    if settings.class_weight == "balanced":
+        raise ValueError("class_weight='balanced' needs all labels at once; pass a dictionary for partial_fit")
+    if classes is None and not known:
+        raise ValueError("classes must be passed on the first call to partial_fit")
+    if not known:
+        return check_classes(classes)
+    fitted: NDArray[Any] = settings.classes_
+    if classes is not None and not np.array_equal(check_classes(classes), fitted):
+        raise ValueError("classes must be the same as in fit or in the first call to partial_fit; got others")
+    return fitted
+
+
 def refuse_other_objective(settings: Any, method: str) -> None:
     """Machines go on as they began, by the objective and the loss by which they were trained."""
     for name, before in zip(("objective", "loss"), getattr(settings, "trained_", ()), strict=False):
@@ -47,5 +65,5 @@ def refuse_other_objective(settings: Any, method: str) -> None:
         if now != before and (name == "objective" or settings.objective == "ovr"):
             raise ValueError(
                 f"{name} must stay {before!r} for {method}, which goes on from machines trained by it; got {now!r}; "
-                "call fit, or take a new classifier"
+                "call fit, or use a new classifier"
             )

@@ -22,19 +22,19 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
 
     @property
     def coef_(self) -> Floats:  # type: ignore[override]
-        """W' (k, d), multiplied out anew whenever it is asked for."""
+        """The weights, an ndarray of shape (k, d), multiplied out at every access."""
         U, s, V = self.factors_
         with one_thread():
             return np.asarray((V * s.astype(V.dtype)) @ U.T)
 
     @property
     def rank_(self) -> int:
-        """Singular values of W above rounding."""
+        """The number of singular values of W above rounding, an int."""
         return len(self.factors_[1])
 
     @property
     def singular_values_(self) -> NDArray[np.float64]:
-        """Of W, the largest first."""
+        """The singular values of W, the largest first, an ndarray of shape (r,)."""
         return self.factors_[1]
 
     @property
@@ -42,9 +42,20 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         return self.rank_
 
     def transform(self, X: Any) -> Floats:
-        """The latent features X U diag(sqrt(s)) (n, r): scores are their products with the rows of V diag(sqrt(s)).
+        """Compute the latent features ``X U diag(sqrt(s))``.
 
-        So both sides of W have an equal share of its singular values, and classes and examples are points of one space.
+        Scores are their products with the rows of ``V diag(sqrt(s))``. Both sides of W have an equal share of its
+        singular values, so that classes and examples are points of one space.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, r)
+            The latent features.
         """
         matrix, (U, s, _) = self._matrix(X), self.factors_
         with np.errstate(invalid="ignore", over="ignore"):

@@ -10,11 +10,18 @@ Callback = Callable[[dict[str, Any]], bool | None]
 
 
 class JsonLines:
-    """Appends the record of each epoch to a file, as one line of JSON.
+    """A callback that appends the record of each epoch to a file, as one line of JSON.
 
-    Every line is whole and on its way to the disk before the next epoch begins, so that others may read along. A fit
-    that goes on from a checkpoint repeats the lines of the epochs since then.
+    Every line is written whole before the next epoch begins, so that other processes can follow. A fit that goes on
+    from a checkpoint repeats the lines of the epochs since then.
 
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     keep = JsonLines(f"{folder}/history.jsonl")

@@ -46,24 +46,59 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
     def transform(self, X: Any) -> Doubles:
-        """The learned shared characteristics of every row (n, p), the one of largest singular value first."""
+        """Compute the shared characteristics of every row, the one of largest singular value first.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            The characteristics.
+        """
         check_is_fitted(self)
         return self._applied(open_features(self, X), self.components_.T)
 
     def latent_kernel(self, X: Any, Z: Any = None) -> Doubles:
-        """The kernel that was learned: products of the characteristics of rows X and Z, or of X with itself."""
+        """Compute the kernel that was learned: inner products of shared characteristics.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        Z : matrix-like of shape (m, d), default=None
+            Other rows; None for X itself.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The kernel values.
+        """
         A = self.transform(X)
         B = A if Z is None else self.transform(Z)
         with one_thread():
             return A @ B.T
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one safetensors file, which `manyclass.load` reads; not with a kernel of yours."""
+        """Write the fitted model to one safetensors file, which `manyclass.load` reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+
+        Raises
+        ------
+        TypeError
+            If the kernel is a function.
+        """
         from manyclass._models import save
 
         check_is_fitted(self)
         if callable(self.kernel) or callable(self.kernel_["name"]):
-            raise TypeError("kernel must be a name for a model to be saved; got a function, so use 'precomputed'")
+            raise TypeError("kernel must be a name for a model to be saved; got a function; use 'precomputed'")
         save(self, path)
 
     @property
@@ -158,7 +193,18 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return matrix.matmat(weights).astype(np.float64, copy=False)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """The shapes that arrays of a saved model must have."""
+        """List the shapes that the arrays of a saved model must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            The fitted attributes.
+
+        Returns
+        -------
+        dict of str to tuple of int
+            The shapes by name.
+        """
         d, p = fitted["n_features_in_"], len(fitted["singular_values_"])
         k = self._n_machines(fitted)
         if fitted["kernel_"]["name"] == "linear":

@@ -46,8 +46,8 @@ def new_labels(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], ND
     labels, same = _cast(y, classes)
     for row in np.flatnonzero(~same)[:1]:
         raise ValueError(
-            f"labels must be exact in the dtype of the classes, {classes.dtype}; got {y.tolist()[row]!r} at row {row}; "
-            "fit anew with labels of a wider dtype"
+            f"labels must be representable in the dtype of the classes, {classes.dtype}; "
+            f"got {y.tolist()[row]!r} at row {row}; fit anew with labels of a wider dtype"
         )
     fresh = classes[_places(labels, classes)] != labels
     if not fresh.any():

@@ -48,18 +48,54 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return open_features(self, X)
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores (n, k); for two classes, how much the second is above the first (n,)."""
+        """Compute the scores ``X coef_' + intercept_``.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, k) or (n,)
+            The score of every class; for two classes, that of the second minus that of the first.
+        """
         S = self._scores(X)
         return S[:, 1] - S[:, 0] if len(self.classes_) == 2 else S
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of highest score for each row; all scores are never held at once."""
+        """Predict the class of highest score for each row.
+
+        All scores are never held at once.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         return self.predict_top(X, 1)[:, 0]
 
     def predict_top(self, X: Any, k: int = 5) -> NDArray[Any]:
-        """The k classes of highest score for each row (n, k), the best first; of equals the first in `classes_`.
+        """Predict the k classes of highest score for each row, the best first.
 
-        All classes, best first, if there are fewer than k.
+        Of equal scores the class that is first in `classes_` comes first.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        k : int, default=5
+            How many classes; all if there are fewer.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The classes.
         """
         X = self._matrix(X)
         k = min(_checks.count(k, "k"), len(self.classes_))
@@ -69,13 +105,29 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[found]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier to one safetensors file, which `manyclass.load` reads."""
+        """Write the fitted classifier to one safetensors file, which `manyclass.load` reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        """
         from manyclass._models import save
 
         save(self, path)
 
     def to_onnx(self, path: str | os.PathLike[str], top: int = 5) -> None:
-        """Write the fitted classifier as an ONNX graph that gives `label`, `top_labels`, `scores`, `probabilities`."""
+        """Write the fitted classifier as an ONNX graph.
+
+        Its input is `X`, its outputs are `label`, `top_labels`, `scores` and, where there are some, `probabilities`.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        top : int, default=5
+            How many classes `top_labels` has for each row.
+        """
         from manyclass.estimators.onnx_export import export_onnx
 
         export_onnx(self, path, top)

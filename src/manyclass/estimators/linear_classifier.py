@@ -19,29 +19,65 @@ _PENALTY = TraceNorm(1e-3) + Ridge(1e-5)
 
 
 class LinearClassifier(BatchModel):
-    """Minimizes the mean over examples of a loss of their scores, plus a penalty of the weights; the bias is free.
+    """A linear classifier with any loss and any penalty.
+
+    It minimizes the mean over examples of a loss of their scores, plus a penalty of the weights; the bias is not
+    penalized.
 
     Parameters
     ----------
-    loss : "softmax", "smoothed_hinge", "squared", "logistic", or a ScoreLoss such as `SmoothedHinge(sharpness=5.0)`.
-    penalty : `TraceNorm`, `GroupNorm` or `L1Norm`, `Ridge`, or a sum of one of the former and the latter. The ridge is
-        strength * |W|^2, with no half before it.
-    solver : "auto" (the fastest), "factored" (trace norms), "fista" (any penalty), "rank_one" and "stochastic" (a
-        penalty with atoms), "published" (rank-one descent with its published settings: epsilon 0.035, at most 200
-        steps), or "ridge" (a ridge alone).
-    tolerance : of the objective, and of what it gains over W = 0: a duality gap below that ends the solver.
-    max_iter, max_seconds : end it before that, with a ConvergenceWarning; the best point so far is kept.
-    class_weight : None, "balanced" (n / (k * examples of the class)), or a dictionary from labels to weights.
-    n_threads : None for as many as `manyclass.get_threads()`. It changes no bit of the result.
-    warm_start : begin from the weights of the last fit.
-    random_state : for "stochastic": None, an integer or a `numpy.random.RandomState`.
-    callbacks : called with the record of each step; one that returns True ends the solver, without a warning.
+    loss : {"softmax", "smoothed_hinge", "squared", "logistic"} or ScoreLoss, default="softmax"
+        The loss of the scores of an example, such as `SmoothedHinge(sharpness=5.0)`.
+    penalty : Penalty, default=TraceNorm(0.001) + Ridge(1e-05)
+        `TraceNorm`, `GroupNorm`, `L1Norm` or `Ridge`, or the sum of one of the first three and a ridge. The ridge is
+        ``strength * |W|^2``, without a factor of one half.
+    solver : str, default="auto"
+        "auto" (the fastest), "factored" (trace norms), "fista" (any penalty), "rank_one" and "stochastic" (a penalty
+        with atoms), "published" (rank-one descent with its published settings: epsilon 0.035, at most 200 steps), or
+        "ridge" (a ridge alone).
+    tolerance : float, default=1e-4
+        Stop when the duality gap is below this part of the objective, and of what W gains over W = 0.
+    fit_intercept : bool, default=True
+        Whether to learn a bias.
+    max_iter : int, default=1000
+        The largest number of steps; fewer than needed give a ConvergenceWarning and the best point so far.
+    max_seconds : float, default=None
+        The time limit, after which the same holds.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of classes; "balanced" stands for n / (k * examples of the class).
+    n_threads : int, default=None
+        Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
+    warm_start : bool, default=False
+        Begin from the weights of the last fit.
+    random_state : None, int or numpy.random.RandomState, default=None
+        The source of random numbers for "stochastic".
+    callbacks : list of callable, default=()
+        Called with the record of each step; one that returns True ends the solver, without a warning.
 
     Attributes
     ----------
-    classes_, coef_ (k, d), intercept_ (k,), n_features_in_; objective_ : mean loss and penalty; gap_ : how far it is
-    above the optimum at most, by duality; status_ : "optimal", or what else ended the solver; n_iter_, seconds_;
-    passes_ : products with all of X; history_ : one dictionary for every step.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    coef_ : ndarray of shape (k, d)
+        The weights.
+    intercept_ : ndarray of shape (k,)
+        The biases.
+    n_features_in_ : int
+        The number of columns of X.
+    objective_ : float
+        The mean loss plus the penalty.
+    gap_ : float
+        An upper bound on how far the objective is above the optimum, by duality.
+    status_ : str
+        "optimal", or what else ended the solver.
+    n_iter_ : int
+        Steps of the solver.
+    seconds_ : float
+        The time that the solver took.
+    passes_ : float
+        Products with all of X.
+    history_ : list of dict
+        The record of every step.
 
     Examples
     --------

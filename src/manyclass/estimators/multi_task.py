@@ -23,21 +23,67 @@ from manyclass.solvers.smooth_problem import SmoothProblem
 class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
     """Large-margin machines for several binary tasks that share characteristics.
 
-    Minimizes |W| + C * the sum over tasks and examples of log(1 + exp(a (1 - y w'x))) / a, where |W| is the trace norm
-    of the machines of all tasks, with its corner rounded off, and a is the sharpness (Amit et al., ICML 2007, Eq. 11).
-    Tasks with few examples gain from the others. There is no bias; add a constant column for one.
+    It minimizes ``|W| + C sum_{i,j} log(1 + exp(a (1 - y_ij w_j'x_i))) / a`` over examples i and tasks j, where ``|W|``
+    is the trace norm of the machines of all tasks, with its corner rounded off, and a is the sharpness (Amit et al.,
+    ICML 2007, Eq. 11). Tasks with few examples gain from the others. There is no bias; add a constant column for one.
 
     Parameters
     ----------
-    unknown : the value of y that stands for an answer which is not known, such as 0 or NaN; None if all are known.
-    kernel, C, penalty, smoothing, sharpness, gamma, degree, coef0, tolerance, max_iter, random_state : as for
-        `SharedStructureClassifier`; penalty="frobenius" learns every task for itself.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        As for `SharedStructureClassifier`.
+    C : float, default=1.0
+        Strength of the losses, which are added up.
+    penalty : {"trace", "frobenius"}, default="trace"
+        The trace norm, or ``|W|_F^2 / 2``, which learns every task by itself.
+    smoothing : float, default=0.01
+        Singular values below it are penalized by their square.
+    sharpness : float, default=20.0
+        Sharpness of the loss; large values approach the hinge.
+    missing_label : object, default=0
+        The value of y that stands for an answer which is not known, such as 0 or NaN; None if all are known.
+    gamma : float or "scale", default="scale"
+        Coefficient of "rbf" and "poly"; "scale" is 1 / (d * variance of X).
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        Constant of "poly".
+    tolerance : float, default=1e-3
+        Stop when the objective is proven to be above the optimum by at most this part of itself.
+    max_iter : int, default=2000
+        The largest number of L-BFGS iterations; fewer than needed give a ConvergenceWarning.
+    random_state : object, default=None
+        Not used: nothing is drawn.
 
     Attributes
     ----------
-    classes_ : the two answers, the second of which has scores above 0, or a list of such arrays if tasks differ in
-    them; n_tasks_; y_is_vector_; coef_ (t, d), intercept_ (t,), dual_coef_ (n, t), X_fit_, kernel_, singular_values_,
-    components_, objective_, gap_, n_iter_, n_features_in_ : as for `SharedStructureClassifier`.
+    classes_ : ndarray of shape (2,) or list of ndarray
+        The two answers, the second of which has scores above 0; a list of them if tasks differ.
+    n_tasks_ : int
+        The number t of tasks.
+    y_is_vector_ : bool
+        Whether `fit` was given one task as a vector.
+    n_features_in_ : int
+        The number of columns of X.
+    coef_ : ndarray of shape (t, d)
+        The weights, if the kernel is linear.
+    intercept_ : ndarray of shape (t,)
+        Zeros, if the kernel is linear.
+    dual_coef_ : ndarray of shape (n, t)
+        The weights of kernel values, if the kernel is not linear.
+    X_fit_ : ndarray of shape (n, d)
+        The rows of the fit, if the kernel is neither linear nor precomputed.
+    kernel_ : dict
+        The kernel with its numbers.
+    singular_values_ : ndarray of shape (p,)
+        The singular values of W, the largest first.
+    components_ : ndarray of shape (p, d) or (p, n)
+        The shared characteristics, over columns or over kernel values.
+    objective_ : float
+        The objective.
+    gap_ : float
+        An upper bound on how far the objective is above the optimum.
+    n_iter_ : int
+        Iterations of L-BFGS.
 
     Examples
     --------
@@ -63,7 +109,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         penalty: str = "trace",
         smoothing: float = 0.01,
         sharpness: float = 20.0,
-        unknown: Any = 0,
+        missing_label: Any = 0,
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 1.0,
@@ -76,7 +122,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         self.penalty = penalty
         self.smoothing = smoothing
         self.sharpness = sharpness
-        self.unknown = unknown
+        self.missing_label = missing_label
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
@@ -92,10 +138,24 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows X (n, d) with answers y (n, t), or (n,) for one task.
+        """Learn from rows X with the answers y.
 
-        Tasks that have rows of their own are given as two lists, of X (n_j, d) and of y (n_j,) for each. After an error
-        or Ctrl-C everything is as it was before.
+        Tasks that have rows of their own are given as two lists. After an error or Ctrl-C everything is as it was
+        before.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d) or list of array-like of shape (n_j, d)
+            The rows of all tasks, or of each.
+        y : array-like of shape (n, t) or (n,), or list of array-like of shape (n_j,)
+            The answers of every row, or of the rows of each task.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        MultiTaskTraceNorm
+            The model itself.
         """
         self._check_machines()
         matrix, signs = self._examples(X, y)
@@ -109,22 +169,59 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: Any) -> Doubles:
-        """Scores (n, t), above 0 for the second answer of a task; (n,) if y was a vector."""
+        """Compute the scores, which are above 0 for the second answer of a task.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, t) or (n,)
+            The score of every task; a vector if y was one.
+        """
         S = self._scores(X)
         return S[:, 0] if self.y_is_vector_ else S
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The answer of every row to every task (n, t); (n,) if y was a vector."""
+        """Predict the answer of every row to every task.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, t) or (n,)
+            The answers; a vector if y was one.
+        """
         S = self._scores(X)
         found = decode_tasks(S, self._pairs(S.shape[1]))
         return found[:, 0] if self.y_is_vector_ else found
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The part of the known answers, over all tasks, that are right."""
+        """Compute the accuracy over all tasks, on the answers that are known.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n, t) or (n,)
+            The answers.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        float
+            The part of the known answers that are right.
+        """
         found, y = self.predict(X), np.asarray(y)
         if y.shape != found.shape:
             raise ValueError(f"y must have shape {found.shape}, as predictions have; got {y.shape}")
-        known = is_known(y, self.unknown)
+        known = is_known(y, self.missing_label)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         return float(np.average(found == y, weights=(known.T * weights).T))
 
@@ -134,7 +231,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
             matrix, self.y_is_vector_ = open_examples(self, X, reset=True), False
         else:
             matrix = open_examples(self, X, reset=True)
-            pairs, signs = encode_tasks(y, len(matrix), self.unknown)
+            pairs, signs = encode_tasks(y, len(matrix), self.missing_label)
             self.y_is_vector_ = np.asarray(y).ndim == 1
         self.n_tasks_ = len(pairs)
         self.classes_ = pairs[0] if all(np.array_equal(pair, pairs[0]) for pair in pairs) else pairs

@@ -7,8 +7,20 @@ from manyclass.penalties.by_name import described_penalty, penalty_of
 
 
 def as_plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Objects replaced by dictionaries that describe them.
+    """Replace losses and penalties among parameters by dictionaries that describe them.
 
+    Parameters
+    ----------
+    parameters : dict
+        The parameters of an estimator.
+
+    Returns
+    -------
+    dict
+        The parameters as values that JSON can hold.
+
+    Examples
+    --------
     >>> from manyclass.penalties.trace import TraceNorm
     >>> as_plain({"penalty": TraceNorm(0.5), "loss": "softmax"})
     {'penalty': {'TraceNorm': 0.5}, 'loss': 'softmax'}
@@ -22,7 +34,18 @@ def as_plain(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_objects(parameters: dict[str, Any]) -> dict[str, Any]:
-    """What `as_plain` was given."""
+    """Restore what `as_plain` was given.
+
+    Parameters
+    ----------
+    parameters : dict
+        What `as_plain` returned.
+
+    Returns
+    -------
+    dict
+        The parameters of an estimator.
+    """
     objects = dict(parameters)
     if isinstance(objects.get("penalty"), dict):
         objects["penalty"] = penalty_of(objects["penalty"])

@@ -1,4 +1,4 @@
-"""Plan: the algorithm and the schedule that settings ask for, with what is "auto" found on a sample."""
+"""Plan: the algorithm and the schedule that settings ask for, with what is "auto" found on a sample; when to stop."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -6,14 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from manyclass.estimators.objectives import algorithm, natural_step
+from manyclass.estimators.objectives import algorithm, epochs_of_a_round, natural_step
+from manyclass.estimators.validation_set import validation_problem
+from manyclass.solvers.checkpoint import Checkpoint
 from manyclass.solvers.one_vs_rest import OneVsRest
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.schedule import Schedule
-from manyclass.solvers.sgd import Algorithm
+from manyclass.solvers.sgd import Algorithm, Stopping
 from manyclass.solvers.tuning import Trial, find_beta, find_step
-from manyclass.solvers.validation import usual_squares
+from manyclass.solvers.validation import hold_out, usual_squares
 
+# What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
+# by the weights of the examples; a seed that was drawn is in the checkpoint.
+_FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
+# Examples between two judgements at least, but for a tenth of all epochs.
+_STEPS = 1000
 # The constant feature of the bias has this share of the mean square of a row, in whatever unit X comes.
 _BIAS_SHARE = 0.1
 _LENGTHS = 1e-15, 1e15
@@ -55,6 +62,48 @@ def known_plan(settings: Any, step: float, beta: float | None, problem: Problem,
     return Plan(algorithm(settings.objective, settings.loss, beta, problem.k), _schedule(settings, step, square, seed))
 
 
+def plan_once(settings: Any, train: Problem, seed: int, checkpoint: Checkpoint) -> Plan:
+    """The plan, found now, or before the run was killed."""
+    run = checkpoint.run
+    if run.step is not None:
+        return known_plan(settings, run.step, run.beta, train, seed)
+    plan = find_plan(settings, train, seed)
+    run.step, run.beta = plan.schedule.step, plan.beta
+    checkpoint.write()
+    return plan
+
+
+def split_problem(
+    estimator: Any, problem: Problem, validation: tuple[Any, Any] | None, seed: int
+) -> tuple[Problem, Problem | None]:
+    """The examples to train on, and those to judge by: given, held out, or none."""
+    if validation is not None:
+        return problem, validation_problem(estimator, validation)
+    if not estimator.early_stopping:
+        return problem, None
+    train, held = hold_out(problem, estimator.validation_fraction, np.random.default_rng(seed))
+    return (train, held) if len(held) else (problem, None)
+
+
+def stopping_of(settings: Any, plan: Plan, train: Problem, judged: Problem | None) -> Stopping:
+    """When to judge and when to stop."""
+    # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
+    judging = 0 if judged is None else len(judged) * train.k
+    every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, settings.max_epochs)))
+    # A few steps show nothing yet.
+    every = max(every, min(-(-_STEPS // max(1, len(train))), settings.max_epochs // 10))
+    epochs = epochs_of_a_round(settings.objective, train.k)
+    seen = 0 if judged is None else len(judged)
+    return Stopping(settings.max_epochs * epochs, settings.tolerance, settings.patience, max(every, epochs), seen)
+
+
+def fixed_settings(estimator: Any) -> dict[str, Any]:
+    """What a checkpoint must agree with, besides the data."""
+    seed = estimator.random_state if isinstance(estimator.random_state, int | np.integer) else None
+    settings = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _FREE}
+    return {**settings, "random_state": seed, "the names of classes": estimator.classes_.tolist()}
+
+
 def _tuned(plan: Plan, settings: Any, trial: Trial) -> Plan:
     if settings.step == "auto":
         step = find_step(trial, plan.algorithm, plan.schedule)
@@ -76,8 +125,8 @@ def _square(problem: Problem, rng: np.random.Generator) -> float:
     # Rows that are all the same, but for rounding, have nothing to learn from, and no way out.
     if 1e-9 < apart < _APART:
         warnings.warn(
-            f"rows of X differ from one another in {apart:.1g} of their squared length only, so that most steps follow "
-            "what they have in common and little is learned; subtract the mean of X from its rows",
+            f"rows of X differ in only {apart:.1g} of their squared length, so that most steps follow their "
+            "common mean and little is learned; subtract the mean of X from its rows",
             UserWarning,
             stacklevel=2,
         )
@@ -99,5 +148,5 @@ def _schedule(settings: Any, step: float, square: float, seed: int) -> Schedule:
         decays=bool(settings.step_decay),
         bias_rate=_BIAS_SHARE * square,
         seed=seed,
-        balanced=bool(settings.balanced),
+        balanced=settings.sampling == "balanced",
     )

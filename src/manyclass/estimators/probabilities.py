@@ -27,9 +27,19 @@ class Probabilities:
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities (n, k), for machines learned by softmax or by the logistic loss, or after `calibrate`.
+        """Compute probabilities, for the softmax and logistic losses, or after `calibrate`.
 
         Logistic machines give each class a probability of its own; these are divided by their sum.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probability of every class.
         """
         S = self._scores(X)  # type: ignore[attr-defined]
         if hasattr(self, "temperature_"):
@@ -40,9 +50,21 @@ class Probabilities:
         return Softmax().probabilities(S)
 
     def calibrate(self, X: Any, y: Any) -> Self:
-        """Find the temperature T at which softmax(scores / T) fits these labels best: rows that fit has not seen.
+        """Find the temperature T at which ``softmax(scores / T)`` fits these labels best.
 
-        Whatever changes the machines later (fit, partial_fit, add_classes) forgets it.
+        `fit`, `partial_fit` and `add_classes` forget it.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows that `fit` has not seen.
+        y : array-like of shape (n,)
+            Their labels.
+
+        Returns
+        -------
+        object
+            The classifier itself, with `temperature_`.
         """
         from scipy.optimize import minimize_scalar
 

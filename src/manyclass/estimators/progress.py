@@ -12,11 +12,17 @@ _PHASES = {"train": "training", "refit": "training on everything"}
 
 
 class Progress:
-    """Shows how far a fit is: epochs with examples per second and the accuracy on validation, steps of a batch solver
-    with objective, gap and rank, or pairs of a path; and the time left at most, where that is known.
+    """A callback that shows how far a fit is.
 
-    A bar on a terminal; elsewhere one line every few seconds, and one for each phase that ends before that. `file` is
-    stderr by default. Early stopping may end a phase long before the time that is left.
+    It shows epochs with examples per second and the accuracy on validation, steps of a batch solver with objective, gap
+    and rank, or pairs of a path; and an upper bound on the time left, where that is known. Early stopping may end a
+    phase long before. On a terminal it is a bar; elsewhere one line every few seconds, and one for each phase that ends
+    before that.
+
+    Parameters
+    ----------
+    file : file object, default=None
+        Where to write; None for stderr.
     """
 
     def __init__(self, file: TextIO | None = None):

@@ -10,11 +10,14 @@ from manyclass import _checks
 from manyclass.estimators.objectives import OBJECTIVES
 from manyclass.losses.margin import MARGIN_LOSSES
 
+SAMPLINGS = ("uniform", "balanced")
+
 
 def check_settings(settings: Any) -> None:
     """Refuse the first setting that is not one, in a sentence; classes and data are checked elsewhere."""
     _checks.one_of(settings.objective, "objective", OBJECTIVES)
     _checks.one_of(settings.loss, "loss", MARGIN_LOSSES)
+    _checks.one_of(settings.sampling, "sampling", SAMPLINGS)
     if settings.beta is not None and not _is_auto(settings.beta):
         number(settings.beta, "beta", "'auto', None or a positive number", above=0, most=np.inf)
     if not _is_auto(settings.step):
@@ -27,7 +30,7 @@ def check_settings(settings: Any) -> None:
     if settings.n_threads is not None:
         _checks.count(settings.n_threads, "n_threads")
     class_weight(settings.class_weight)
-    for name in ("step_decay", "early_stopping", "refit", "balanced", "warm_start"):
+    for name in ("step_decay", "early_stopping", "refit", "warm_start"):
         flag(getattr(settings, name), name)
     functions(settings.callbacks, "callbacks")
 

@@ -25,38 +25,73 @@ from manyclass.solvers.smooth_problem import SmoothProblem
 class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[misc]
     """A large-margin classifier whose classes share characteristics, for many classes with few examples each.
 
-    Minimizes |W| + C * the sum over examples of log(1 + sum_{c != y} exp(a (1 + w_c'x - w_y'x))) / a, where |W| is the
+    It minimizes ``|W| + C sum_i log(1 + sum_{c != y_i} exp(a (1 + w_c'x_i - w_{y_i}'x_i))) / a``, where ``|W|`` is the
     trace norm, the sum of singular values, with its corner rounded off, and a is the sharpness (Amit et al.,
     "Uncovering shared structures in multiclass classification", ICML 2007). As W = F G, the columns of F are
     characteristics that all classes share, and G says how classes are made of them. There is no bias; add a constant
     column for one.
 
-    X is held in memory as float64, and a kernel needs the Gram matrix of all rows beside it.
+    X is held in memory as float64, and a kernel needs the Gram matrix of all rows as well.
 
     Parameters
     ----------
-    kernel : "linear"; "rbf", exp(-gamma |x - z|^2) (for a width sigma, gamma = 1 / (2 sigma^2)); "poly",
-        (gamma x'z + coef0)^degree; a function of two arrays of rows (n, d), (m, d) that gives an array (n, m); or
-        "precomputed": X is the Gram matrix (n, n) to fit, and kernel values with the rows of the fit afterwards. If
-        the Gram matrix has negative eigenvalues, as one of an earth mover's distance may, they are left out.
-    C : strength of the losses, which are added up.
-    penalty : "trace", or "frobenius" for comparison: |W|_F^2 / 2 instead, the same loss.
-    smoothing : singular values below it are penalized by their square; the optimum of the trace norm itself is
-        approached as it falls. It is to be small beside the singular values.
-    sharpness : that of the loss; large ones approach the multiclass hinge.
-    gamma, degree, coef0 : of "rbf" and "poly"; gamma="scale" is 1 / (d times the variance of X).
-    tolerance : stop when the objective is proven to be above the optimum by at most this part of itself.
-    max_iter : L-BFGS iterations, after which a ConvergenceWarning says how far it may be from the optimum.
-    class_weight : None, "balanced", or a dictionary from labels to weights.
-    warm_start : begin from the last fit, of the same rows if there is a kernel; for a path over C.
-    random_state : not used: nothing is drawn.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
+        "rbf" is ``exp(-gamma |x - z|^2)`` (for a width sigma, ``gamma = 1 / (2 sigma^2)``), "poly" is ``(gamma x'z +
+        coef0)^degree``. With "precomputed", X is the Gram matrix (n, n) in `fit`, and kernel values with its rows
+        afterwards; negative eigenvalues, as those of an earth mover's distance, are left out. A function takes rows (n,
+        d) and (m, d) and returns an array (n, m).
+    C : float, default=1.0
+        Strength of the losses, which are added up.
+    penalty : {"trace", "frobenius"}, default="trace"
+        The trace norm, or ``|W|_F^2 / 2`` for comparison, with the same loss.
+    smoothing : float, default=0.01
+        Singular values below it are penalized by their square. It should be small beside the singular values; the
+        optimum of the trace norm itself is approached as it falls.
+    sharpness : float, default=20.0
+        Sharpness of the loss; large values approach the multiclass hinge.
+    gamma : float or "scale", default="scale"
+        Coefficient of "rbf" and "poly"; "scale" is 1 / (d * variance of X).
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        Constant of "poly".
+    tolerance : float, default=1e-3
+        Stop when the objective is proven to be above the optimum by at most this part of itself.
+    max_iter : int, default=2000
+        The largest number of L-BFGS iterations; fewer than needed give a ConvergenceWarning.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of classes; "balanced" stands for n / (k * examples of the class).
+    warm_start : bool, default=False
+        Begin from the last fit, of the same rows if there is a kernel; for a path over C.
+    random_state : object, default=None
+        Not used: nothing is drawn.
 
     Attributes
     ----------
-    classes_, n_features_in_; coef_ (k, d) and intercept_ (k,), which is zero, if the kernel is linear, else dual_coef_
-    (n, k) and, unless precomputed, X_fit_ (n, d); kernel_ : the kernel with its numbers; singular_values_ (p,);
-    components_ : the shared characteristics (p, d), or (p, n) over kernel values; objective_; gap_ : how far that can
-    be above the optimum; n_iter_.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    n_features_in_ : int
+        The number of columns of X.
+    coef_ : ndarray of shape (k, d)
+        The weights, if the kernel is linear.
+    intercept_ : ndarray of shape (k,)
+        Zeros, if the kernel is linear.
+    dual_coef_ : ndarray of shape (n, k)
+        The weights of kernel values, if the kernel is not linear.
+    X_fit_ : ndarray of shape (n, d)
+        The rows of the fit, if the kernel is neither linear nor precomputed.
+    kernel_ : dict
+        The kernel with its numbers.
+    singular_values_ : ndarray of shape (p,)
+        The singular values of W, the largest first.
+    components_ : ndarray of shape (p, d) or (p, n)
+        The shared characteristics, over columns or over kernel values.
+    objective_ : float
+        The objective.
+    gap_ : float
+        An upper bound on how far the objective is above the optimum.
+    n_iter_ : int
+        Iterations of L-BFGS.
 
     Examples
     --------
@@ -105,7 +140,24 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows X with labels y; after an error or Ctrl-C the classifier is as it was before."""
+        """Learn from rows X with labels y.
+
+        After an error or Ctrl-C the classifier is as it was before.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        SharedStructureClassifier
+            The classifier itself.
+        """
         self._check_machines()
         before = (self.classes_, self._weights()) if self.warm_start and hasattr(self, "classes_") else None
         matrix = open_examples(self, X, reset=True)
@@ -120,10 +172,24 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
 
     @all_or_nothing
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn new classes in terms of the shared characteristics; the old classes stay as they are, to the bit.
+        """Learn new classes in terms of the shared characteristics; the old classes stay the same to the bit.
 
-        A handful of examples of each is enough: there are p numbers to learn for a class, not d. They are to beat the
-        old classes on their own rows, and rows of old classes, if there are some, are to be left to those.
+        A handful of examples of each is enough: there are p numbers to learn for a class, not d. New classes are fitted
+        to score above the old ones on their own rows, and below them on rows of old classes, if there are any.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels, some of which are new.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        SharedStructureClassifier
+            The classifier itself.
         """
         self._check_machines()
         latent = self.transform(X)
@@ -141,16 +207,44 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         return self
 
     def predict_top(self, X: Any, k: int = 5) -> NDArray[Any]:
-        """The k classes of highest score for each row (n, k), the best first; of equals the first in `classes_`."""
+        """Predict the k classes of highest score for each row, the best first.
+
+        Of equal scores the class that is first in `classes_` comes first.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        k : int, default=5
+            How many classes; all if there are fewer.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The classes.
+        """
         S = self._scores(X)
         k = min(_checks.count(k, "k"), S.shape[1])
         best = S.argmax(axis=1)[:, None] if k == 1 else np.argsort(-S, axis=1, kind="stable")[:, :k]
         return self.classes_[best]
 
     def to_onnx(self, path: str | os.PathLike[str], top: int = 5) -> None:
-        """Write the fitted classifier as an ONNX graph; only if its kernel is linear."""
+        """Write the fitted classifier as an ONNX graph, if its kernel is linear.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        top : int, default=5
+            How many classes `top_labels` has for each row.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not linear.
+        """
         if not self._is_linear():
-            raise ValueError(f"kernel must be 'linear' for a classifier to become a graph; got {self.kernel!r}")
+            raise ValueError(f"kernel must be 'linear' for export to ONNX; got {self.kernel!r}")
         super().to_onnx(path, top)
 
     def _scores(self, X: Any) -> Floats:
@@ -168,7 +262,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         if not np.array_equal(classes, self.classes_) or len(weights) != m:
             raise ValueError(
                 f"warm_start needs the classes and columns of the last fit, {weights.shape[::-1]}; "
-                f"got other ones, {(len(self.classes_), m)}"
+                f"got others, {(len(self.classes_), m)}"
             )
         return points.on_points(weights)
 

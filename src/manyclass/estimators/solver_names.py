@@ -20,9 +20,9 @@ def named_solver(name: str, penalty: Penalty, seed: Callable[[], int]) -> str | 
     if name in _OF_GAUGES and gauge is None:
         raise ValueError(f"solver {name!r} needs a penalty with a gauge, such as a trace norm; got {penalty}")
     if name == "factored" and gauge is not None and not gauge.spectral:
-        raise ValueError(f"solver 'factored' needs a trace norm; got {penalty}; take 'fista'")
+        raise ValueError(f"solver 'factored' needs a trace norm; got {penalty}; use 'fista'")
     if name == "ridge" and gauge is not None and gauge.strength > 0:
-        raise ValueError(f"solver 'ridge' needs a penalty without a gauge; got {penalty}; take 'auto'")
+        raise ValueError(f"solver 'ridge' needs a penalty without a gauge; got {penalty}; use 'auto'")
     if name == "published":
         return partial(rank_one, settings=PUBLISHED)
     return partial(stochastic_atoms, random_state=seed()) if name == "stochastic" else name

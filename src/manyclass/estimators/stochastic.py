@@ -15,31 +15,24 @@ from manyclass._all_or_nothing import all_or_nothing
 from manyclass._threads import get_threads, threads
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.batches import Batches, refuse_other_objective
+from manyclass.estimators.batches import Batches, batch_classes, refuse_other_objective
 from manyclass.estimators.callbacks import CallbackSupport, FitTask, with_callbacks
 from manyclass.estimators.epochs import after_epoch, watched
 from manyclass.estimators.growing import growth_problem, joined
 from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.labels import check_classes, encode_labels, known_labels
+from manyclass.estimators.labels import encode_labels, known_labels
 from manyclass.estimators.linear import LinearModel
-from manyclass.estimators.objectives import epochs_of_a_round
-from manyclass.estimators.plan import Plan, find_plan, known_plan
+from manyclass.estimators.plan import fixed_settings, known_plan, plan_once, split_problem, stopping_of
 from manyclass.estimators.probabilities import Probabilities
 from manyclass.estimators.settings import check_settings
-from manyclass.estimators.validation_set import validation_problem
 from manyclass.estimators.warm_start import last_machines
 from manyclass.estimators.weights import example_weights
 from manyclass.solvers.checkpoint import Checkpoint, identity
 from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import Descent, Stopping, descend, run_epoch
-from manyclass.solvers.validation import hold_out, mean_class_accuracy
+from manyclass.solvers.validation import mean_class_accuracy
 
-# What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
-# by the weights of the examples; a seed that was drawn is in the checkpoint.
-_FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
-# Examples between two judgements at least, but for a tenth of all epochs.
-_STEPS = 1000
 # What is known of machines and no longer true of others.
 _OF_MACHINES = ("temperature_", "_running")
 
@@ -47,58 +40,94 @@ _OF_MACHINES = ("temperature_", "_running")
 class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
-    Minimizes regularization / 2 * |W|^2 + the mean over examples of a loss of their scores; the bias is not
-    regularized. With no regularization, the usual choice, stopping early does its work: the mean over classes of the
-    accuracy on a part held out decides, and the machines that were best there, but for chance, are kept (Perronnin et
-    al., CVPR 2012). Features should be about centered, and rows of about the same length.
+    They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
+    regularized. Without regularization, the usual choice, early stopping takes its place: the mean over classes of the
+    accuracy on held-out examples decides, and the best machines, within the error of that estimate, are kept (Perronnin
+    et al., CVPR 2012). Features should be roughly centered, and rows of similar length.
 
     Parameters
     ----------
-    objective : "ovr" (one-vs-rest), "multiclass" (Crammer and Singer), "ranking", "warp" (weighted approximate
-        ranking) or "softmax".
-    loss : for "ovr": "hinge", "squared_hinge", "logistic" or "squared".
-    beta : for "ovr": negatives per positive of each class, drawn anew in every epoch, as far as there are so many.
-        "auto" finds it on a small sample; None takes all examples of other classes, the unweighted machine.
-    regularization : strength of the ridge.
-    step : size of a step; "auto" finds it on a small sample.
-    step_decay : step / (1 + regularization * step * t) after t examples, in place of a fixed step. Batches of
-        partial_fit go on counting from fit.
-    early_stopping : hold out `validation_fraction` of every class, and at least one example of those that have two,
-        unless fit is given a validation set. If False, all epochs are run and the last machines kept: the accuracy on a
-        validation set then is on record in `history_`, and decides nothing.
-    max_epochs, tolerance, patience : stop after `max_epochs`, or after `patience` judgements whose accuracy is not
-        better by more than `tolerance`. There is a judgement after every epoch, or every few where epochs are much
-        cheaper than judging or show less than 1,000 examples. Kept are the last machines whose accuracy half a
-        standard error may set below the best, which a small validation set cannot tell apart. An epoch of "ranking"
-        shows an example one rival only: there, sqrt(k) epochs for k classes are counted as one, and judged once.
-    refit : after stopping on a part held out, train on everything for as many epochs.
-    class_weight : None, "balanced" (n / (k * examples of the class)), or a dictionary from labels to weights. The
-        weight of an example, which multiplies its steps, is that of its own class, in whichever machine it makes them.
-        That is what scikit-learn does for classes that compete (Crammer and Singer, softmax). Its one-vs-rest differs
-        from "ovr": SGDClassifier and LinearSVC weigh an example so in the machine of its own class alone, and as a
-        negative of other machines by 1.
-    balanced : draw examples such that every class comes equally often, in place of every example once: an epoch is as
-        long as ever, takes a part of the large classes, another one in each epoch, and repeats the examples of small
-        ones. It minimizes the mean over classes of the mean loss of their examples (Eq. 4 of the paper), as
-        class_weight="balanced" does, by more steps in place of longer ones. Not used by add_classes.
-    n_threads : None for as many as `manyclass.get_threads()`. It changes no bit of the result.
-    warm_start : begin from the machines of the last fit. What they have seen is no honest validation: give fit one.
-    random_state : None, an integer or a `numpy.random.RandomState`, as in scikit-learn.
-    callbacks : called with the record of each epoch; one that returns True ends fit with the machines as they are: in
-        training with the best so far, and there is no refit; in the refit with its last. `manyclass.JsonLines`
-        keeps the records in a file, `manyclass.Progress` shows a bar. One that has a method `close` has it called when
-        fit ends, whichever way. Callbacks of scikit-learn's own kind (1.9) go to `set_callbacks`.
-    checkpoint : path of a file in which fit keeps where it stands: after tuning, after epochs (every few seconds at
-        most) and between training and refit. Fit again with the same data and settings and it goes on from there, to
-        the same bits as if nothing had happened; the file of other data or settings is refused and left alone. A fit
-        that ends removes it. With random_state=None the seed of the first fit is kept in it. Not used by partial_fit
-        and add_classes.
+    objective : {"ovr", "multiclass", "ranking", "warp", "softmax"}, default="ovr"
+        One-vs-rest, Crammer and Singer's multiclass hinge, ranking, weighted approximate ranking, or softmax.
+    loss : {"hinge", "squared_hinge", "logistic", "squared"}, default="hinge"
+        The loss of one-vs-rest.
+    beta : float, "auto" or None, default="auto"
+        Negatives per positive of each class of one-vs-rest, drawn anew in every epoch, if there are so many. "auto"
+        finds it on a small sample; None takes all examples of other classes, the unweighted machine.
+    regularization : float, default=0.0
+        Strength of the ridge.
+    step : float or "auto", default="auto"
+        Size of a step; "auto" finds it on a small sample.
+    step_decay : bool, default=False
+        Take ``step / (1 + regularization * step * t)`` after t examples in place of a fixed step. Batches of
+        `partial_fit` go on counting from `fit`.
+    max_epochs : int, default=100
+        The largest number of epochs. An epoch of "ranking" shows an example one rival only: there, sqrt(k) epochs for k
+        classes count as one, and are judged once.
+    early_stopping : bool, default=True
+        Stop by the accuracy on a validation set. If False, all epochs are run and the last machines kept; the accuracy
+        on a validation set that `fit` is given is then recorded in `history_`, and decides nothing.
+    validation_fraction : float, default=0.1
+        The part of every class, and at least one example of those that have two, that is held out for early stopping
+        unless `fit` is given a validation set.
+    tolerance : float, default=1e-3
+        The least gain of accuracy that counts as progress.
+    patience : int, default=10
+        Stop after so many judgements without progress. There is one after every epoch, or every few where epochs are
+        much cheaper than judging or show fewer than 1,000 examples. The last machines within half a standard error of
+        the best accuracy are kept, as a small validation set cannot tell them apart.
+    refit : bool, default=True
+        After stopping on held-out examples, train on all of them for as many epochs.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of classes; "balanced" stands for n / (k * examples of the class). The weight of an example, which
+        multiplies its steps, is that of its own class, in every machine. scikit-learn does the same for classes that
+        compete; its one-vs-rest (SGDClassifier, LinearSVC) differs, and weighs negatives by 1.
+    sampling : {"uniform", "balanced"}, default="uniform"
+        "uniform" shows every example once per epoch. "balanced" draws every class equally often: an epoch is as long,
+        takes another part of the large classes each time, and repeats examples of small ones. It minimizes the mean
+        over classes of the mean loss of their examples (Eq. 4 of the paper), as class_weight="balanced" does, by more
+        steps in place of longer ones. Not used by `add_classes`.
+    n_threads : int, default=None
+        Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
+    warm_start : bool, default=False
+        Begin from the machines of the last fit. Examples that they have seen are no honest validation: give `fit` one.
+    random_state : None, int or numpy.random.RandomState, default=None
+        The source of random numbers.
+    callbacks : list of callable, default=()
+        Called with the record of each epoch, such as `manyclass.JsonLines` and `manyclass.Progress`. One that returns
+        True ends `fit`: in training with the best machines so far and without a refit, in the refit with its last. If
+        it has a method `close`, that is called when `fit` ends in any way. scikit-learn's own callbacks (1.9) go to
+        `set_callbacks`.
+    checkpoint : str or os.PathLike, default=None
+        A file in which `fit` keeps its state: after tuning, after epochs (every few seconds at most) and before the
+        refit. The same fit again goes on from there, to the same bits as if it had never stopped; a file of other data
+        or settings is refused and left alone. A fit that ends removes it. With random_state=None it keeps the seed of
+        the first fit. Not used by `partial_fit` and `add_classes`.
 
     Attributes
     ----------
-    classes_, coef_ (k, d), intercept_ (k,), n_features_in_; history_ : one dictionary for every epoch; step_, beta_ :
-    what was used; n_epochs_ : how many epochs the machines that are kept have seen; steps_ (k,) : the examples that
-    each class has seen; trained_ : the objective and the loss by which it was; temperature_ : after `calibrate`.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    coef_ : ndarray of float32 of shape (k, d)
+        The weights.
+    intercept_ : ndarray of float32 of shape (k,)
+        The biases.
+    n_features_in_ : int
+        The number of columns of X.
+    history_ : list of dict
+        The record of every epoch.
+    step_ : float
+        The step that was used.
+    beta_ : float or None
+        The beta that was used.
+    n_epochs_ : int
+        Epochs that the machines have seen.
+    steps_ : ndarray of int64 of shape (k,)
+        Examples that each class has seen.
+    trained_ : tuple of str
+        The objective and the loss of the machines.
+    temperature_ : float
+        The temperature, after `calibrate`.
 
     Examples
     --------
@@ -133,7 +162,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         patience: int = 10,
         refit: bool = True,
         class_weight: Any = None,
-        balanced: bool = False,
+        sampling: str = "uniform",
         n_threads: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -153,7 +182,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self.patience = patience
         self.refit = refit
         self.class_weight = class_weight
-        self.balanced = balanced
+        self.sampling = sampling
         self.n_threads = n_threads
         self.warm_start = warm_start
         self.random_state = random_state
@@ -163,10 +192,28 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     @all_or_nothing
     @with_callbacks
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
-        """Train on rows X with labels y; `validation` is (X, y) to stop by, in place of a part held out, or to watch.
+        """Train on rows X with labels y; after an error or Ctrl-C the classifier is as it was before.
 
-        Examples whose weight is 0 are left out. A step that is too large for the data raises FloatingPointError. After
-        an error or Ctrl-C the classifier is as it was before.
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        validation : tuple of (X, y), default=None
+            A validation set to stop by in place of held-out examples, or to watch.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        StochasticClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        FloatingPointError
+            If the step is too large for the data.
         """
         check_settings(self)
         with self._computing(), told_of_the_end(self.callbacks):
@@ -176,13 +223,14 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             start, checkpoint = self._start(problem, before), Checkpoint(self.checkpoint)
             run = checkpoint.run
             seed = run.seed = self._seed() if run.seed is None else run.seed
-            train, judged = self._split(problem, validation, seed)
+            train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
-                checkpoint.check(identity(problem, judged, start, self._settings()))
-            plan = self._plan_once(train, seed, checkpoint)
+                checkpoint.check(identity(problem, judged, start, fixed_settings(self)))
+            plan = plan_once(self, train, seed, checkpoint)
+            self.step_, self.beta_ = plan.schedule.step, plan.beta
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
-                stopping = self._stopping(plan, train, judged)
+                stopping = stopping_of(self, plan, train, judged)
                 descent = run.begun(start.copy())
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
@@ -207,18 +255,33 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One epoch over these rows, from the machines as they are.
+        """Train for one epoch over these rows, from the machines as they are.
 
-        The first call needs all `classes`, unless fit came before; it also finds the step and beta that are "auto",
-        on its rows. `coef_` are the machines themselves and not, as after fit, their mean over epochs. Settings that
-        were changed since the last call count from this one on, and "auto" stands for what was found at first; the
-        objective and the loss cannot change.
+        The first call finds the step and beta that are "auto". `coef_` are the machines themselves and not, as after
+        `fit`, their mean over epochs. Changed settings count from this call on; the objective and the loss cannot
+        change.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (k,), default=None
+            All labels that will come; required in the first call, unless `fit` came before.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        StochasticClassifier
+            The classifier itself.
         """
         check_settings(self)
         refuse_other_objective(self, "partial_fit")
         with self._computing():
             known = hasattr(self, "coef_")
-            self._check_classes(classes, known)
+            self.classes_ = batch_classes(self, classes, known)
             matrix = open_examples(self, X, reset=not known)
             problem = self._weighted(matrix, known_labels(y, self.classes_, len(matrix)), sample_weight)
             running = self._running_on(problem, known)
@@ -238,9 +301,21 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     @all_or_nothing
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn classes that were not there before; the old machines stay as they are, to the bit ("ovr" only).
+        """Learn new classes of objective "ovr"; the old machines stay the same to the bit.
 
-        Rows whose label is an old class serve as negatives of the new ones, beta for every positive as in fit.
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels. Rows of old classes serve as negatives of the new ones, beta for every positive.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        StochasticClassifier
+            The classifier itself.
         """
         check_settings(self)
         if self.objective != "ovr":
@@ -277,7 +352,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         if objective == "ovr" and loss == "logistic":
             return "logistic"
         raise AttributeError(
-            "predict_proba needs objective='softmax', loss='logistic' or a call of calibrate; "
+            "predict_proba needs objective='softmax', loss='logistic' or a call to calibrate; "
             f"got objective={objective!r}, loss={loss!r}"
         )
 
@@ -305,54 +380,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             return Machines.zeros(problem.k, problem.d)
         return last_machines(self, before)
 
-    def _check_classes(self, classes: Any, known: bool) -> None:
-        if self.class_weight == "balanced":
-            raise ValueError("class_weight='balanced' needs all labels at once; give partial_fit a dictionary")
-        if classes is None and not known:
-            raise ValueError("classes must be passed on the first call to partial_fit")
-        if classes is not None and known and not np.array_equal(check_classes(classes), self.classes_):
-            raise ValueError("classes must be those of the first call to partial_fit, or of fit; got other ones")
-        if not known:
-            self.classes_ = check_classes(classes)
-
     def _running_on(self, problem: Problem, known: bool) -> Batches:
         if hasattr(self, "_running"):
             return self._running
         begin = Batches.after_fit if known else Batches.first
         return begin(self, problem, self._seed())
-
-    def _split(self, problem: Problem, validation: tuple[Any, Any] | None, seed: int) -> tuple[Problem, Problem | None]:
-        if validation is not None:
-            return problem, validation_problem(self, validation)
-        if not self.early_stopping:
-            return problem, None
-        train, held = hold_out(problem, self.validation_fraction, np.random.default_rng(seed))
-        return (train, held) if len(held) else (problem, None)
-
-    def _stopping(self, plan: Plan, train: Problem, judged: Problem | None) -> Stopping:
-        # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
-        judging = 0 if judged is None else len(judged) * train.k
-        every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, self.max_epochs)))
-        # A few steps show nothing yet.
-        every = max(every, min(-(-_STEPS // max(1, len(train))), self.max_epochs // 10))
-        epochs = epochs_of_a_round(self.objective, train.k)
-        seen = 0 if judged is None else len(judged)
-        return Stopping(self.max_epochs * epochs, self.tolerance, self.patience, max(every, epochs), seen)
-
-    def _plan_once(self, train: Problem, seed: int, checkpoint: Checkpoint) -> Plan:
-        """The plan, found now, or before the run was killed."""
-        run = checkpoint.run
-        if run.step is None:
-            plan = find_plan(self, train, seed)
-            run.step, run.beta = plan.schedule.step, plan.beta
-            checkpoint.write()
-        else:
-            plan = known_plan(self, run.step, run.beta, train, seed)
-        self.step_, self.beta_ = plan.schedule.step, plan.beta
-        return plan
-
-    def _settings(self) -> dict[str, Any]:
-        """What a checkpoint must agree with, besides the data."""
-        seed = self.random_state if isinstance(self.random_state, int | np.integer) else None
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
-        return {**settings, "random_state": seed, "the names of classes": self.classes_.tolist()}

@@ -20,7 +20,11 @@ def encode_tasks(y: Any, n: int, unknown: Any) -> tuple[Classes, Signs]:
     signs = np.zeros((n, len(answers)), np.int8)
     for task, column in enumerate(answers):
         known = np.flatnonzero(is_known(column, unknown))
-        unsaid = f", as {unknown!r} stands for unknown; is it an answer, give unknown=None" if len(known) < n else ""
+        unsaid = (
+            f" besides missing_label={unknown!r}; if that is an answer, pass missing_label=None"
+            if len(known) < n
+            else ""
+        )
         pair, signs[known, task] = _encode(column[known], task, unsaid)
         classes.append(pair)
     return classes, signs
@@ -33,7 +37,9 @@ def encode_lists(X: list[Any], y: list[Any]) -> tuple[NDArray[Any], Classes, Sig
     X = [np.asarray(rows) for rows in X]
     for task, rows in enumerate(X):
         if rows.ndim != 2 or rows.shape[1] != X[0].shape[1]:
-            raise ValueError(f"X must be a list of arrays (n_j, d), with one d; got shape {rows.shape} for task {task}")
+            raise ValueError(
+                f"X must be a list of arrays (n_j, d) with the same d; got shape {rows.shape} for task {task}"
+            )
     ends = np.cumsum([0, *(len(rows) for rows in X)])
     classes: Classes = []
     signs = np.zeros((ends[-1], len(X)), np.int8)

@@ -17,25 +17,65 @@ from manyclass.solvers.solution import Solution
 
 
 class TraceNormClassifier(FactoredModel, BatchModel):
-    """Minimizes mean loss + trace * (sum of the singular values of W) + ridge * |W|^2; the bias is free.
+    """A linear classifier whose classes share few latent features (Harchaoui et al., CVPR 2012).
 
-    The trace norm lets classes share few latent features: better where examples are few, and small and fast to apply,
-    as W is kept in factors (Harchaoui et al., CVPR 2012).
+    It minimizes the mean loss + trace * (sum of the singular values of W) + ridge * (sum of squares of W); the bias is
+    not penalized. Sharing helps where examples are few; and as W is kept in factors, it is small and fast to apply.
 
     Parameters
     ----------
-    trace, ridge : strengths, at least 0. `TraceNormPath` finds both.
-    loss : "softmax", "smoothed_hinge", "squared", "logistic", or a ScoreLoss.
-    solver : "auto" (the fastest), "rank_one" (R1D, until the gap is below the tolerance), "published" (R1D with its
-        published settings: epsilon 0.035, at most 200 steps), "fista", "stochastic", "factored".
-    tolerance, max_iter, max_seconds, class_weight, n_threads, warm_start, random_state, callbacks : as in
-        `LinearClassifier`.
+    trace : float, default=1e-3
+        Strength of the trace norm, at least 0. `TraceNormPath` finds it.
+    ridge : float, default=0.0
+        Strength of the ridge, at least 0. `TraceNormPath` finds it.
+    loss : {"softmax", "smoothed_hinge", "squared", "logistic"} or ScoreLoss, default="softmax"
+        The loss of the scores of an example.
+    fit_intercept : bool, default=True
+        Whether to learn a bias.
+    solver : str, default="auto"
+        "auto" (the fastest), "rank_one" (R1D, until the gap is below the tolerance), "published" (R1D with its
+        published settings: epsilon 0.035, at most 200 steps), "fista", "stochastic" or "factored".
+    tolerance : float, default=1e-4
+        Stop when the duality gap is below this part of the objective, and of what W gains over W = 0.
+    max_iter : int, default=1000
+        The largest number of steps; fewer than needed give a ConvergenceWarning and the best point so far.
+    max_seconds : float, default=None
+        The time limit, after which the same holds.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of classes; "balanced" stands for n / (k * examples of the class).
+    n_threads : int, default=None
+        Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
+    warm_start : bool, default=False
+        Begin from the weights of the last fit.
+    random_state : None, int or numpy.random.RandomState, default=None
+        The source of random numbers for "stochastic".
+    callbacks : list of callable, default=()
+        Called with the record of each step; one that returns True ends the solver, without a warning.
 
     Attributes
     ----------
-    factors_ : U (d, r), s (r,) and V (k, r) with W = U diag(s) V'; rank_; singular_values_; coef_ (k, d), multiplied
-    out when asked for; and classes_, intercept_, n_features_in_, objective_, gap_, status_, n_iter_, seconds_, passes_,
-    history_ as in `LinearClassifier`.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    factors_ : tuple of ndarray
+        The factors U (d, r), s (r,) and V (k, r), with W = U diag(s) V'.
+    intercept_ : ndarray of shape (k,)
+        The biases.
+    n_features_in_ : int
+        The number of columns of X.
+    objective_ : float
+        The mean loss plus the penalty.
+    gap_ : float
+        An upper bound on how far the objective is above the optimum, by duality.
+    status_ : str
+        "optimal", or what else ended the solver.
+    n_iter_ : int
+        Steps of the solver.
+    seconds_ : float
+        The time that the solver took.
+    passes_ : float
+        Products with all of X.
+    history_ : list of dict
+        The record of every step.
 
     Examples
     --------

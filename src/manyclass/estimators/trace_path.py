@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
@@ -10,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +22,7 @@ from manyclass.estimators.settings import flag
 from manyclass.estimators.solver_names import named_solver
 from manyclass.estimators.trace_grid import RIDGES, TRACES, grid
 from manyclass.estimators.trace_norm import TraceNormClassifier
+from manyclass.estimators.trace_plots import PathPlots
 from manyclass.estimators.trace_walk import Walk
 from manyclass.estimators.validation_set import validation_problem
 from manyclass.losses.scores import as_score_loss
@@ -50,33 +49,62 @@ def _best_has(name: str) -> Any:
     return available_if(lambda path: hasattr(getattr(path, "best_", path._model(0.0, 0.0)), name))
 
 
-class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Fits a `TraceNormClassifier` for every pair of a trace and a ridge, and keeps the best on validation.
+class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Fit a `TraceNormClassifier` for every pair of a trace and a ridge, and keep the best on validation.
 
     The strongest come first, and every pair begins where a neighbor ended (Harchaoui et al., CVPR 2012).
 
     Parameters
     ----------
-    traces, ridges : how many, in geometric steps down from half of the trace from which on W = 0, and from the ridge
-        that halves the first step, both of which are computed; or the strengths themselves.
-    validation_fraction : of every class, and at least one example of those that have two, held out unless fit is given
+    traces : int or sequence of float, default=10
+        The strengths of the trace norm, or how many: in geometric steps down from half of that from which on W = 0.
+    ridges : int or sequence of float, default=10
+        The strengths of the ridge, or how many: in geometric steps down from that which halves the first step.
+    loss : {"softmax", "smoothed_hinge", "squared", "logistic"} or ScoreLoss, default="softmax"
+        The loss of the scores of an example.
+    fit_intercept : bool, default=True
+        Whether to learn a bias.
+    solver : str, default="auto"
+        As for `TraceNormClassifier`; the path of the paper has "published".
+    tolerance : float, default=1e-4
+        The relative duality gap to which each pair is solved.
+    max_iter : int, default=1000
+        The largest number of steps of each pair.
+    max_seconds : float, default=None
+        The time limit for the whole path and the refit; what was done until then counts.
+    validation_fraction : float, default=0.1
+        The part of every class, and at least one example of those that have two, that is held out unless `fit` is given
         a validation set. The mean over classes of the accuracy on it decides; of equals, the stronger trace.
-    refit : train the best pair again on everything, after a part was held out.
-    max_seconds : for the whole path and the refit. What was done until then counts.
-    loss, fit_intercept, solver, tolerance, max_iter, class_weight, n_threads : as in `TraceNormClassifier`. The path of
-        the paper has solver="published".
-    random_state : for the part held out, and for solver "stochastic".
-    callbacks : called with the row of each pair, and its number `point` of `points`; one that returns True ends it.
-    checkpoint : path of a folder in which fit keeps every pair that it has solved. Fit again with the same data and
-        settings and it goes on from there, to the same bits as if nothing had happened; the folder of other data or
-        settings is refused and left alone. A fit that ends removes it. It needs a random_state that is a number.
+    refit : bool, default=True
+        Train the best pair again on all examples, after some were held out.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of classes; "balanced" stands for n / (k * examples of the class).
+    n_threads : int, default=None
+        Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
+    random_state : None, int or numpy.random.RandomState, default=None
+        The source of the examples held out, and of random numbers for "stochastic".
+    callbacks : list of callable, default=()
+        Called with the row of each pair, and its number `point` of `points`; one that returns True ends the path.
+    checkpoint : str or os.PathLike, default=None
+        A folder in which `fit` keeps every pair that it has solved. The same fit again goes on from there, to the same
+        bits as if it had never stopped; a folder of other data or settings is refused and left alone. A fit that ends
+        removes it. It needs an integer `random_state`.
 
     Attributes
     ----------
-    best_ : a fitted `TraceNormClassifier`, to which predict, transform and the like are passed on; table_ : one
-    dictionary for each pair: trace, ridge, accuracy, rank, objective, gap, seconds, passes, status, with `gap` and
-    `objective` on the rows that are not held out; classes_, coef_, intercept_, n_features_in_; n_iter_ :
-    steps of all pairs together; status_ : "done", or what ended the path.
+    best_ : TraceNormClassifier
+        The best classifier, to which `predict`, `transform` and the like are delegated.
+    table_ : list of dict
+        One row for each pair: trace, ridge, accuracy, rank, objective, gap, seconds, passes and status. The gap and the
+        objective are on the rows that are not held out.
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    n_features_in_ : int
+        The number of columns of X.
+    n_iter_ : int
+        Steps of all pairs together.
+    status_ : str
+        "done", or what ended the path.
 
     Examples
     --------
@@ -136,10 +164,26 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
-        """Fit all pairs on rows X with labels y; `validation` is (X, y) to judge by, in place of a part held out.
+        """Fit all pairs on rows X with labels y.
 
         Ctrl-C and `max_seconds` end the path, or the refit, with the best of the pairs so far, and a
         ConvergenceWarning. After an error, or Ctrl-C before the first pair is done, nothing has changed.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        validation : tuple of (X, y), default=None
+            A validation set, in place of examples held out.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        TraceNormPath
+            The path itself.
         """
         started = time.perf_counter()
         check_batch_settings(self)
@@ -158,7 +202,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         self.best_ = self._model(walk.trace, walk.ridge, found)
         if not self.status_.startswith(ENDED):
             kept.remove()
-        self._warn(walk)
+        walk.warn(self.status_, self.tolerance)
         return self
 
     def _refitted(self, problem: Problem, walk: Walk, seed: int, started: float) -> Solution:
@@ -181,7 +225,7 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         if self.checkpoint is None:
             return PathCheckpoint(None, {})
         if not isinstance(self.random_state, int | np.integer):
-            raise ValueError(f"checkpoint needs a random_state that is a number; got {self.random_state!r}")
+            raise ValueError(f"checkpoint needs an integer random_state; got {self.random_state!r}")
         settings = {name: getattr(self, name) for name in ("traces", "ridges", *_SHARED) if name not in _FREE}
         settings["the names of classes"] = self.classes_.tolist()
         return PathCheckpoint(self.checkpoint, identity(problem, judged, None, settings))
@@ -220,34 +264,14 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
             model._learn(found)
         return model
 
-    def _warn(self, walk: Walk) -> None:
-        if self.status_.startswith(ENDED):
-            words = f"{self.status_} after {len(walk.rows)} of {walk.points} pairs; best_ is the best of those"
-            refitted = "was refitted in part" if self.status_.endswith("in the refit") else "was not refitted"
-            advice = "raise max_seconds, or take fewer traces and ridges" if "time" in self.status_ else "fit again"
-            warnings.warn(f"TraceNormPath: {words}, and {refitted}; {advice}", ConvergenceWarning, stacklevel=4)
-            return
-        unsolved = [row for row in walk.rows if not self._settled(row)]
-        if unsolved:
-            words = f"{len(unsolved)} of {walk.points} pairs were not solved to the tolerance"
-            advice = "see their status in table_; raise max_iter or tolerance"
-            warnings.warn(f"TraceNormPath: {words}; {advice}", ConvergenceWarning, stacklevel=4)
-
-    def _settled(self, row: dict[str, Any]) -> bool:
-        """Optimal, or ended by rounding where the gap is small beside the objective: nothing that a user could mend."""
-        rounded = row["status"].startswith("as near as rounding")
-        return bool(
-            row["status"].startswith("optimal") or (rounded and row["gap"] <= self.tolerance * row["objective"])
-        )
-
     @property
     def coef_(self) -> Floats:
-        """That of the best (k, d)."""
+        """The weights of the best classifier, an ndarray of shape (k, d)."""
         return self.best_.coef_
 
     @property
     def intercept_(self) -> NDArray[Any]:
-        """That of the best (k,)."""
+        """The biases of the best classifier, an ndarray of shape (k,)."""
         return self.best_.intercept_
 
     @property
@@ -255,57 +279,105 @@ class TraceNormPath(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         return self.best_.rank_
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of the best (n, k); for two classes, how much the second is above the first (n,)."""
+        """Compute the scores by the best classifier.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, k) or (n,)
+            The score of every class; for two classes, that of the second minus that of the first.
+        """
         return self._fitted().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of highest score for each row, by the best."""
+        """Predict the class of highest score for each row, by the best classifier.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes.
+        """
         return self._fitted().predict(X)
 
     def predict_top(self, X: Any, k: int = 5) -> NDArray[Any]:
-        """The k classes of highest score for each row (n, k), by the best."""
+        """Predict the k classes of highest score for each row, by the best classifier.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        k : int, default=5
+            How many classes; all if there are fewer.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The classes, the best first.
+        """
         return self._fitted().predict_top(X, k)
 
     @_best_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities (n, k) by the best, for losses "softmax" and "logistic"."""
+        """Compute probabilities by the best classifier, for the losses "softmax" and "logistic".
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The probability of every class.
+        """
         probabilities: Floats = self._fitted().predict_proba(X)
         return probabilities
 
     def transform(self, X: Any) -> Floats:
-        """The latent features of the best (n, rank)."""
+        """Compute the latent features of the best classifier.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        ndarray of shape (n, r)
+            The latent features.
+        """
         return self._fitted().transform(X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the best classifier to a file, which `manyclass.load` reads; the table is not kept."""
+        """Write the best classifier to a file, which `manyclass.load` reads; the table is not saved.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        """
         self._fitted().save(path)
 
     def to_onnx(self, path: str | os.PathLike[str], top: int = 5) -> None:
-        """Write the best classifier as an ONNX graph."""
-        self._fitted().to_onnx(path, top)
+        """Write the best classifier as an ONNX graph.
 
-    def plot(self, target: Any = None) -> Any:
-        """Accuracy, rank and objective over the grid: into a file, into three axes, or into a figure of its own.
-
-        The figure; needs `pip install "manyclass[plot]"`.
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file.
+        top : int, default=5
+            How many classes `top_labels` has for each row.
         """
-        from manyclass.estimators.trace_plots import draw_grid
-
-        check_is_fitted(self)
-        return draw_grid(self.table_, target)
-
-    def plot_spectrum(self, target: Any = None) -> Any:
-        """The singular values of the best, into a file, into axes, or into a figure of its own; the figure."""
-        from manyclass.estimators.trace_plots import draw_spectrum
-
-        return draw_spectrum(self._fitted().singular_values_, target)
-
-    def plot_classes(self, target: Any = None) -> Any:
-        """The classes at their places in the two leading latent features of the best; the figure."""
-        from manyclass.estimators.trace_plots import draw_classes
-
-        best = self._fitted()
-        return draw_classes(best.factors_, best.classes_, target)
+        self._fitted().to_onnx(path, top)
 
     def _fitted(self) -> TraceNormClassifier:
         check_is_fitted(self, "best_")

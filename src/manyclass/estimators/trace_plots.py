@@ -5,10 +5,70 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from manyclass.solvers.points import Factors
 
 _NAMED = 60  # classes whose names can be read beside one another
+
+
+class PathPlots:
+    """The plots of a fitted path."""
+
+    best_: Any
+    table_: list[dict[str, Any]]
+
+    def plot(self, target: Any = None) -> Any:
+        """Plot accuracy, rank and objective over the grid; needs `pip install "manyclass[plot]"`.
+
+        Parameters
+        ----------
+        target : str, os.PathLike or sequence of matplotlib.axes.Axes, default=None
+            A file, three axes, or None for a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        check_is_fitted(self)
+        return draw_grid(self.table_, target)
+
+    def plot_spectrum(self, target: Any = None) -> Any:
+        """Plot the singular values of the best classifier.
+
+        Parameters
+        ----------
+        target : str, os.PathLike or matplotlib.axes.Axes, default=None
+            A file, axes, or None for a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        return draw_spectrum(_best(self).singular_values_, target)
+
+    def plot_classes(self, target: Any = None) -> Any:
+        """Plot the classes in the plane of the two leading latent features of the best classifier.
+
+        Parameters
+        ----------
+        target : str, os.PathLike or matplotlib.axes.Axes, default=None
+            A file, axes, or None for a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        best = _best(self)
+        return draw_classes(best.factors_, best.classes_, target)
+
+
+def _best(path: PathPlots) -> Any:
+    check_is_fitted(path, "best_")
+    return path.best_
 
 
 def draw_grid(table: list[dict[str, Any]], target: Any = None) -> Any:

@@ -1,9 +1,11 @@
 """A walk along a path: every pair judged, the best remembered."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from manyclass.data.tiles import Floats
 from manyclass.solvers.best_classes import Scores, best_classes
@@ -40,6 +42,20 @@ class Walk:
             if not self.rows:
                 raise
             self.status = "interrupted"
+
+    def warn(self, status: str, tolerance: float) -> None:
+        """Warn of a path that ended early, or of pairs that were not solved."""
+        if status.startswith(ENDED):
+            words = f"{status} after {len(self.rows)} of {self.points} pairs; best_ is the best of those"
+            refitted = "was refitted in part" if status.endswith("in the refit") else "was not refitted"
+            advice = "raise max_seconds, or pass fewer traces and ridges" if "time" in status else "fit again"
+            warnings.warn(f"TraceNormPath: {words}, and {refitted}; {advice}", ConvergenceWarning, stacklevel=4)
+            return
+        unsolved = [row for row in self.rows if not _settled(row, tolerance)]
+        if unsolved:
+            words = f"{len(unsolved)} of {self.points} pairs were not solved to the tolerance"
+            advice = "see their status in table_; raise max_iter or tolerance"
+            warnings.warn(f"TraceNormPath: {words}; {advice}", ConvergenceWarning, stacklevel=4)
 
     def _over(self, point: PathPoint) -> bool:
         """Take a point in; whether it is the last."""
@@ -86,3 +102,9 @@ def class_accuracy(point: Point, judged: Problem) -> float:
     right = best_classes(block, (len(index), judged.d), judged.k)[:, 0] == y
     hits, counts = np.bincount(y[right], minlength=judged.k), np.bincount(y, minlength=judged.k)
     return float((hits[counts > 0] / counts[counts > 0]).mean())
+
+
+def _settled(row: dict[str, Any], tolerance: float) -> bool:
+    """Optimal, or ended by rounding where the gap is small beside the objective: nothing that a user could mend."""
+    rounded = row["status"].startswith("as near as rounding")
+    return bool(row["status"].startswith("optimal") or (rounded and row["gap"] <= tolerance * row["objective"]))

@@ -24,7 +24,7 @@ def example_weights(codes: NDArray[np.int32], classes: NDArray[Any], class_weigh
     for row in np.flatnonzero(~np.isfinite(weights))[:1]:
         raise ValueError(f"class_weight times sample_weight must be {_RULE}; row {row} has more")
     if not (weights > 0).any():
-        raise ValueError("sample_weight and class_weight must leave an example whose weight is not zero; all are")
+        raise ValueError("sample_weight and class_weight must leave at least one example of positive weight; got none")
     return weights
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from manyclass import _atomic
-from manyclass.data.store import StoreError
+from manyclass.data.store import StorageError
 
 FORMAT = "manyclass skipped images 1"
 
@@ -90,7 +90,7 @@ def read_skipped(store: str | os.PathLike[str]) -> list[Skipped]:
 def _entries(path: Path, first: bytes) -> list[Skipped]:
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     if lines[:1] != [first]:
-        raise StoreError(
+        raise StorageError(
             f"{path}, which tells of which images the rows done so far are, is missing or another run's; "
             "pass resume=False to begin again"
         )

@@ -7,8 +7,12 @@ from manyclass.losses.score_loss import Floats, Labels, ScoreLoss, rounding
 
 
 class LogisticScores(ScoreLoss):
-    """L(s, y) = sum_c log(1 + exp(-z_c)), with z_y = s_y and z_c = -s_c for the other classes.
+    """One logistic regression per class against the rest, added up.
 
+    ``L(s, y) = sum_c log(1 + exp(-z_c))``, with ``z_y = s_y`` and ``z_c = -s_c`` for the other classes.
+
+    Examples
+    --------
     >>> LogisticScores().value_and_gradient(np.log([[3.0, 1.0]]), np.array([1]))[1]
     array([[ 0.75, -0.5 ]])
     """

@@ -12,23 +12,58 @@ Floats = NDArray[np.floating[Any]]
 
 
 class MarginLoss(ABC):
-    """A convex function of the margin. One-vs-rest machines add it up over the classes."""
+    """A convex function of the margin z = y s of a binary machine, with y = +1 or -1 and s the score.
+
+    One-vs-rest machines add it up over the classes. The compiled loops know each loss by its code, so that another one
+    needs its formula in both languages.
+
+    Attributes
+    ----------
+    name : str
+        The name by which `StochasticClassifier` knows the loss.
+    code : int
+        The number by which the compiled loops know it.
+    """
 
     name: str
     code: _native.Loss  # how the compiled loops know it
 
     @abstractmethod
     def value(self, z: Floats) -> Floats:
-        """The loss of each margin."""
+        """Evaluate the loss.
+
+        Parameters
+        ----------
+        z : ndarray
+            Margins, of any shape.
+
+        Returns
+        -------
+        ndarray
+            The loss of each margin.
+        """
 
     @abstractmethod
     def derivative(self, z: Floats) -> Floats:
-        """Its derivative by the margin."""
+        """Evaluate the derivative of the loss with respect to the margin.
+
+        Parameters
+        ----------
+        z : ndarray
+            Margins, of any shape.
+
+        Returns
+        -------
+        ndarray
+            The derivative at each margin; at a kink, one of its subgradients.
+        """
 
 
 class Hinge(MarginLoss):
-    """max(0, 1 - z).
+    """The hinge, ``max(0, 1 - z)``.
 
+    Examples
+    --------
     >>> Hinge().value(np.array([2.0, 0.5, -1.0]))
     array([0. , 0.5, 2. ])
     """
@@ -43,7 +78,13 @@ class Hinge(MarginLoss):
 
 
 class SquaredHinge(MarginLoss):
-    """max(0, 1 - z)^2."""
+    """The squared hinge, ``max(0, 1 - z)^2``.
+
+    Examples
+    --------
+    >>> SquaredHinge().value(np.array([2.0, 0.5, -1.0]))
+    array([0.  , 0.25, 4.  ])
+    """
 
     name, code = "squared_hinge", _native.Loss.squared_hinge
 
@@ -55,7 +96,13 @@ class SquaredHinge(MarginLoss):
 
 
 class Logistic(MarginLoss):
-    """log(1 + exp(-z))."""
+    """The logistic loss, ``log(1 + exp(-z))``.
+
+    Examples
+    --------
+    >>> Logistic().derivative(np.array([0.0]))
+    array([-0.5])
+    """
 
     name, code = "logistic", _native.Loss.logistic
 
@@ -69,7 +116,13 @@ class Logistic(MarginLoss):
 
 
 class Squared(MarginLoss):
-    """(1 - z)^2 / 2."""
+    """The squared loss, ``(1 - z)^2 / 2``.
+
+    Examples
+    --------
+    >>> Squared().value(np.array([2.0, 0.5, -1.0]))
+    array([0.5  , 0.125, 2.   ])
+    """
 
     name, code = "squared", _native.Loss.squared
 

@@ -12,9 +12,17 @@ Weights = NDArray[np.floating[Any]]
 
 
 class ScoreLoss(ABC):
-    """A smooth convex function L(s, y) of the scores s (k,) of one row and its class y; rows stand side by side.
+    """A smooth convex loss L(s, y) of the scores s (k,) of one row and its class y.
 
-    A weight of a class or of an example multiplies what a loss returns, and is the business of the caller.
+    Methods take many rows at once. Weights of classes or examples multiply what a loss returns, and are applied by the
+    caller. Derive from it for a loss of your own.
+
+    Attributes
+    ----------
+    name : str
+        The name by which estimators know the loss.
+    curvature : float
+        An upper bound on the eigenvalues of the Hessian of L with respect to s.
     """
 
     name: str
@@ -22,23 +30,64 @@ class ScoreLoss(ABC):
 
     @abstractmethod
     def value_and_gradient(self, S: Floats, y: Labels) -> tuple[NDArray[np.float64], Floats]:
-        """L of each row of S (n, k), in float64 (n,), and R = dL/dS (n, k) of the dtype of S.
+        """Evaluate the loss and its gradient for every row.
 
-        Besides R no more than one array of the size of S is held at a time; S stays as it is.
+        An implementation holds at most one array of the size of S besides the gradient.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, k)
+            Scores, which are not changed.
+        y : ndarray of shape (n,)
+            Classes, as integers from 0 to k - 1.
+
+        Returns
+        -------
+        values : ndarray of float64 of shape (n,)
+            The loss of each row.
+        R : ndarray of shape (n, k)
+            The gradient with respect to S, of the dtype of S.
         """
 
     def in_place(self, S: Floats, y: Labels, weights: Weights | None = None) -> NDArray[np.float64]:
-        """L of each row, without its weight; S becomes R, each row times its weight (n,)."""
+        """Evaluate the loss, and overwrite the scores by its weighted gradient.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, k)
+            Scores; afterwards the gradient, each row multiplied by its weight.
+        y : ndarray of shape (n,)
+            Classes, as integers from 0 to k - 1.
+        weights : ndarray of shape (n,), default=None
+            Weights of the rows; 1 by default.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n,)
+            The loss of each row, not weighted.
+        """
         values, R = self.value_and_gradient(S, y)
         np.multiply(R, 1 if weights is None else weights[:, None].astype(R.dtype), out=S)
         return values
 
     @abstractmethod
     def conjugate(self, R: Floats, y: Labels) -> NDArray[np.float64]:
-        """L*(r, y) = sup over s of r's - L(s, y), for each row of R (n, k), in float64 (n,); inf outside the domain.
+        """Evaluate the convex conjugate ``L*(r, y) = sup_s r's - L(s, y)`` for every row.
 
-        Where R is the gradient at S, L*(r, y) = r's - L(s, y) up to rounding, and c R is in the domain for 0 <= c <= 1:
-        what is outside by no more than the rounding of R's own dtype counts as inside.
+        Where R is the gradient at S, ``L*(r, y) = r's - L(s, y)`` up to rounding, and c R is in the domain for c in [0,
+        1]. A row outside the domain by no more than the rounding of its dtype counts as inside.
+
+        Parameters
+        ----------
+        R : ndarray of shape (n, k)
+            Gradients.
+        y : ndarray of shape (n,)
+            Classes, as integers from 0 to k - 1.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n,)
+            The conjugate of each row; inf outside the domain.
         """
 
 

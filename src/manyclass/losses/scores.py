@@ -17,8 +17,20 @@ _SETTINGS = {"smoothed_hinge": ("sharpness",)}
 
 
 def as_score_loss(loss: Any) -> ScoreLoss:
-    """A loss by its name, or itself.
+    """Return a loss by its name, or the loss itself.
 
+    Parameters
+    ----------
+    loss : str or ScoreLoss
+        One of "softmax", "smoothed_hinge", "squared" and "logistic", or a loss.
+
+    Returns
+    -------
+    ScoreLoss
+        The loss.
+
+    Examples
+    --------
     >>> as_score_loss("smoothed_hinge")
     SmoothedHinge(20.0)
     """

@@ -9,11 +9,19 @@ from manyclass.losses.softmax import log_loss, negative_entropy
 
 
 class SmoothedHinge(ScoreLoss):
-    """L(s, y) = log(1 + sum_{c != y} exp(a (1 + s_c - s_y))) / a, with a the sharpness (Amit et al., 2007).
+    """The multiclass hinge, smoothed (Amit et al., ICML 2007).
 
-    It lies above the hinge max(0, max_{c != y} 1 + s_c - s_y) by log(k) / a at most. With m_c = [c != y] it is the
-    softmax loss of a (s + m), divided by a; so its gradient is a distribution less e_y, and its conjugate an entropy.
+    ``L(s, y) = log(1 + sum_{c != y} exp(a (1 + s_c - s_y))) / a``, with a the sharpness. It lies above the hinge
+    ``max(0, max_{c != y} 1 + s_c - s_y)`` by at most ``log(k) / a``. With ``m_c = [c != y]`` it is the softmax loss of
+    ``a (s + m)``, divided by a; so its gradient is a distribution minus ``e_y``, and its conjugate an entropy.
 
+    Parameters
+    ----------
+    sharpness : float, default=20.0
+        The number a; the larger, the closer to the hinge.
+
+    Examples
+    --------
     >>> hinge = SmoothedHinge(sharpness=1000.0)
     >>> hinge.value_and_gradient(np.array([[0.5, 0.25, -9.0]]), np.array([0]))[0].round(6)
     array([0.75])

@@ -11,8 +11,12 @@ _MANY = 16 << 20  # bytes of scores; fewer are the work of one thread, as often 
 
 
 class Softmax(ScoreLoss):
-    """L(s, y) = log(sum_c exp(s_c)) - s_y, the multinomial logistic loss.
+    """The multinomial logistic loss, minus the logarithm of the probability of the right class.
 
+    ``L(s, y) = log(sum_c exp(s_c)) - s_y``.
+
+    Examples
+    --------
     >>> values, R = Softmax().value_and_gradient(np.log([[3.0, 1.0]]), np.array([0]))
     >>> R
     array([[-0.25,  0.25]])
@@ -22,7 +26,18 @@ class Softmax(ScoreLoss):
     curvature = 0.5
 
     def probabilities(self, S: Floats) -> Floats:
-        """exp(s_c) / sum exp(s), row by row (n, k)."""
+        """Turn scores into probabilities, ``exp(s_c) / sum_j exp(s_j)``.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, k)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Probabilities, of the dtype of S.
+        """
         P: Floats = S - S.max(axis=1, keepdims=True)
         np.exp(P, out=P)
         P /= P.sum(axis=1, keepdims=True)

@@ -7,8 +7,12 @@ from manyclass.losses.score_loss import Floats, Labels, ScoreLoss
 
 
 class SquaredScores(ScoreLoss):
-    """L(s, y) = |s - e_y|^2 / 2, with e_y the indicator of the right class.
+    """Half the squared distance of the scores from 1 for the right class and 0 for the others.
 
+    ``L(s, y) = |s - e_y|^2 / 2``, with ``e_y`` the indicator of class y.
+
+    Examples
+    --------
     >>> SquaredScores().value_and_gradient(np.array([[0.0, 3.0]]), np.array([0]))
     (array([5.]), array([[-1.,  3.]]))
     """

@@ -18,7 +18,7 @@ def check_penalty(penalty: Any) -> Penalty:
     """The penalty, if it is one."""
     if not isinstance(penalty, Penalty):
         raise ValueError(
-            f"penalty must be a penalty, such as TraceNorm(1e-3) + Ridge(1e-5); got {type(penalty).__name__}"
+            f"penalty must be a Penalty, such as TraceNorm(1e-3) + Ridge(1e-5); got {type(penalty).__name__}"
         )
     return penalty
 

@@ -18,9 +18,21 @@ from manyclass.penalties.ridge import Ridge
 
 @dataclass(frozen=True, repr=False)
 class Gauge(Penalty):
-    """strength * norm(W), where norm(W) is the least sum of weights >= 0 with which atoms u v' add up to W.
+    """A norm made of atoms, times a strength.
 
-    Atoms have u (d,) and v (k,) of length 1. Every gauge has the dual pair <G, W> <= polar(G) * norm(W).
+    The norm of W is the least sum of weights, none below zero, with which atoms ``u v'`` add up to W. Atoms have u (d,)
+    and v (k,) of length 1. The norm and its polar satisfy ``<G, W> <= polar(G) * norm(W)``. Derive from it for a norm
+    of your own.
+
+    Parameters
+    ----------
+    strength : float
+        Factor of the norm, at least 0.
+
+    Attributes
+    ----------
+    spectral : bool
+        Whether the norm is the sum of the singular values, so that factors of W can stand for W.
     """
 
     strength: float
@@ -36,22 +48,83 @@ class Gauge(Penalty):
 
     @abstractmethod
     def norm(self, W: ArrayLike) -> float:
-        """The gauge of W, without the strength."""
+        """Evaluate the norm, without the strength.
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k)
+            Weights.
+
+        Returns
+        -------
+        float
+            The norm of W.
+        """
 
     @abstractmethod
     def polar(self, G: ArrayLike) -> float:
-        """The largest <G, A> over atoms A, without the strength."""
+        """Evaluate the polar: the largest <G, A> over all atoms A, without the strength.
+
+        Parameters
+        ----------
+        G : array-like of shape (d, k)
+            A gradient.
+
+        Returns
+        -------
+        float
+            The polar of G.
+        """
 
     @abstractmethod
     def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
-        """(u, v), of the dtype of G, such that A = u v' has <G, A> = polar(G); some atom where G is zero."""
+        """Find an atom A = u v' with <G, A> = polar(G).
+
+        Parameters
+        ----------
+        G : array-like of shape (d, k)
+            A gradient; where it is zero, any atom will do.
+
+        Returns
+        -------
+        u : ndarray of shape (d,)
+            The left side, of the dtype of G.
+        v : ndarray of shape (k,)
+            The right side, of the dtype of G.
+        """
 
     @abstractmethod
     def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
-        """U (d, m), V (k, m) and weights (m,) above 0 with W = U diag(weights) V', whose sum is norm(W)."""
+        """Decompose W into atoms, such that W = U diag(weights) V' and the weights add up to norm(W).
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k)
+            Weights.
+
+        Returns
+        -------
+        U : ndarray of shape (d, m)
+            The left sides of the atoms.
+        V : ndarray of shape (k, m)
+            Their right sides.
+        weights : ndarray of float64 of shape (m,)
+            Their weights, above 0.
+        """
 
     def beyond(self, G: ArrayLike) -> Callable[[float], float]:
-        """t -> |prox(t G, 1)|_F^2: how far t G is from the ball in which the conjugate is zero, squared."""
+        """Make a function that measures how far t G is from the ball in which the conjugate is zero.
+
+        Parameters
+        ----------
+        G : array-like of shape (d, k)
+            A gradient.
+
+        Returns
+        -------
+        callable
+            The function ``t -> |prox(t G, 1)|_F^2``, the squared distance.
+        """
         G = as_weights(G)
         return lambda t: float(squares(self.prox(G * G.dtype.type(t), 1.0)).sum())
 

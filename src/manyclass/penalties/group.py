@@ -8,8 +8,17 @@ from manyclass.penalties.gauge import Gauge
 
 
 class GroupNorm(Gauge):
-    """strength * sum_j |W_j|_2 over the rows of W. Atoms are e_j v' with |v|_2 = 1.
+    """The sum of the lengths of the rows of W, so that few features serve all classes.
 
+    The penalty is ``strength * sum_j |W_j|_2``. Atoms are ``e_j v'`` with ``|v|_2 = 1``.
+
+    Parameters
+    ----------
+    strength : float
+        Factor of the norm, at least 0.
+
+    Examples
+    --------
     >>> GroupNorm(1.0).prox([[3.0, 4.0], [0.5, 0.5]], step=2.5)
     array([[1.5, 2. ],
            [0. , 0. ]])

@@ -8,8 +8,17 @@ from manyclass.penalties.gauge import Gauge
 
 
 class L1Norm(Gauge):
-    """strength * sum_jl |W_jl|. Atoms are e_j (± e_l)', one entry each.
+    """The sum of the absolute values of W, so that few entries differ from zero.
 
+    The penalty is ``strength * sum_jl |W_jl|``. Atoms are ``e_j (± e_l)'``, one entry each.
+
+    Parameters
+    ----------
+    strength : float
+        Factor of the norm, at least 0.
+
+    Examples
+    --------
     >>> L1Norm(1.0).prox([[3.0, -0.5]], step=1.0)
     array([[ 2., -0.]])
     """

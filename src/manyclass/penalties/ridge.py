@@ -18,8 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Ridge(Penalty):
-    """strength * |W|_F^2, with no half before it.
+    """The squared Frobenius norm, ``strength * |W|_F^2``, without a factor of one half.
 
+    Parameters
+    ----------
+    strength : float
+        Factor of the square, at least 0.
+
+    Examples
+    --------
     >>> Ridge(0.5).value([[3.0, 4.0]])
     12.5
     """
@@ -34,21 +41,43 @@ class Ridge(Penalty):
 
     @property
     def curvature(self) -> float:
-        """The eigenvalue 2 strength of the Hessian."""
+        """The eigenvalue ``2 * strength`` of the Hessian, as a float."""
         return 2 * self.strength
 
     def value(self, W: ArrayLike) -> float:
         return self.strength * float(squares(as_weights(W)).sum())
 
     def gradient(self, W: ArrayLike) -> Floats:
-        """2 strength W."""
+        """Evaluate the gradient, ``2 * strength * W``.
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (d, k)
+            The gradient.
+        """
         return self.curvature * as_weights(W)
 
     def prox(self, W: ArrayLike, step: float) -> Floats:
         return as_weights(W) * self.shrinkage(step)
 
     def shrinkage(self, step: float) -> float:
-        """1 / (1 + 2 strength step), by which the proximal step multiplies."""
+        """Compute the factor ``1 / (1 + 2 * strength * step)`` by which a proximal step multiplies W.
+
+        Parameters
+        ----------
+        step : float
+            The size of the step.
+
+        Returns
+        -------
+        float
+            The factor.
+        """
         return 1 / (1 + self.curvature * float(step))
 
     def conjugate(self, G: ArrayLike) -> float:

@@ -4,7 +4,8 @@ Each has `value_and_gradient(W)` and the conjugate p*(M) = sup over W of <M, W> 
 far it is from the optimum. `shrink(M)` brings M to where the conjugate is finite.
 """
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +13,71 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating[Any]]
 
 
-class SmoothPenalty(Protocol):
-    """What a solver of smooth problems asks of a penalty."""
+class SmoothPenalty(ABC):
+    """What solvers of smooth problems require of a penalty p(W) of weights W (d, k)."""
 
+    @abstractmethod
     def value_and_gradient(self, W: Floats) -> tuple[float, Floats]:
-        """p(W) and its gradient (d, k)."""
+        """Evaluate the penalty and its gradient.
 
+        Parameters
+        ----------
+        W : ndarray of shape (d, k)
+            Weights.
+
+        Returns
+        -------
+        value : float
+            The penalty p(W).
+        gradient : ndarray of shape (d, k)
+            Its gradient.
+        """
+
+    @abstractmethod
     def conjugate(self, M: Floats) -> float:
-        """p*(M), for an M that `shrink` would leave as it is."""
+        """Evaluate the convex conjugate ``p*(M) = sup_W <M, W> - p(W)``.
 
+        Parameters
+        ----------
+        M : ndarray of shape (d, k)
+            A gradient that `shrink` would leave as it is.
+
+        Returns
+        -------
+        float
+            The conjugate.
+        """
+
+    @abstractmethod
     def shrink(self, M: Floats) -> float:
-        """The largest c <= 1 at which p*(c M) is finite."""
+        """Find the largest c <= 1 at which the conjugate of c M is finite.
+
+        Parameters
+        ----------
+        M : ndarray of shape (d, k)
+            A gradient.
+
+        Returns
+        -------
+        float
+            The factor c.
+        """
 
 
-class SmoothedTraceNorm:
-    """sum_i g(s_i) over the singular values of W, with g(s) = s^2 / (2 r) + r / 2 up to r and s beyond.
+class SmoothedTraceNorm(SmoothPenalty):
+    """The trace norm with its corner at zero rounded off (Amit et al., ICML 2007, Eq. 12).
 
-    It is Eq. 12 of Amit et al. (2007), and above the trace norm by r min(d, k) / 2 at most. The gradient is
-    W V diag(1 / max(s, r)) V', which divides by nothing smaller than r, and takes the eigenvectors V of the smaller of
-    W'W and WW' only.
+    The penalty is ``sum_i g(s_i)`` over the singular values of W, with ``g(s) = s^2 / (2 r) + r / 2`` up to r and s
+    beyond. It is above the trace norm by at most ``r min(d, k) / 2``. The gradient is ``W V diag(1 / max(s, r)) V'``,
+    which divides by nothing smaller than r, and takes the eigenvectors V of the smaller of W'W and WW' only.
 
+    Parameters
+    ----------
+    smoothing : float
+        The number r.
+
+    Examples
+    --------
     >>> SmoothedTraceNorm(0.5).value_and_gradient(np.diag([3.0, 0.25]))[0]
     3.3125
     """
@@ -47,7 +93,18 @@ class SmoothedTraceNorm:
         return float(self.of_singular_values(s).sum()), H @ W if wide else W @ H
 
     def of_singular_values(self, s: Floats) -> Floats:
-        """g(s), entry by entry."""
+        """Evaluate g for every singular value.
+
+        Parameters
+        ----------
+        s : ndarray of shape (r,)
+            Singular values.
+
+        Returns
+        -------
+        ndarray of shape (r,)
+            The penalty of each.
+        """
         r = self.smoothing
         return np.where(s <= r, s**2 / (2 * r) + r / 2, s)
 
@@ -60,8 +117,14 @@ class SmoothedTraceNorm:
         return float(1 / np.sqrt(max(1.0, largest)))
 
 
-class HalfSquare:
-    """|W|^2 / 2, over all entries."""
+class HalfSquare(SmoothPenalty):
+    """Half the squared Frobenius norm, ``|W|_F^2 / 2``.
+
+    Examples
+    --------
+    >>> HalfSquare().value_and_gradient(np.array([[3.0, 4.0]]))[0]
+    12.5
+    """
 
     def value_and_gradient(self, W: Floats) -> tuple[float, Floats]:
         return float(np.vdot(W, W) / 2), W

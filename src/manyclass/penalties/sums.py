@@ -17,7 +17,7 @@ def add(a: Penalty, b: Penalty) -> Penalty:
     """a + b: ridges merge, a gauge and a ridge stand side by side, and two gauges are refused."""
     (gauge, ridge), (other_gauge, other_ridge) = a.parts(), b.parts()
     if gauge is not None and other_gauge is not None:
-        raise ValueError(f"a penalty may hold one gauge, and a ridge; got {gauge} + {other_gauge}")
+        raise ValueError(f"a penalty may have only one gauge besides a ridge; got {gauge} + {other_gauge}")
     gauge, ridge = gauge or other_gauge, Ridge(ridge.strength + other_ridge.strength)
     return ridge if gauge is None else Sum(gauge, ridge)
 

@@ -11,8 +11,17 @@ from manyclass.penalties.gauge import Gauge
 
 
 class TraceNorm(Gauge):
-    """strength * the sum of the singular values of W. Atoms are u v' with |u|_2 = |v|_2 = 1.
+    """The sum of the singular values of W, so that classes share few latent features.
 
+    Atoms are ``u v'`` with ``|u|_2 = |v|_2 = 1``.
+
+    Parameters
+    ----------
+    strength : float
+        Factor of the norm, at least 0.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> TraceNorm(1.0).prox(np.diag([3.0, 2.0, 0.5]), step=1.0).round(12) + 0
     array([[2., 0., 0.],

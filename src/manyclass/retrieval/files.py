@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from manyclass import _atomic
 from manyclass._tensors import Arrays, Format
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError, unreadable
+from manyclass.data.store.errors import Damage, StorageError, StoreCorruptedError, unreadable
 from manyclass.data.store.sealed import seal, unseal
 
 MANIFEST = "manifest.json"
@@ -34,23 +34,23 @@ def write_manifest(folder: Path, content: Content) -> bytes:
 
 
 def read_manifest(folder: Path) -> tuple[Content, bytes]:
-    """(content, bytes) of the manifest; StoreError or DamagedStore in one sentence if there is none that is good."""
+    """(content, bytes) of the manifest; StorageError or StoreCorruptedError if none is good."""
     try:
         data = (folder / MANIFEST).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(
+        raise StorageError(
             f"{folder} is not a gallery; give the folder that Gallery.save or manyclass encode wrote"
         ) from None
     except OSError as error:
         raise unreadable(folder / MANIFEST, error) from error
     try:
         content = unseal(data)
-    except StoreError as error:
-        raise DamagedStore(folder, Damage(MANIFEST, None, str(error))) from None
+    except StorageError as error:
+        raise StoreCorruptedError(folder, Damage(MANIFEST, None, str(error))) from None
     if content.get("format") != NAME:
-        raise StoreError(f"{folder} must hold a {NAME}; it holds a {content.get('format')}")
+        raise StorageError(f"{folder} must hold a {NAME}; it holds a {content.get('format')}")
     if not isinstance(content.get("version"), int) or content["version"] > VERSION:
-        raise StoreError(
+        raise StorageError(
             f"{folder} is a {NAME} of version {content.get('version')}, and this manyclass reads {VERSION}"
         )
     return content, data
@@ -79,12 +79,12 @@ def part_path(folder: Path, record: Any) -> Path:
     """The file of a record, if it is the one that was written."""
     name = record["name"]
     if not isinstance(name, str) or not _PART.fullmatch(name):
-        raise StoreError(f"a part of a gallery cannot be named {name!r}")
+        raise StorageError(f"a part of a gallery cannot be named {name!r}")
     try:
         if _digest(folder / name) != record["sha256"]:
-            raise DamagedStore(folder, Damage(name, None, "does not match its checksum"))
+            raise StoreCorruptedError(folder, Damage(name, None, "does not match its checksum"))
     except FileNotFoundError:
-        raise DamagedStore(folder, Damage(name, None, "is missing")) from None
+        raise StoreCorruptedError(folder, Damage(name, None, "is missing")) from None
     except OSError as error:
         raise unreadable(folder / name, error) from error
     return folder / name

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.data.store.errors import Damage, StorageError, StoreCorruptedError
 from manyclass.retrieval.catalog import Catalog
 from manyclass.retrieval.files import MANIFEST, Content, part_path, read_manifest, read_part
 from manyclass.retrieval.identifiers import Id
@@ -30,7 +30,7 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
     while True:
         try:
             return _opened(kind, folder, content, data)
-        except DamagedStore:
+        except StoreCorruptedError:
             # Its files may be gone because others took their place.
             content, now = read_manifest(folder)
             if now == data:
@@ -43,10 +43,10 @@ def _opened(kind: type[G], folder: Path, content: Content, data: bytes) -> G:
         gallery = _bare(kind, folder, content)
         gone = [read_part(folder, part)[1]["numbers"] for part in content["gone"]]
         _fill(gallery, folder, content, np.concatenate([np.zeros(0, np.int64), *gone]))
-    except StoreError:
+    except StorageError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise DamagedStore(folder, Damage(MANIFEST, None, f"cannot be understood ({error})")) from error
+        raise StoreCorruptedError(folder, Damage(MANIFEST, None, f"cannot be understood ({error})")) from error
     gallery._saved = Saved(folder, content, data, gone)
     return gallery
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from manyclass import _atomic
 from manyclass.data.store.disk import explained
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.lock import FolderLock
 from manyclass.data.store.sealed import as_json
 from manyclass.data.tiles import spans
@@ -75,9 +75,9 @@ def save(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: boo
 def _make_folder(folder: Path) -> None:
     if folder.is_dir():
         if not (folder / MANIFEST).exists() and not only_ours(folder):
-            raise StoreError(f"{folder} is a folder with other things in it; choose another name")
+            raise StorageError(f"{folder} is a folder with other content; choose another name")
     elif folder.exists():
-        raise StoreError(f"{folder} is a file, and a gallery is a folder; choose another name")
+        raise StorageError(f"{folder} is a file, and a gallery is a folder; choose another name")
     else:
         folder.mkdir(parents=True)
         _atomic.sync_folder(folder.parent)
@@ -89,15 +89,15 @@ def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> Saved | None:
         return None
     if overwrite:
         if not is_gallery(folder):
-            raise StoreError(f"{folder} holds something else than a gallery; choose another name")
+            raise StorageError(f"{folder} holds something else than a gallery; choose another name")
         return None
     content, data = read_manifest(folder)
     saved: Saved | None = gallery._saved
     if saved is not None and saved.path == folder and saved.data == data:
         return saved
     if saved is not None and saved.path == folder:
-        raise StoreError(f"{folder} was changed by another since it was opened; open it again or pass overwrite=True")
-    raise StoreError(f"{folder} holds another gallery of {content.get('images')} images; pass overwrite=True")
+        raise StorageError(f"{folder} was changed by another since it was opened; open it again or pass overwrite=True")
+    raise StorageError(f"{folder} holds another gallery of {content.get('images')} images; pass overwrite=True")
 
 
 def _commit(gallery: "Gallery", folder: Path, known: Saved | None) -> Saved:

@@ -7,7 +7,7 @@ import numpy as np
 
 from manyclass.data.store.array_file import write_array
 from manyclass.data.store.blocks import BlockFile
-from manyclass.data.store.errors import Damage, DamagedStore
+from manyclass.data.store.errors import Damage, StoreCorruptedError
 from manyclass.data.store.names import Names, encode_names
 from manyclass.data.store.record import FileRecord
 from manyclass.retrieval.catalog import Catalog
@@ -50,7 +50,7 @@ def read_segment(
         file.check()
     shapes = [(len(numbers), d) for d in widths]
     if [file.array.shape for file in files] != shapes or {len(ids), len(numbers)} != {segment["rows"]}:
-        raise DamagedStore(folder, Damage(segment["labels"]["name"], None, "does not go with its codes"))
+        raise StoreCorruptedError(folder, Damage(segment["labels"]["name"], None, "does not go with its codes"))
     return ids, as_columns(len(ids), content["metadata"]), numbers, [_floats(file) for file in files]
 
 

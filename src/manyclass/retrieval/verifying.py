@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from manyclass.data.store.errors import Damage, DamagedStore
+from manyclass.data.store.errors import Damage, StoreCorruptedError
 from manyclass.data.store.record import FileRecord
 from manyclass.data.store.verifying import file_damages
 from manyclass.retrieval.files import MANIFEST, Content, names_of, part_path, read_manifest
@@ -17,7 +17,7 @@ def verify_gallery(path: str | os.PathLike[str], progress: Progress | None = Non
     """Read all of a gallery, also one that cannot be opened, and list what is not as it was written.
 
     With a damaged manifest nothing else can be checked. What keeps a gallery from being opened and is no damage is a
-    StoreError. progress gets (bytes read, bytes in all). If the gallery is saved anew meanwhile, the new one counts.
+    StorageError. progress gets (bytes read, bytes in all). If the gallery is saved anew meanwhile, the new one counts.
     """
     folder = Path(path).expanduser().absolute()
     try:
@@ -27,7 +27,7 @@ def verify_gallery(path: str | os.PathLike[str], progress: Progress | None = Non
             if now == data:
                 return found
             data = now
-    except DamagedStore as error:
+    except StoreCorruptedError as error:
         return [error.damage]
     return []
 
@@ -70,7 +70,7 @@ def _files(folder: Path, content: Content) -> Iterator[tuple[str, Iterator[Damag
 def _damaged_part(folder: Path, part: Content) -> Iterator[Damage | int]:
     try:
         part_path(folder, part)
-    except DamagedStore as error:
+    except StoreCorruptedError as error:
         yield error.damage
 
 
@@ -78,7 +78,7 @@ def _unopened(folder: Path) -> list[Damage]:
     """What goes wrong when files that were found good are opened."""
     try:
         Gallery.open(folder)
-    except DamagedStore as error:
+    except StoreCorruptedError as error:
         return [error.damage]
     return []
 

@@ -67,8 +67,8 @@ class Checkpoint:
         different = [name for name in identity if self._identity.get(name) != identity[name]]
         if self._identity and different:
             raise ValueError(
-                f"checkpoint {self.path} is of another fit, which differs in {', '.join(different)}; "
-                "fit as before to go on, or remove the file, or give another path"
+                f"checkpoint {self.path} belongs to another fit, which differs in {', '.join(different)}; "
+                "fit with the same data and settings to resume, remove the file, or pass another path"
             )
         self._identity = identity
 

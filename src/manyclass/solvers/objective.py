@@ -59,10 +59,23 @@ class RowLosses:
 
 
 class Objective:
-    """F(W, b) = sum_i w_i L(X_i W + b, y_i) / sum_i w_i + penalty(W), b not penalized and zero without intercept.
+    """The mean loss of all rows plus a penalty of the weights.
 
-    At most `budget` bytes of scores are kept at a time: the rows are taken in as many parts as that asks for, and no
-    result depends on the number of threads. `passes` counts products of all of X.
+    ``F(W, b) = sum_i w_i L(X_i W + b, y_i) / sum_i w_i + penalty(W)``; b is not penalized, and zero without an
+    intercept. No result depends on the number of threads. The attribute `passes` counts products with all of X.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows, their classes and weights.
+    loss : ScoreLoss
+        The loss of the scores of a row.
+    penalty : Penalty
+        The penalty of the weights.
+    fit_intercept : bool, default=True
+        Whether to fit b.
+    budget : int, default=1073741824
+        Bytes of scores to hold at a time; the rows are taken in as many chunks as that requires.
     """
 
     def __init__(
@@ -163,5 +176,5 @@ def _shares(problem: Problem) -> Doubles:
     np.add.at(weights, problem.index, problem.weights[problem.index].astype(np.float64))
     total = float(weights.sum())
     if not total > 0:
-        raise ValueError(f"weights must have a sum above 0; got {total}; give some row a weight")
+        raise ValueError(f"weights must have a sum above 0; got {total}; give at least one row a positive weight")
     return weights / total

@@ -68,8 +68,8 @@ class PathCheckpoint:
         different = [name for name in self.identity if told.get(name) != self.identity[name]]
         if different:
             raise ValueError(
-                f"checkpoint {path.parent} is of another fit, which differs in {', '.join(different)}; "
-                "fit as before to go on, or remove the folder, or give another path"
+                f"checkpoint {path.parent} belongs to another fit, which differs in {', '.join(different)}; "
+                "fit with the same data and settings to resume, remove the folder, or pass another path"
             )
 
 

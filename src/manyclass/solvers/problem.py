@@ -11,9 +11,22 @@ from manyclass.data.matrix import Matrix
 
 @dataclass(frozen=True)
 class Problem:
-    """Some rows of X with a class in [0, k) and a weight each.
+    """Rows of X with a class and a weight each.
 
-    `index` are the rows that count, so that a part held out for validation needs no copy of X.
+    A subset, such as the rows held out for validation, shares X with the whole.
+
+    Parameters
+    ----------
+    X : Matrix of shape (n, d)
+        The rows.
+    y : ndarray of int32 of shape (n,)
+        The class of every row of X, from 0 to k - 1.
+    k : int
+        The number of classes.
+    weights : ndarray of float32 of shape (n,)
+        The weight of every row of X.
+    index : ndarray of intp of shape (m,)
+        The rows that count.
     """
 
     X: Matrix

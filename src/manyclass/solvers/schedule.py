@@ -40,7 +40,7 @@ class Schedule:
         if self.step * self.regularization >= 1:
             raise ValueError(
                 f"step * regularization must be below 1; got {self.step:g} * {self.regularization:g}; "
-                "take a smaller step"
+                "use a smaller step"
             )
 
     def with_step(self, step: float) -> "Schedule":

@@ -109,8 +109,8 @@ def run_epoch(
     loss = algorithm.epoch(problem, machines, schedule, epoch, quarter)
     if not (np.isfinite(loss) and machines.finite()):
         raise FloatingPointError(
-            f"the weights grew beyond float32 in epoch {epoch + 1} with step {schedule.step:g}; "
-            "take a smaller step, or scale X"
+            f"the weights overflowed float32 in epoch {epoch + 1} with step {schedule.step:g}; "
+            "use a smaller step or scale X"
         )
     return {
         "epoch": epoch + 1,

@@ -18,11 +18,28 @@ Callback = Callable[[dict[str, Any]], object]
 
 @dataclass(frozen=True)
 class Solution:
-    """The best point that was met, and how good it is known to be.
+    """The best point that a solver met, and how good it is known to be.
 
-    `gap` bounds objective - optimum from above, by duality; inf where the solver ended before it was computed. `excess`
-    is polar(slope) - strength, the epsilon of condition (C1). `status` is "optimal", "time is up", "interrupted", or
-    says what else ended the solver.
+    Parameters
+    ----------
+    point : Point
+        The weights and intercepts.
+    objective : float
+        The mean loss plus the penalty.
+    gap : float
+        An upper bound on objective - optimum, by duality; inf where the solver ended before it was computed.
+    excess : float
+        The polar of the gradient minus the strength of the gauge, the epsilon of condition (C1) of the rank-one solver.
+    status : str
+        "optimal", "time is up", "interrupted", or what else ended the solver.
+    seconds : float
+        The time that it took.
+    passes : float
+        Products with all of X.
+    iterations : int
+        Steps.
+    history : list of dict, default=[]
+        The record of every step.
     """
 
     point: Point
@@ -37,22 +54,22 @@ class Solution:
 
     @property
     def W(self) -> Floats:  # noqa: N802, mathematics keeps its letters
-        """(d, k)."""
+        """The weights, an ndarray of shape (d, k)."""
         return self.point.whole()
 
     @property
     def b(self) -> Doubles:
-        """(k,)."""
+        """The intercepts, an ndarray of shape (k,)."""
         return self.point.b
 
     @property
     def factors(self) -> tuple[Floats, Doubles, Floats]:
-        """U (d, r), s (r,), V (k, r) with W = U diag(s) V'."""
+        """The factors U (d, r), s (r,), V (k, r) with W = U diag(s) V', a tuple of arrays."""
         return self.point.factors()
 
     @property
     def rank(self) -> int:
-        """Singular values above rounding."""
+        """The number of singular values of W above rounding, an int."""
         return len(self.factors[1])
 
 

@@ -48,11 +48,40 @@ def solve(
     callback: Callback | None = None,
     base: Baseline | None = None,
 ) -> Solution:
-    """Minimize an objective until the duality gap is `tolerance` of it and of what W gains over W = 0.
+    """Minimize an objective by one of the batch solvers.
 
-    `solver` is "auto", one of SOLVERS, or a function like them, such as `partial(rank_one, settings=PUBLISHED)`.
-    `start` is a point to begin at; `callback` sees the record of each step, and ends the solver by returning True;
-    `base` is the objective's baseline, where it is known. An interrupt from the keyboard gives the best point so far.
+    It ends when the duality gap is at most `tolerance` times the objective, and times what W gains over W = 0. An
+    interrupt from the keyboard gives the best point so far.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to minimize.
+    solver : str or callable, default="auto"
+        "auto" for the fastest, a key of `SOLVERS`, or a function like them, such as
+        `partial(rank_one, settings=PUBLISHED)`.
+    tolerance : float, default=1e-4
+        The relative duality gap at which to stop.
+    max_iter : int, default=1000
+        The largest number of steps.
+    max_seconds : float, default=None
+        The time limit; None for no limit.
+    start : Point, default=None
+        Where to begin; None for W = 0.
+    callback : callable, default=None
+        It is called with the record of each step, and ends the solver by returning True.
+    base : Baseline, default=None
+        The objective at W = 0, if it is known already.
+
+    Returns
+    -------
+    Solution
+        The best point and how good it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no such solver, or if X is so large that its squares overflow.
     """
     held = np.flatnonzero(objective.rows.shares())
     if len(held) < objective.k and objective.fit_intercept:
@@ -133,6 +162,6 @@ def _check_size(objective: Objective, base: Baseline) -> None:
     length, most = float(np.linalg.norm(base.gradient.astype(np.float64))), float(np.finfo(objective.dtype).max)
     if objective.gauge is not None and not length < np.sqrt(most) / objective.n:
         raise ValueError(
-            f"X must be so small that {objective.dtype} holds the squares of its numbers; the gradient at W = 0 is "
-            f"{length:.2g} long; divide X by its scale"
+            f"X must be so small that {objective.dtype} can hold the squares of its values; the gradient at W = 0 has "
+            f"norm {length:.2g}; divide X by its scale"
         )

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from manyclass.data.product_quantizer import ProductQuantizer
-from manyclass.data.store import StoreError, StoreWriter
+from manyclass.data.store import StorageError, StoreWriter
 
 D, BLOCK = 4, 8  # four rows, each of two bytes, in a block
 IDENTITY = {"who": "child"}
@@ -41,6 +41,6 @@ if __name__ == "__main__":
     print("ready", flush=True)
     try:
         write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), lambda done: print(done, flush=True))
-    except StoreError as error:
+    except StorageError as error:
         print(error, file=sys.stderr)
         sys.exit(3)

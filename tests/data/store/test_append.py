@@ -6,7 +6,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreError
+from manyclass.data.store import StorageError
 
 
 @pytest.mark.parametrize("quantized", [False, True])
@@ -79,7 +79,7 @@ def test_rows_of_another_width_are_refused(tmp_path, rows):
 
 
 def test_there_must_be_a_store(tmp_path, rows):
-    with pytest.raises(StoreError, match="there is no such folder"):
+    with pytest.raises(StorageError, match="there is no such folder"):
         mc.append_store(tmp_path / "a.store", rows)
     assert not (tmp_path / "a.store").exists()
 

@@ -9,7 +9,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import DamagedStore, StoreError, verify_store
+from manyclass.data.store import StorageError, StoreCorruptedError, verify_store
 from manyclass.data.store.blocks import BlockFile
 from manyclass.data.store.manifest_file import read_manifest
 
@@ -43,7 +43,7 @@ def test_every_one_of_ten_thousand_flipped_bits_is_found_in_its_file_and_block(f
     for name in names.tolist():
         bit = int(rng.integers(8 * sizes[name]))
         flip(path / name, bit)
-        with pytest.raises(DamagedStore) as found:
+        with pytest.raises(StoreCorruptedError) as found:
             BlockFile(path, records[name]).check() if name in records else read_manifest(path)
         flip(path / name, bit)
         expected = block_at(records[name], bit // 8) if name in records else None
@@ -58,7 +58,7 @@ def test_a_flipped_bit_is_found_by_use_and_by_verify(full_store, seed):
     name = rng.choice(["manifest.json", *records])
     bit = int(rng.integers(8 * (path / name).stat().st_size))
     flip(path / name, bit)
-    with pytest.raises(DamagedStore, match=rf"full\.store is damaged: {name} "):
+    with pytest.raises(StoreCorruptedError, match=rf"full\.store is damaged: {name} "):
         use_all(path)
     block = block_at(records[name], bit // 8) if name in records else None
     assert [(damage.file, damage.block) for damage in full_store.verify()] == [(name, block)]
@@ -68,7 +68,7 @@ def test_damage_names_the_file_the_block_and_its_bytes(full_store):
     record = files_of(full_store.path)["codes-1.npy"]
     flip(full_store.path / "codes-1.npy", 8 * (record.span(2)[0] + 5))
     start, stop = record.span(2)
-    with pytest.raises(DamagedStore, match=rf"codes-1\.npy block 2 \(bytes {start} to {stop}\) does not match"):
+    with pytest.raises(StoreCorruptedError, match=rf"codes-1\.npy block 2 \(bytes {start} to {stop}\) does not match"):
         use_all(full_store.path)
 
 
@@ -97,7 +97,7 @@ def test_every_file_cut_at_every_boundary_is_refused(full_store):
         ends = {record.header_bytes, *(stop for block in range(record.n_blocks) for stop in record.span(block))}
         for cut in sorted({0, 1, *(end + step for end in ends for step in (-1, 0, 1)), len(whole) + 1} - {len(whole)}):
             (path / name).write_bytes((whole + b"\0\0")[:cut])
-            with pytest.raises(DamagedStore, match=rf"{name} has {cut} bytes and not {len(whole)}"):
+            with pytest.raises(StoreCorruptedError, match=rf"{name} has {cut} bytes and not {len(whole)}"):
                 use_all(path)
             assert (name, None) in {(damage.file, damage.block) for damage in verify_store(path)}
         (path / name).write_bytes(whole)
@@ -108,18 +108,18 @@ def test_a_manifest_of_any_other_length_is_refused(full_store):
     whole = manifest.read_bytes()
     for cut in [*range(0, len(whole), 7), len(whole) - 1]:
         manifest.write_bytes(whole[:cut])
-        with pytest.raises(DamagedStore, match=r"manifest\.json does not match its own checksum"):
+        with pytest.raises(StoreCorruptedError, match=r"manifest\.json does not match its own checksum"):
             mc.open_store(full_store.path)
     for more in (b" ", b"\n", b"\0"):
         manifest.write_bytes(whole + more)
-        with pytest.raises(DamagedStore, match=r"manifest\.json does not match its own checksum"):
+        with pytest.raises(StoreCorruptedError, match=r"manifest\.json does not match its own checksum"):
             mc.open_store(full_store.path)
 
 
 def test_each_missing_file_is_named(full_store):
     for name in files_of(full_store.path):
         shutil.move(full_store.path / name, full_store.path / "elsewhere")
-        with pytest.raises(DamagedStore, match=f"{name} is missing"):
+        with pytest.raises(StoreCorruptedError, match=f"{name} is missing"):
             mc.open_store(full_store.path)
         shutil.move(full_store.path / "elsewhere", full_store.path / name)
 
@@ -128,7 +128,7 @@ def test_each_missing_file_is_named(full_store):
 def test_what_is_not_a_file_is_refused_without_waiting_for_it(full_store, make):
     (full_store.path / "codes-0.npy").unlink()
     make(full_store.path / "codes-0.npy")
-    with pytest.raises(DamagedStore, match=r"codes-0\.npy is not a file"):
+    with pytest.raises(StoreCorruptedError, match=r"codes-0\.npy is not a file"):
         mc.open_store(full_store.path)
     assert [damage.reason for damage in verify_store(full_store.path)][:1] == ["is not a file"]
 
@@ -144,7 +144,7 @@ def test_a_file_of_another_store_is_found(tmp_path, rows):
             continue
         kept = (first.path / name).read_bytes()
         shutil.copy(second.path / name, first.path / name)
-        with pytest.raises(DamagedStore, match=f"{name} block 0"):
+        with pytest.raises(StoreCorruptedError, match=f"{name} block 0"):
             use_all(first.path)
         (first.path / name).write_bytes(kept)
 
@@ -152,7 +152,7 @@ def test_a_file_of_another_store_is_found(tmp_path, rows):
 def test_a_file_that_shrinks_while_it_is_open_is_an_error_and_not_a_crash(tmp_path, rows):
     store = mc.write_store(tmp_path / "a.store", rows)
     os.truncate(store.path / "X-0.npy", 200)
-    with pytest.raises(DamagedStore, match="has 200 bytes"):
+    with pytest.raises(StoreCorruptedError, match="has 200 bytes"):
         store.X.rows(59)
 
 
@@ -162,14 +162,14 @@ def test_a_file_that_shrinks_after_its_blocks_were_checked_is_an_error_too(tmp_p
     store.X.check()
     os.truncate(store.path / "X-0.npy", 200)
     for _ in range(2):
-        with pytest.raises(DamagedStore, match="has 200 bytes"):
+        with pytest.raises(StoreCorruptedError, match="has 200 bytes"):
             use(store.X)
 
 
 def test_codes_that_no_quantizer_gives_are_damage_if_they_are_not_what_was_written(tmp_path, rows):
     store = mc.write_store(tmp_path / "a.store", rows, quantizer=mc.ProductQuantizer(block=5, n_centroids=4).fit(rows))
     flip(store.path / "codes-0.npy", 8 * 130 + 7)
-    with pytest.raises(DamagedStore, match=r"codes-0\.npy block 0"):
+    with pytest.raises(StoreCorruptedError, match=r"codes-0\.npy block 0"):
         mc.open_store(store.path)
 
 
@@ -189,5 +189,5 @@ def test_checksums_are_those_of_zlib_over_the_blocks_that_the_manifest_describes
 
 
 def test_errors_of_the_store_are_value_errors():
-    assert issubclass(DamagedStore, StoreError)
-    assert issubclass(StoreError, ValueError)
+    assert issubclass(StoreCorruptedError, StorageError)
+    assert issubclass(StorageError, ValueError)

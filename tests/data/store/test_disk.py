@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store import StoreError, StoreWriter, disk
+from manyclass.data.store import StorageError, StoreWriter, disk
 from tests.data.store import child
 
 
@@ -35,7 +35,7 @@ X = np.zeros((2000, 64), np.float32)  # 512 KB
 def test_a_store_that_does_not_fit_is_refused_before_it_is_begun(small_disk):
     mc.write_store(small_disk / "a.store", X[:100])
     with pytest.raises(
-        StoreError, match=rf"disk full: writing a\.store needs 0\.5 MB and {small_disk} has 0\.2 MB free"
+        StorageError, match=rf"disk full: writing a\.store needs 0\.5 MB and {small_disk} has 0\.2 MB free"
     ):
         mc.write_store(small_disk / "a.store", X, overwrite=True)
     assert mc.open_store(small_disk / "a.store").verify() == []
@@ -46,7 +46,7 @@ def test_a_disk_that_fills_up_loses_nothing_and_the_write_goes_on_when_there_is_
     mc.write_store(small_disk / "a.store", X[:4])
     with (
         StoreWriter(small_disk / "a.store", 64, overwrite=True, block_bytes=4096) as writer,
-        pytest.raises(StoreError, match=r"disk full: .*a\.store could not be written further; what was written"),
+        pytest.raises(StorageError, match=r"disk full: .*a\.store could not be written further; what was written"),
     ):
         writer.append(X[:600])
     assert len(mc.open_store(small_disk / "a.store")) == 4
@@ -73,21 +73,21 @@ def test_a_limit_on_the_size_of_files_is_one_sentence(tmp_path):
 
 def test_a_folder_without_permission_is_one_sentence(public_store, as_nobody):
     words = r"permission denied: .*a\.store cannot be written; choose another place"
-    with as_nobody(), pytest.raises(StoreError, match=words):
+    with as_nobody(), pytest.raises(StorageError, match=words):
         mc.write_store(public_store.parent / "a.store", X[:3])
 
 
 def test_a_read_only_disk_is_one_sentence_and_can_be_read(small_disk):
     mc.write_store(small_disk / "a.store", X[:3])
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    with pytest.raises(StoreError, match=r"read-only disk: .*a\.store cannot be written"):
+    with pytest.raises(StorageError, match=r"read-only disk: .*a\.store cannot be written"):
         mc.append_store(small_disk / "a.store", X[:3])
     assert mc.open_store(small_disk / "a.store").verify() == []
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES])
 def test_every_refusal_names_the_path_in_one_sentence(number):
-    with pytest.raises(StoreError) as refusal, disk.explained(Path("/data/a.store")):
+    with pytest.raises(StorageError) as refusal, disk.explained(Path("/data/a.store")):
         raise OSError(number, os.strerror(number))
     message = str(refusal.value)
     assert "/data/a.store" in message
@@ -97,5 +97,5 @@ def test_every_refusal_names_the_path_in_one_sentence(number):
 
 def test_other_refusals_keep_the_words_of_the_system():
     words = r"too many open files: /data/a\.store cannot be written"
-    with pytest.raises(StoreError, match=words), disk.explained(Path("/data/a.store")):
+    with pytest.raises(StorageError, match=words), disk.explained(Path("/data/a.store")):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from manyclass.data.store import StoreError
+from manyclass.data.store import StorageError
 from manyclass.data.store.lock import FolderLock
 
 _HOLDER = """
@@ -29,7 +29,7 @@ def holder(tmp_path):
 
 
 def test_another_process_is_refused_with_the_number_of_the_holder(tmp_path, holder):
-    with pytest.raises(StoreError, match=rf"is being written by process {holder.pid}; wait for it or stop it"):
+    with pytest.raises(StorageError, match=rf"is being written by process {holder.pid}; wait for it or stop it"):
         FolderLock(tmp_path)
 
 
@@ -59,7 +59,7 @@ def test_a_lock_on_a_file_that_its_last_holder_just_removed_is_not_one(tmp_path,
 
     monkeypatch.setattr(fcntl, "flock", flock_too_late)
     lock = FolderLock(tmp_path)
-    with pytest.raises(StoreError, match="is being written"):
+    with pytest.raises(StorageError, match="is being written"):
         FolderLock(tmp_path)
     lock.release()
 
@@ -72,7 +72,7 @@ def test_of_many_that_come_at_once_one_at_a_time_has_it(tmp_path):
         for _ in range(200):
             try:
                 lock = FolderLock(tmp_path)
-            except StoreError:
+            except StorageError:
                 continue
             with guard:
                 inside[0] += 1

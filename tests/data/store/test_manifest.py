@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store import DamagedStore, StoreError
+from manyclass.data.store import StorageError, StoreCorruptedError
 from manyclass.data.store.manifest import Manifest
 from manyclass.data.store.manifest_file import read_manifest
 from manyclass.data.store.sealed import seal
@@ -100,7 +100,7 @@ def sealed(full_store):
 @pytest.mark.parametrize("lie", LIES)
 def test_a_manifest_that_lies_is_refused_in_one_sentence(sealed, lie):
     path = sealed(lie)
-    with pytest.raises(StoreError) as refusal:
+    with pytest.raises(StorageError) as refusal:
         mc.open_store(path).X.check()
     message = str(refusal.value)
     assert message.startswith(str(path))
@@ -109,20 +109,20 @@ def test_a_manifest_that_lies_is_refused_in_one_sentence(sealed, lie):
 
 def test_a_later_format_is_refused_with_the_way_out(sealed):
     path = sealed(lambda content: content.update(version=2, news="unknown here"))
-    with pytest.raises(StoreError, match="format version 2, and this manyclass reads up to 1; upgrade"):
+    with pytest.raises(StorageError, match="format version 2, and this manyclass reads up to 1; upgrade"):
         mc.open_store(path)
 
 
 def test_blocks_that_end_within_a_row_are_refused(sealed):
     path = sealed(lambda content: content["segments"][0]["codes"].update(block_bytes=61))
-    with pytest.raises(StoreError, match=r"codes-0\.npy must have blocks of whole rows; got blocks of 61 bytes"):
+    with pytest.raises(StorageError, match=r"codes-0\.npy must have blocks of whole rows; got blocks of 61 bytes"):
         mc.open_store(path)
 
 
 @pytest.mark.parametrize("role", ["y", "split", "names", "name_offsets"])
 def test_a_segment_without_a_column_that_the_other_has_is_refused(sealed, role):
     path = sealed(lambda content: content["segments"][1].pop(role))
-    with pytest.raises(StoreError, match=r"the same columns|come together"):
+    with pytest.raises(StorageError, match=r"the same columns|come together"):
         mc.open_store(path)
 
 
@@ -144,7 +144,7 @@ def test_columns_that_point_outside_are_refused(tmp_path, rows, columns, column,
     content = json.loads((store.path / "manifest.json").read_bytes())["content"]
     content["segments"][0][column] = record.json()
     (store.path / "manifest.json").write_bytes(seal(content))
-    with pytest.raises(StoreError, match=message):
+    with pytest.raises(StorageError, match=message):
         mc.open_store(store.path)
 
 
@@ -155,14 +155,14 @@ def test_columns_that_point_outside_are_refused(tmp_path, rows, columns, column,
 )
 def test_what_is_no_manifest_is_refused(tmp_path, data):
     (tmp_path / "manifest.json").write_bytes(data)
-    with pytest.raises(DamagedStore, match=r"manifest\.json does not match its own checksum"):
+    with pytest.raises(StoreCorruptedError, match=r"manifest\.json does not match its own checksum"):
         mc.open_store(tmp_path)
 
 
 def test_a_manifest_too_large_to_be_one_is_not_read(tmp_path):
     (tmp_path / "manifest.json").touch()
     os.truncate(tmp_path / "manifest.json", 1 << 40)
-    with pytest.raises(StoreError, match="over 268435456"):
+    with pytest.raises(StorageError, match="over 268435456"):
         mc.open_store(tmp_path)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreError
+from manyclass.data.store import StorageError
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from manyclass.data.store import StoreError
 )
 def test_what_is_no_store_is_refused_with_the_reason(tmp_path, make, message):
     make(tmp_path / "a.store")
-    with pytest.raises(StoreError, match=message):
+    with pytest.raises(StorageError, match=message):
         mc.open_store(tmp_path / "a.store")
 
 

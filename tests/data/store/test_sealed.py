@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.data.store import StoreError
+from manyclass.data.store import StorageError
 from manyclass.data.store.sealed import as_json, seal, unseal
 
 values = st.recursive(
@@ -22,14 +22,14 @@ def test_each_single_flipped_bit_is_found():
     for bit in range(8 * len(data)):
         flipped = bytearray(data)
         flipped[bit // 8] ^= 1 << bit % 8
-        with pytest.raises(StoreError, match="does not match its own checksum"):
+        with pytest.raises(StorageError, match="does not match its own checksum"):
             unseal(bytes(flipped))
 
 
 @pytest.mark.parametrize("spelling", [b'{"content":{},"sha256":"%s" }\n', b' {"content":{},"sha256":"%s"}\n'])
 def test_another_spelling_of_the_same_content_is_refused(spelling):
     digest = seal({}).split(b'"')[-2]
-    with pytest.raises(StoreError):
+    with pytest.raises(StorageError):
         unseal(spelling % digest)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import DamagedStore, StoreWriter, VerifiedMatrix
+from manyclass.data.store import StoreCorruptedError, StoreWriter, VerifiedMatrix
 from manyclass.data.store.blocks import BlockFile
 
 W = np.random.default_rng(1).normal(size=(5, 3))
@@ -100,7 +100,7 @@ def test_damage_stops_whatever_touches_it_every_time(tmp_path, rows, use):
     X = mc.open_store(store.path).X
     np.testing.assert_array_equal(X.rows([0, 59]), rows[[0, 59]])
     for _ in range(2):
-        with pytest.raises(DamagedStore, match=r"X-0\.npy block 1"):
+        with pytest.raises(StoreCorruptedError, match=r"X-0\.npy block 1"):
             use(X)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store import StoreError, verify_store
+from manyclass.data.store import StorageError, verify_store
 from manyclass.data.store.array_file import write_array
 from manyclass.data.store.manifest_file import read_manifest
 
@@ -26,7 +26,7 @@ def test_a_store_that_is_overwritten_all_the_time_is_not_called_damaged(full_sto
     def overwrite(done, total):
         mc.write_store(full_store.path, rows, y=[0] * 60, overwrite=True)
 
-    with pytest.raises(StoreError, match="is overwritten faster than it can be read; try again"):
+    with pytest.raises(StorageError, match="is overwritten faster than it can be read; try again"):
         verify_store(full_store.path, overwrite)
 
 
@@ -40,7 +40,7 @@ def test_a_file_that_goes_while_its_blocks_are_read_is_missing(full_store, monke
 
 
 def sentence_of(act, path):
-    with pytest.raises(StoreError) as refusal:
+    with pytest.raises(StorageError) as refusal:
         act(path)
     return str(refusal.value)
 

@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreError, StoreWriter
+from manyclass.data.store import StorageError, StoreWriter
 
 IDENTITY = {"images": "photos"}
 
@@ -62,7 +62,7 @@ def in_a_file(path, rows):
 def other_things(path, rows):
     path.mkdir()
     (path / "notes.txt").write_bytes(b"mine")
-    return "is a folder with other things in it; choose another name"
+    return "is a folder with other content; choose another name"
 
 
 def a_store(path, rows):
@@ -83,15 +83,15 @@ def test_what_the_writer_would_refuse_is_refused_and_left_as_it_is(tmp_path, row
     path.parent.mkdir()
     words = make(path, rows)
     before = contents(path) if path.is_dir() else None
-    with pytest.raises(StoreError, match=words):
+    with pytest.raises(StorageError, match=words):
         StoreWriter.unfinished(path, IDENTITY)
     assert before is None or contents(path) == before
-    with pytest.raises(StoreError):
+    with pytest.raises(StorageError):
         StoreWriter(path, 5, identity=IDENTITY)
 
 
 @pytest.mark.parametrize("name", ["full.store", "a.store", "deep/a.store"])
 def test_a_place_where_one_may_not_write_is_refused(public_store, as_nobody, name):
     path = public_store.parent / name
-    with as_nobody(), pytest.raises(StoreError, match=r"cannot be written; choose another place or change its perm"):
+    with as_nobody(), pytest.raises(StorageError, match=r"cannot be written; choose another place or change its perm"):
         StoreWriter.unfinished(path, IDENTITY, overwrite=True)

@@ -10,7 +10,7 @@ import pytest
 import manyclass as mc
 from manyclass import _atomic
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreError, StoreWriter, partial
+from manyclass.data.store import StorageError, StoreWriter, partial
 
 IDENTITY = {"images": "photos", "model": "fisher"}
 
@@ -66,7 +66,7 @@ def test_slow_rows_are_made_safe_before_their_block_is_full(tmp_path, rows, monk
 def test_nobody_sees_rows_before_the_commit(tmp_path, rows):
     with writer_of(tmp_path / "a.store") as writer:
         writer.append(rows)
-        with pytest.raises(StoreError, match=r"a\.store is unfinished"):
+        with pytest.raises(StorageError, match=r"a\.store is unfinished"):
             mc.open_store(tmp_path / "a.store")
 
 
@@ -82,7 +82,7 @@ def test_nobody_sees_rows_before_the_commit(tmp_path, rows):
 def test_a_resume_with_something_else_is_refused_and_keeps_the_work(tmp_path, rows, other, what):
     with writer_of(tmp_path / "a.store") as writer:
         writer.append(rows[:30])
-    with pytest.raises(StoreError, match=rf"unfinished write of something else \({what}\); pass resume=False"):
+    with pytest.raises(StorageError, match=rf"unfinished write of something else \({what}\); pass resume=False"):
         StoreWriter(tmp_path / "a.store", **{"n_features": 5, "identity": IDENTITY, **other})
     with writer_of(tmp_path / "a.store") as writer:
         assert writer.rows_done == 30
@@ -91,7 +91,7 @@ def test_a_resume_with_something_else_is_refused_and_keeps_the_work(tmp_path, ro
 def test_another_quantizer_is_something_else(tmp_path, rows):
     with writer_of(tmp_path / "a.store", ScalarQuantizer().fit(rows)) as writer:
         writer.append(rows[:30])
-    with pytest.raises(StoreError, match=r"something else \(quantizer\)"):
+    with pytest.raises(StorageError, match=r"something else \(quantizer\)"):
         writer_of(tmp_path / "a.store", ScalarQuantizer().fit(2 * rows))
 
 
@@ -117,7 +117,7 @@ def test_write_store_refuses_to_go_on_with_other_rows_of_the_same_shape(tmp_path
     changed[2, 2] += 1
     with pytest.raises(KeyboardInterrupt):
         mc.write_store(tmp_path / "a.store", rows, quantizer=quantizer, progress=_interrupt)
-    with pytest.raises(StoreError, match=r"begun with other rows \(0 to 60 differ\); pass resume=False"):
+    with pytest.raises(StorageError, match=r"begun with other rows \(0 to 60 differ\); pass resume=False"):
         mc.write_store(tmp_path / "a.store", changed, quantizer=quantizer)
     store = mc.write_store(tmp_path / "a.store", changed, quantizer=quantizer, resume=False)
     np.testing.assert_allclose(store.X.toarray(), changed, atol=0.05)
@@ -186,9 +186,9 @@ def test_after_a_failed_sync_the_writer_stops_and_does_not_call_its_rows_safe(tm
     with writer_of(tmp_path / "a.store") as writer:
         with monkeypatch.context() as patch:
             patch.setattr(_atomic, "sync", _broken_disk)
-            with pytest.raises(StoreError, match="disk error"):
+            with pytest.raises(StorageError, match="disk error"):
                 writer.append(rows[:5])
-        with pytest.raises(StoreError, match="is closed"):
+        with pytest.raises(StorageError, match="is closed"):
             writer.append(rows[5:])
     with writer_of(tmp_path / "a.store") as writer:
         assert writer.rows_done == 0
@@ -256,7 +256,7 @@ def test_a_commit_with_other_labels_after_that_is_refused(tmp_path, rows, monkey
         patch.setattr("manyclass.data.store.commit.tidy", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             mc.write_store(tmp_path / "a.store", rows, y=np.zeros(60, int))
-    with pytest.raises(StoreError, match="committed with other labels"):
+    with pytest.raises(StorageError, match="committed with other labels"):
         mc.write_store(tmp_path / "a.store", rows, y=np.ones(60, int))
     assert not mc.open_store(tmp_path / "a.store").y.any()
 
@@ -272,20 +272,20 @@ def test_leftovers_of_a_crash_disturb_neither_readers_nor_writers(tmp_path, rows
 
 def test_a_second_writer_is_refused_with_the_number_of_the_first(tmp_path, rows):
     with writer_of(tmp_path / "a.store") as writer:
-        with pytest.raises(StoreError, match=rf"a\.store is being written by process {os.getpid()}; wait"):
+        with pytest.raises(StorageError, match=rf"a\.store is being written by process {os.getpid()}; wait"):
             writer_of(tmp_path / "a.store")
         writer.append(rows)
         writer.commit()
-    with StoreWriter.extending(tmp_path / "a.store"), pytest.raises(StoreError, match="is being written"):
+    with StoreWriter.extending(tmp_path / "a.store"), pytest.raises(StorageError, match="is being written"):
         mc.append_store(tmp_path / "a.store", rows)
 
 
 def test_a_closed_writer_takes_no_rows(tmp_path, rows):
     writer = writer_of(tmp_path / "a.store")
     writer.close()
-    with pytest.raises(StoreError, match="is closed"):
+    with pytest.raises(StorageError, match="is closed"):
         writer.append(rows)
-    with pytest.raises(StoreError, match="is closed"):
+    with pytest.raises(StorageError, match="is closed"):
         writer.commit()
 
 

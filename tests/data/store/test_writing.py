@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import manyclass as mc
 from manyclass.data.product_quantizer import ProductQuantizer
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreError, layout
+from manyclass.data.store import StorageError, layout
 
 DTYPES = (np.float16, np.float32, np.float64)
 
@@ -105,7 +105,7 @@ def test_codes_of_another_quantizer_are_encoded_again(tmp_path, rows):
 
 def test_a_store_is_not_replaced_unless_told(tmp_path, rows):
     mc.write_store(tmp_path / "a.store", rows)
-    with pytest.raises(StoreError, match=r"a\.store is there already; pass overwrite=True"):
+    with pytest.raises(StorageError, match=r"a\.store is there already; pass overwrite=True"):
         mc.write_store(tmp_path / "a.store", rows[:3])
     assert mc.open_store(tmp_path / "a.store").shape == (60, 5)
 
@@ -132,7 +132,7 @@ def test_a_damaged_manifest_can_be_overwritten(tmp_path, rows):
     store = mc.write_store(tmp_path / "a.store", rows)
     manifest = store.path / "manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b'"serial":0', b'"serial":7'))
-    with pytest.raises(StoreError, match="damaged"):
+    with pytest.raises(StorageError, match="damaged"):
         mc.write_store(store.path, rows)
     assert mc.write_store(store.path, rows[:9], overwrite=True).verify() == []
 
@@ -176,7 +176,7 @@ def test_progress_counts_rows_to_the_last(tmp_path, rows):
 
 def test_a_path_that_is_a_file_is_refused(tmp_path, rows):
     (tmp_path / "a.store").write_text("mine")
-    with pytest.raises(StoreError, match="is a file"):
+    with pytest.raises(StorageError, match="is a file"):
         mc.write_store(tmp_path / "a.store", rows)
     assert (tmp_path / "a.store").read_text() == "mine"
 
@@ -185,7 +185,7 @@ def test_a_path_that_is_a_file_is_refused(tmp_path, rows):
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_folder_of_other_things_is_not_touched(tmp_path, rows, contents, name, overwrite):
     (tmp_path / name).write_text("mine")
-    with pytest.raises(StoreError, match="with other things in it"):
+    with pytest.raises(StorageError, match="with other content"):
         mc.write_store(tmp_path, rows, overwrite=overwrite)
     assert contents(tmp_path) == {name: b"mine"}
 

@@ -1,6 +1,6 @@
 """The store: rows and what goes with them in one folder, checksummed, committed at one instant."""
 
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.data.store.errors import Damage, StorageError, StoreCorruptedError
 from manyclass.data.store.names import Names
 from manyclass.data.store.reading import Store, open_store
 from manyclass.data.store.verified import VerifiedMatrix
@@ -10,10 +10,10 @@ from manyclass.data.store.writing import append_store, write_store
 
 __all__ = [
     "Damage",
-    "DamagedStore",
     "Names",
+    "StorageError",
     "Store",
-    "StoreError",
+    "StoreCorruptedError",
     "StoreWriter",
     "VerifiedMatrix",
     "append_store",

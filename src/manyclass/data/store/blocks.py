@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._threads import get_threads
-from manyclass.data.store.errors import Damage, DamagedStore, unreadable
+from manyclass.data.store.errors import Damage, StoreCorruptedError, unreadable
 from manyclass.data.store.record import FileRecord
 
 T = TypeVar("T")
@@ -37,19 +37,19 @@ class BlockFile:
         return bool(self._checked.all())
 
     def check(self, blocks: NDArray[np.intp] | None = None) -> None:
-        """Check these blocks, or all, unless they were; DamagedStore for the first that is not what was written."""
+        """Check these blocks, or all, unless they were checked; StoreCorruptedError for the first that differs."""
         self.check_size()
         blocks = np.arange(self.record.n_blocks) if blocks is None else blocks
         pending = blocks[~self._checked[blocks]]
         good = in_threads(self._good, pending.tolist())
         self._checked[pending] = good
         if not all(good):
-            raise DamagedStore(self._folder, wrong_block(self.record, int(pending[good.index(False)])))
+            raise StoreCorruptedError(self._folder, wrong_block(self.record, int(pending[good.index(False)])))
 
     def check_size(self) -> None:
         """Refuse a file that somebody cut under us: to touch what is beyond its end would end the process."""
         if self._map.size() != self.record.size:
-            raise DamagedStore(self._folder, wrong_size(self.record, self._map.size()))
+            raise StoreCorruptedError(self._folder, wrong_size(self.record, self._map.size()))
 
     def _good(self, block: int) -> bool:
         self.check_size()
@@ -69,16 +69,16 @@ def in_threads(function: Callable[[T], R], items: list[T]) -> list[R]:
 
 @contextmanager
 def opened(folder: Path, record: FileRecord) -> Iterator[int]:
-    """A descriptor of a file; DamagedStore if it is missing or no file, StoreError if the system does not give it."""
+    """A descriptor of a file; StoreCorruptedError if it is missing or no file, StorageError if it cannot be opened."""
     try:
         descriptor = os.open(folder / record.name, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
-        raise DamagedStore(folder, Damage(record.name, None, "is missing")) from None
+        raise StoreCorruptedError(folder, Damage(record.name, None, "is missing")) from None
     except OSError as error:
         raise unreadable(folder / record.name, error) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise DamagedStore(folder, Damage(record.name, None, "is not a file"))
+            raise StoreCorruptedError(folder, Damage(record.name, None, "is not a file"))
         yield descriptor
     finally:
         os.close(descriptor)
@@ -108,8 +108,8 @@ def wrong_block(record: FileRecord, block: int) -> Damage:
 def _mapped(folder: Path, record: FileRecord) -> mmap.mmap:
     with opened(folder, record) as descriptor:
         for damage in damaged_outside(descriptor, record):
-            raise DamagedStore(folder, damage)
+            raise StoreCorruptedError(folder, damage)
         try:
             return mmap.mmap(descriptor, record.size, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
-            raise DamagedStore(folder, Damage(record.name, None, f"cannot be mapped ({error})")) from error
+            raise StoreCorruptedError(folder, Damage(record.name, None, f"cannot be mapped ({error})")) from error

@@ -32,7 +32,7 @@ def columns_of(n: int, y: Any, names: Any, classes: Any, split: Any, before: Man
     if before:
         _check_same(before, {"y": y, "names": names, "split": split})
     if y is None and classes is not None:
-        raise ValueError("classes must come with labels; give y too")
+        raise ValueError("classes need labels; pass y too")
     arrays: dict[str, NDArray[Any]] = {}
     words = splits = None
     if y is not None:
@@ -47,9 +47,9 @@ def columns_of(n: int, y: Any, names: Any, classes: Any, split: Any, before: Man
 def _check_same(before: Manifest, columns: dict[str, Any]) -> None:
     for name, values in columns.items():
         if before.has(name) and values is None:
-            raise ValueError(f"{name} must be given, since the rows that are there have it")
+            raise ValueError(f"{name} must be given, since the existing rows have it")
         if not before.has(name) and values is not None:
-            raise ValueError(f"{name} must be left out, since the rows that are there have none")
+            raise ValueError(f"{name} must be left out, since the existing rows have none")
 
 
 def _column(values: Any, name: str, n: int) -> Any:
@@ -89,7 +89,7 @@ def _word_labels(
     labels: list[str], classes: list[str] | None, before: Manifest | None
 ) -> tuple[NDArray[np.int64], list[str]]:
     if before and before.classes is None:
-        raise ValueError("labels must be integers, as those of the rows that are there; got strings")
+        raise ValueError("labels must be integers, like those of the existing rows; got strings")
     known = before.classes if before else classes
     positions, words = _coded(labels, known)
     if classes is not None and len(words) > len(classes):

@@ -6,7 +6,7 @@ from typing import Any
 from manyclass import _atomic
 from manyclass.data.store.array_file import write_array
 from manyclass.data.store.columns import Columns
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.folder import tidy
 from manyclass.data.store.layout import MANIFEST
 from manyclass.data.store.manifest import Manifest, Segment
@@ -26,7 +26,7 @@ def commit(path: Path, work: Work, rows: PartialRows | None, columns: Columns, p
     Manifest.from_content(manifest.content())
     if rows is None:
         if manifest != work.committed:
-            raise StoreError(f"{path} was committed with other labels or names; pass overwrite=True to replace it")
+            raise StorageError(f"{path} was committed with other labels or names; pass overwrite=True to replace it")
     else:
         rows.finish()
         for role, array in columns.arrays.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 
 _KEPT = "; what was written so far is kept, and the same command again goes on"
 _SENTENCES = {
@@ -23,13 +23,13 @@ _SENTENCES = {
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Whatever the system refuses inside, as a StoreError in one sentence that names the path."""
+    """Whatever the system refuses inside, as a StorageError in one sentence that names the path."""
     try:
         yield
     except OSError as error:
         known = _SENTENCES.get(error.errno or 0)
         reason = (error.strerror or str(error)).lower()
-        raise StoreError(known.format(path=path) if known else f"{reason}: {path} cannot be written") from error
+        raise StorageError(known.format(path=path) if known else f"{reason}: {path} cannot be written") from error
 
 
 def require(path: Path, needed: int) -> None:
@@ -37,7 +37,7 @@ def require(path: Path, needed: int) -> None:
     free = shutil.disk_usage(path).free
     if needed > free:
         place = os.path.abspath(path.parent)
-        raise StoreError(f"disk full: writing {path.name} needs {_size(needed)} and {place} has {_size(free)} free")
+        raise StorageError(f"disk full: writing {path.name} needs {_size(needed)} and {place} has {_size(free)} free")
 
 
 def _size(n_bytes: int) -> str:

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing wrong in a store: the file, its block (None if it is not one block), and what is wrong."""
+    """One thing that is wrong with a store.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file.
+    block : int or None
+        The damaged block of the file; None if the damage is not in one block.
+    reason : str
+        What is wrong.
+    """
 
     file: str
     block: int | None
@@ -17,19 +27,32 @@ class Damage:
         return f"{self.file} {self.reason}" if self.block is None else f"{self.file} block {self.block} {self.reason}"
 
 
-class StoreError(ValueError):
-    """A store cannot be read or written; the message says why and what to do."""
+class StorageError(ValueError):
+    """A store, a gallery or a checkpoint cannot be read or written; the message says why and what to do."""
 
 
-class DamagedStore(StoreError):  # noqa: N818 - reads as what it is
-    """A file of a store is not what was written; `damage` says which and where."""
+class StoreCorruptedError(StorageError):
+    """A file of a store differs from what was written.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The store.
+    damage : Damage
+        The file, the block and the reason.
+
+    Attributes
+    ----------
+    damage : Damage
+        The file, the block and the reason.
+    """
 
     def __init__(self, path: str | os.PathLike[str], damage: Damage):
         super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")
         self.damage = damage
 
 
-def unreadable(path: str | os.PathLike[str], error: OSError) -> StoreError:
+def unreadable(path: str | os.PathLike[str], error: OSError) -> StorageError:
     """What to raise where the system refuses to read a file, which says nothing of what is in it."""
     advice = "; change its permissions" if error.errno in (errno.EACCES, errno.EPERM) else ""
-    return StoreError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")
+    return StorageError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")

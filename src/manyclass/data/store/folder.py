@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from manyclass import _atomic
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.journal import Journal
 from manyclass.data.store.layout import JOURNAL, LOCK, MANIFEST, is_ours, serial_of
 from manyclass.data.store.manifest import FORMAT, Manifest
@@ -23,20 +23,20 @@ def check_folder(path: Path) -> None:
     """Refuse what cannot become a store: it must be one, an unfinished one, an empty folder, or nothing yet."""
     if path.is_dir():
         if not _is_store(path):
-            raise StoreError(f"{path} is a folder with other things in it; choose another name")
+            raise StorageError(f"{path} is a folder with other content; choose another name")
     elif path.exists():
-        raise StoreError(f"{path} is a file, and a store is a folder; choose another name")
+        raise StorageError(f"{path} is a file, and a store is a folder; choose another name")
     else:
         place = _nearest(path.parent)
         if not place.is_dir():
-            raise StoreError(f"{place} is a file, and a store is a folder in a folder; choose another place")
+            raise StorageError(f"{place} is a file, and a store is a folder in a folder; choose another place")
 
 
 def check_writable(path: Path) -> None:
     """Refuse a folder, or one that is to be made, where this process may not write."""
     place = _nearest(path)
     if not os.access(place, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
-        raise StoreError(f"{place} cannot be written; choose another place or change its permissions")
+        raise StorageError(f"{place} cannot be written; choose another place or change its permissions")
 
 
 def next_serial(path: Path) -> int:

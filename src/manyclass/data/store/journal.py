@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from manyclass import _atomic
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.layout import JOURNAL
 from manyclass.data.store.manifest import QuantizerRecord
 from manyclass.data.store.sealed import canonical
@@ -60,7 +60,7 @@ class Journal:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreError(f"{folder / JOURNAL} cannot be read ({error.strerror})") from error
+            raise StorageError(f"{folder / JOURNAL} cannot be read ({error.strerror})") from error
         entries = _whole(lines)
         if not entries or entries[0].pop("format", None) != FORMAT or set(entries[0]) != HEADER:
             return None

@@ -4,7 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.layout import LOCK
 
 
@@ -40,7 +40,7 @@ def _locked(path: Path, folder: Path) -> int:
             holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
             os.close(descriptor)
             who = f"process {holder}" if holder.isdigit() else "another process"
-            raise StoreError(f"{folder} is being written by {who}; wait for it or stop it") from None
+            raise StorageError(f"{folder} is being written by {who}; wait for it or stop it") from None
         except BaseException:
             os.close(descriptor)
             raise

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.layout import COLUMNS, ROWS
 from manyclass.data.store.record import FileRecord
 from manyclass.data.store.sealed import digest, seal
@@ -32,10 +32,10 @@ class QuantizerRecord:
     def from_json(cls, value: Any) -> Self:
         """The record that a manifest holds, checked."""
         if not isinstance(value, dict) or set(value) != {"kind", "settings", "arrays"}:
-            raise StoreError("its quantizer must have a kind, settings and arrays")
+            raise StorageError("its quantizer must have a kind, settings and arrays")
         kind, settings, arrays = value["kind"], value["settings"], value["arrays"]
         if not (isinstance(kind, str) and isinstance(settings, dict) and isinstance(arrays, dict)):
-            raise StoreError("its quantizer must have a kind that is a word, and settings and arrays by name")
+            raise StorageError("its quantizer must have a kind that is a word, and settings and arrays by name")
         return cls(kind, settings, {name: FileRecord.from_json(file) for name, file in arrays.items()})
 
 
@@ -103,10 +103,10 @@ class Manifest:
         _check_format(content)
         keys = {"format", "version", "serial", "columns", "segments", "quantizer", "classes", "splits", "provenance"}
         if set(content) != keys:
-            raise StoreError(f"it must have the entries {sorted(keys)}; got {sorted(content)}")
+            raise StorageError(f"it must have the entries {sorted(keys)}; got {sorted(content)}")
         for key in ("serial", "columns"):
             if type(content[key]) is not int or not 0 <= content[key] < 2**31:
-                raise StoreError(f"its {key} must be a whole number; got {content[key]!r}")
+                raise StorageError(f"its {key} must be a whole number; got {content[key]!r}")
         manifest = cls(
             content["serial"],
             content["columns"],
@@ -121,39 +121,41 @@ class Manifest:
 
     def _check(self) -> None:
         if not isinstance(self.provenance, dict):
-            raise StoreError("its provenance must be entries by name")
+            raise StorageError("its provenance must be a dictionary")
         for segment in self.segments:
             self._check_segment(segment)
         if self.has("split") != (self.splits is not None) or (self.classes is not None and not self.has("y")):
-            raise StoreError("its classes and splits must go with columns of labels and parts")
+            raise StorageError("its classes and splits must go with columns of labels and parts")
         names = [file.name for file in self.files()]
         if len(set(names)) != len(names):
-            raise StoreError("it must name every file once")
+            raise StorageError("it must name every file once")
 
     def _check_segment(self, segment: Segment) -> None:
         rows = segment.get(self.rows_name)
         columns = set(segment) - {self.rows_name}
         if rows is None or not columns <= set(COLUMNS) or columns != set(self.segments[0]) - {self.rows_name}:
-            raise StoreError(f"every segment must hold {self.rows_name} and the same columns; got {sorted(segment)}")
+            raise StorageError(f"every segment must hold {self.rows_name} and the same columns; got {sorted(segment)}")
         if ("names" in columns) != ("name_offsets" in columns):
-            raise StoreError("names and name_offsets must come together")
+            raise StorageError("names and name_offsets must come together")
         self._check_rows(rows)
         lengths = {"y": rows.shape[0], "split": rows.shape[0], "name_offsets": rows.shape[0] + 1}
         for role in columns:
             shape = segment[role].shape
             if segment[role].dtype != COLUMNS[role] or len(shape) != 1 or shape[0] != lengths.get(role, shape[0]):
-                raise StoreError(f"{segment[role].name} must be a vector of {COLUMNS[role]}, one per row; got {shape}")
+                raise StorageError(
+                    f"{segment[role].name} must be a vector of {COLUMNS[role]}, one per row; got {shape}"
+                )
 
     def _check_rows(self, rows: FileRecord) -> None:
         first = self.row_files[0]
         if rows.dtype not in ROWS[self.rows_name] or rows.dtype != first.dtype:
-            raise StoreError(f"{rows.name} must hold {first.dtype}, as its first segment; got {rows.dtype}")
+            raise StorageError(f"{rows.name} must hold {first.dtype}, as its first segment; got {rows.dtype}")
         if len(rows.shape) != 2 or rows.shape[1] != first.shape[1] or rows.shape[1] < 1:
-            raise StoreError(f"{rows.name} must be two-dimensional, as wide as its first segment; got {rows.shape}")
+            raise StorageError(f"{rows.name} must be two-dimensional, as wide as its first segment; got {rows.shape}")
         if self.quantizer is None and rows.shape[1] != self.columns:
-            raise StoreError(f"{rows.name} must have {self.columns} columns; got {rows.shape[1]}")
+            raise StorageError(f"{rows.name} must have {self.columns} columns; got {rows.shape[1]}")
         if rows.block_bytes % row_bytes(rows):
-            raise StoreError(f"{rows.name} must have blocks of whole rows; got blocks of {rows.block_bytes} bytes")
+            raise StorageError(f"{rows.name} must have blocks of whole rows; got blocks of {rows.block_bytes} bytes")
 
 
 def row_bytes(rows: FileRecord) -> int:
@@ -164,16 +166,16 @@ def row_bytes(rows: FileRecord) -> int:
 def _check_format(content: dict[str, Any]) -> None:
     name, version = content.get("format"), content.get("version")
     if name != FORMAT:
-        raise StoreError(f"its format must be {FORMAT!r}; got {name!r}")
+        raise StorageError(f"its format must be {FORMAT!r}; got {name!r}")
     if type(version) is not int or version < 1:
-        raise StoreError(f"its format version must be a whole number; got {version!r}")
+        raise StorageError(f"its format version must be a whole number; got {version!r}")
     if version > VERSION:
-        raise StoreError(f"it has format version {version}, and this manyclass reads up to {VERSION}; upgrade it")
+        raise StorageError(f"it has format version {version}, and this manyclass reads up to {VERSION}; upgrade it")
 
 
 def _segments(value: Any) -> tuple[Segment, ...]:
     if not isinstance(value, list) or not value or not all(isinstance(segment, dict) for segment in value):
-        raise StoreError("it must have at least one segment of rows")
+        raise StorageError("it must have at least one segment of rows")
     return tuple({role: FileRecord.from_json(file) for role, file in segment.items()} for segment in value)
 
 
@@ -182,5 +184,5 @@ def _words(content: dict[str, Any], key: str) -> list[str] | None:
     if words is None:
         return None
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
-        raise StoreError(f"its {key} must be distinct words")
+        raise StorageError(f"its {key} must be distinct words")
     return words

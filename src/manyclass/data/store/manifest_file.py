@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError, unreadable
+from manyclass.data.store.errors import Damage, StorageError, StoreCorruptedError, unreadable
 from manyclass.data.store.layout import JOURNAL, MANIFEST
 from manyclass.data.store.manifest import Manifest
 from manyclass.data.store.sealed import unseal
@@ -25,11 +25,11 @@ def manifests(path: Path) -> Iterator[Manifest]:
             return
         seen = data
         yield _manifest(path, data)
-    raise StoreError(f"{path} is overwritten faster than it can be read; try again when that is over")
+    raise StorageError(f"{path} is overwritten faster than it can be read; try again later")
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest of the store at `path`; StoreError, in one sentence, for whatever is not one."""
+    """The manifest of the store at `path`; StorageError, in one sentence, for whatever is not one."""
     return _manifest(path, manifest_bytes(path))
 
 
@@ -42,26 +42,26 @@ def store_bytes(path: Path) -> int:
 def _manifest(path: Path, data: bytes) -> Manifest:
     try:
         content = unseal(data)
-    except StoreError as error:
-        raise DamagedStore(path, Damage(MANIFEST, None, str(error))) from None
+    except StorageError as error:
+        raise StoreCorruptedError(path, Damage(MANIFEST, None, str(error))) from None
     try:
         return Manifest.from_content(content)
-    except StoreError as error:
-        raise StoreError(f"{path} cannot be read as a store: {error}") from None
+    except StorageError as error:
+        raise StorageError(f"{path} cannot be read as a store: {error}") from None
 
 
 def manifest_bytes(path: Path) -> bytes:
     """manifest.json as it is, if `path` is a folder that has one of a sane size."""
     if not path.is_dir():
         kind = "it is a file, and a store is a folder" if path.exists() else "there is no such folder"
-        raise StoreError(f"{path} cannot be read as a store: {kind}")
+        raise StorageError(f"{path} cannot be read as a store: {kind}")
     try:
         size = os.stat(path / MANIFEST).st_size
         if size > _LARGEST:
-            raise StoreError(f"{path} cannot be read as a store: its {MANIFEST} has {size} bytes, over {_LARGEST}")
+            raise StorageError(f"{path} cannot be read as a store: its {MANIFEST} has {size} bytes, over {_LARGEST}")
         return (path / MANIFEST).read_bytes()
     except FileNotFoundError:
-        raise StoreError(_no_manifest(path)) from None
+        raise StorageError(_no_manifest(path)) from None
     except OSError as error:
         raise unreadable(path / MANIFEST, error) from error
 

@@ -9,8 +9,19 @@ from numpy.typing import NDArray
 
 
 class Names(Sequence[str]):
-    """n strings, of which entry i is bytes offsets[i] to offsets[i + 1]; bytes that are no UTF-8 become surrogates.
+    """A sequence of n strings in one run of UTF-8 bytes, decoded when they are read.
 
+    Bytes that are not UTF-8 become surrogates.
+
+    Parameters
+    ----------
+    blob : ndarray of uint8
+        The bytes of all strings.
+    offsets : ndarray of int64 of shape (n + 1,)
+        String i is bytes ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Examples
+    --------
     >>> names = Names(*encode_names(["a.jpg", "b.jpg"]))
     >>> names[1], names[:1], len(names)
     ('b.jpg', ['a.jpg'], 2)

@@ -7,7 +7,7 @@ from manyclass.data.quantizer import Quantizer
 from manyclass.data.quantizers import quantizer_of
 from manyclass.data.store.array_file import write_array
 from manyclass.data.store.blocks import BlockFile
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.manifest import QuantizerRecord
 from manyclass.data.store.raw import plain, raw_bytes
 from manyclass.data.store.sealed import as_json, digest
@@ -56,4 +56,4 @@ def read_quantizer(folder: Path, record: QuantizerRecord) -> Quantizer:
     try:
         return quantizer_of(record.kind, record.settings, arrays)
     except (ValueError, TypeError, KeyError) as error:
-        raise StoreError(f"{folder} cannot be read as a store: its quantizer is not one: {error}") from error
+        raise StorageError(f"{folder} cannot be read as a store: its quantizer is invalid: {error}") from error

@@ -13,7 +13,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.blocks import BlockFile
-from manyclass.data.store.errors import Damage, DamagedStore, StoreError
+from manyclass.data.store.errors import Damage, StorageError, StoreCorruptedError
 from manyclass.data.store.manifest import FORMAT, VERSION, Manifest
 from manyclass.data.store.manifest_file import manifests
 from manyclass.data.store.names import Names
@@ -24,24 +24,67 @@ from manyclass.data.store.verified import VerifiedMatrix
 def open_store(path: str | os.PathLike[str]) -> "Store":
     """Open a store for reading.
 
-    The manifest, the size and header of every file, and labels, names, parts and quantizer are checked now; rows when
-    they are first used. StoreError says what is wrong, DamagedStore where.
+    The manifest, the size and header of every file, labels, names, splits and the quantizer are checked now; rows when
+    they are first used.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+
+    Returns
+    -------
+    Store
+        The store.
+
+    Raises
+    ------
+    StoreCorruptedError
+        If a file differs from what was written.
+    StorageError
+        If there is no store, or if it cannot be read.
     """
     path = Path(path).expanduser()
     for manifest in manifests(path):
         try:
             return Store(path, manifest)
-        except DamagedStore as error:
+        except StoreCorruptedError as error:
             damaged = error
     raise damaged
 
 
 class Store:
-    """n rows and what goes with them, on disk.
+    """An opened store: n rows on disk, and what goes with them.
 
-    X is a Matrix (n, d); y the labels (n,), or None; classes the words that labels stand for, or None; names a sequence
-    of n strings, or None; split an array of n words ("train", ...), or None; quantizer that of the rows, or None;
-    provenance a dict of where it all came from.
+    `open_store` makes it.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    manifest : Manifest
+        What is in it.
+
+    Attributes
+    ----------
+    X : Matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,) or None
+        The labels.
+    classes : list of str or None
+        The words for which labels stand.
+    names : Names or None
+        The names of the rows, a sequence of n strings.
+    split : ndarray of str of shape (n,) or None
+        The part to which each row belongs, such as "train".
+    quantizer : Quantizer or None
+        The quantizer of the rows, if they are codes.
+    provenance : dict
+        Where the rows come from.
+    shape : tuple of int
+        The numbers of rows and columns, (n, d).
+    path : Path
+        The folder.
     """
 
     def __init__(self, path: Path, manifest: Manifest):
@@ -58,17 +101,34 @@ class Store:
 
     @property
     def nbytes(self) -> int:
-        """Bytes on disk, the manifest not counted."""
+        """The bytes on disk without the manifest, an int."""
         return sum(file.size for file in self._manifest.files())
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
-        """Everything wrong with the store as it is on disk now; progress gets (bytes read, bytes in all)."""
+        """Read all of the store as it is on disk now, and list what is damaged.
+
+        Parameters
+        ----------
+        progress : callable, default=None
+            It is called with (bytes read, bytes in all).
+
+        Returns
+        -------
+        list of Damage
+            Everything that differs from what was written.
+        """
         from manyclass.data.store.verifying import verify_store
 
         return verify_store(self.path, progress)
 
     def summary(self) -> dict[str, Any]:
-        """What there is to say of the store, for JSON."""
+        """Summarize the store for JSON.
+
+        Returns
+        -------
+        dict
+            The shape, the dtype, the size, and which columns there are.
+        """
         quantizer = self._manifest.quantizer
         return {
             "format": FORMAT,
@@ -99,7 +159,7 @@ class Store:
         files = [BlockFile(self.path, file) for file in self._manifest.row_files]
         parts = [self._part(file) for file in files if len(file.array)] or [self._part(files[0])]
         if any(part.shape[1] != self._manifest.columns for part in parts):
-            raise StoreError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
+            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
         if len(parts) == 1:
             return VerifiedMatrix(parts[0], files, self.quantizer)
         from manyclass.data.sharded import ShardedMatrix
@@ -110,12 +170,12 @@ class Store:
         if self.quantizer is None:
             return DenseMatrix(file.array)
         if self.quantizer.code_size != file.array.shape[1]:
-            raise StoreError(f"{self.path} cannot be read as a store: its quantizer is not that of its codes")
+            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
         try:
             return self.quantizer.matrix(file.array)
         except ValueError as error:
             file.check()  # codes that no quantizer gave are damage, if they are not what was written
-            raise StoreError(f"{self.path} cannot be read as a store: {error}") from error
+            raise StorageError(f"{self.path} cannot be read as a store: {error}") from error
 
     def _split(self) -> NDArray[np.str_] | None:
         words = self._manifest.splits
@@ -130,7 +190,7 @@ class Store:
         blobs, offsets = [self._arrays(role) for role in ("names", "name_offsets")]
         for blob, offset in zip(blobs, offsets, strict=True):
             if offset[0] != 0 or offset[-1] != len(blob) or (np.diff(offset) < 0).any():
-                raise StoreError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
+                raise StorageError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
         ends = np.cumsum([0, *(len(blob) for blob in blobs)])
         starts = [offset[:-1] + end for offset, end in zip(offsets, ends[:-1], strict=True)]
         return Names(_joined(blobs), _joined([*starts, ends[-1:]]))
@@ -141,7 +201,7 @@ class Store:
             return None
         values = _joined(self._arrays(role))
         if below is not None and len(values) and not (values.min() >= 0 and values.max() < below):
-            raise StoreError(f"{self.path} cannot be read as a store: {role} must be below {below}")
+            raise StorageError(f"{self.path} cannot be read as a store: {role} must be below {below}")
         return values
 
     def _arrays(self, role: str) -> list[NDArray[Any]]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.layout import BLOCK_BYTES, file_name
 from manyclass.data.store.raw import raw_bytes
 
@@ -59,16 +59,16 @@ class FileRecord:
         """The record that a manifest holds; nothing in it is believed before it is checked."""
         names = {field.name for field in fields(cls)}
         if not isinstance(value, dict) or set(value) != names:
-            raise StoreError(f"a file must be described by {sorted(names)}")
+            raise StorageError(f"a file must be described by {sorted(names)}")
         if not (isinstance(value["name"], str) and file_name(value["name"])):
-            raise StoreError(f"a file of a store cannot be named {value['name']!r}")
+            raise StorageError(f"a file of a store cannot be named {value['name']!r}")
         if value["dtype"] not in DTYPES:
-            raise StoreError(f"{value['name']} must have one of the dtypes {DTYPES}; got {value['dtype']!r}")
+            raise StorageError(f"{value['name']} must have one of the dtypes {DTYPES}; got {value['dtype']!r}")
         shape, crc32 = (_numbers(value, key) for key in ("shape", "crc32"))
         if len(shape) > _MOST_DIMENSIONS:
-            raise StoreError(f"{value['name']} must have at most {_MOST_DIMENSIONS} dimensions; got {len(shape)}")
+            raise StorageError(f"{value['name']} must have at most {_MOST_DIMENSIONS} dimensions; got {len(shape)}")
         if not (_is_number(value["block_bytes"]) and value["block_bytes"]):
-            raise StoreError(f"{value['name']} must have blocks of at least one byte; got {value['block_bytes']!r}")
+            raise StorageError(f"{value['name']} must have blocks of at least one byte; got {value['block_bytes']!r}")
         record = cls.of(value["name"], value["dtype"], shape, value["block_bytes"], crc32)
         record._check(value)
         return record
@@ -94,10 +94,10 @@ class FileRecord:
     def _check(self, value: dict[str, Any]) -> None:
         for key in ("size", "header_bytes", "header_crc32"):
             if value[key] != getattr(self, key):
-                raise StoreError(f"{self.name} must have {key} {getattr(self, key)}; got {value[key]!r}")
+                raise StorageError(f"{self.name} must have {key} {getattr(self, key)}; got {value[key]!r}")
         blocks = -(-(self.size - self.header_bytes) // self.block_bytes)
         if self.n_blocks != blocks or self.size > _MOST:
-            raise StoreError(f"{self.name} of {self.size} bytes must have {blocks} checksums; got {self.n_blocks}")
+            raise StorageError(f"{self.name} of {self.size} bytes must have {blocks} checksums; got {self.n_blocks}")
 
 
 def _is_number(value: Any) -> bool:
@@ -107,5 +107,5 @@ def _is_number(value: Any) -> bool:
 def _numbers(value: dict[str, Any], key: str) -> tuple[int, ...]:
     numbers = value[key]
     if not isinstance(numbers, list) or not all(map(_is_number, numbers)):
-        raise StoreError(f"{value['name']} must have whole numbers for its {key}")
+        raise StorageError(f"{value['name']} must have integers for its {key}")
     return tuple(numbers)

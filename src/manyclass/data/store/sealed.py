@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 
 
 def canonical(value: Any) -> bytes:
@@ -34,7 +34,7 @@ def unseal(data: bytes) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         exact = False
     if not exact:
-        raise StoreError("does not match its own checksum")
+        raise StorageError("does not match its own checksum")
     return content  # type: ignore[no-any-return]
 
 

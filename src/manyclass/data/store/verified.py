@@ -14,10 +14,26 @@ from manyclass.data.tiles import Floats
 
 
 class VerifiedMatrix(Matrix):
-    """A matrix over mapped files, and those files. Rows check the blocks that they lie in, products check all blocks;
-    each is checked once, and DamagedStore says which one is not what was written. Sizes are looked at every time.
+    """The rows of a store, checked against their checksums before they are used.
 
-    `quantizer` is that of the rows if they are codes; `stored` gives rows as the files have them.
+    Reading rows checks the blocks that hold them, and products check all blocks; each is checked once. Sizes of files
+    are checked every time. A block that differs from what was written raises `StoreCorruptedError`.
+
+    Parameters
+    ----------
+    inner : Matrix of shape (n, d)
+        The rows over mapped files.
+    files : sequence of BlockFile
+        Those files.
+    quantizer : Quantizer, default=None
+        The quantizer of the rows, if they are codes.
+
+    Attributes
+    ----------
+    quantizer : Quantizer or None
+        The quantizer of the rows, if they are codes.
+    stored_dtype : numpy.dtype
+        The dtype of the files.
     """
 
     def __init__(self, inner: Matrix, files: Sequence[BlockFile], quantizer: Quantizer | None = None):
@@ -35,13 +51,26 @@ class VerifiedMatrix(Matrix):
         return sum(file.array.nbytes for file in self._files)
 
     def check(self) -> None:
-        """Check every block that was not touched yet."""
+        """Check every block that was not checked yet."""
         for file in self._files:
             file.check_size() if self._sound else file.check()
         self._sound = True
 
     def stored(self, start: int, stop: int) -> NDArray[Any]:
-        """Rows start to stop as they are kept: codes, or numbers in `stored_dtype`."""
+        """Read rows as the files have them.
+
+        Parameters
+        ----------
+        start : int
+            The first row.
+        stop : int
+            The row after the last.
+
+        Returns
+        -------
+        ndarray
+            Codes, or numbers of `stored_dtype`.
+        """
         self._check_rows(slice(start, stop))
         pieces = [file.array[max(0, start - first) : max(0, stop - first)] for first, file in self._placed()]
         filled = [piece for piece in pieces if len(piece)] or pieces[:1]

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from manyclass.data.store.blocks import damaged_outside, in_threads, opened, wrong_block
-from manyclass.data.store.errors import Damage, DamagedStore
+from manyclass.data.store.errors import Damage, StoreCorruptedError
 from manyclass.data.store.manifest import Manifest
 from manyclass.data.store.manifest_file import manifests
 from manyclass.data.store.reading import Store
@@ -17,11 +17,26 @@ _AT_ONCE = 64  # blocks between two words of progress
 
 
 def verify_store(path: str | os.PathLike[str], progress: Callable[[int, int], None] | None = None) -> list[Damage]:
-    """Read all of a store, also one that cannot be opened, and list what is not as it was written.
+    """Read all of a store, even one that cannot be opened, and list what is damaged.
 
-    With a damaged manifest nothing else can be checked. What keeps a store from being opened and is no damage is a
-    StoreError: that there is none, that a newer version wrote it, that it may not be read. progress gets (bytes read,
-    bytes in all).
+    With a damaged manifest nothing else can be checked.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+    progress : callable, default=None
+        It is called with (bytes read, bytes in all).
+
+    Returns
+    -------
+    list of Damage
+        Everything that differs from what was written.
+
+    Raises
+    ------
+    StorageError
+        If there is no store, if a newer version wrote it, or if it may not be read.
     """
     path = Path(path).expanduser()
     found: list[Damage] = []
@@ -30,7 +45,7 @@ def verify_store(path: str | os.PathLike[str], progress: Callable[[int, int], No
             found = _damaged(path, manifest, progress or (lambda done, total: None)) or _unopened(path, manifest)
             if not found:
                 break
-    except DamagedStore as error:
+    except StoreCorruptedError as error:
         return [error.damage]
     return found
 
@@ -58,7 +73,7 @@ def file_damages(path: Path, file: FileRecord) -> Iterator[Damage | int]:
                 stop = min(file.n_blocks, first + _AT_ONCE)
                 yield from filter(None, in_threads(partial(_damaged_block, descriptor, file), [*range(first, stop)]))
                 yield file.span(stop - 1)[1]
-    except DamagedStore as error:
+    except StoreCorruptedError as error:
         yield error.damage
 
 
@@ -75,9 +90,9 @@ def _damaged_block(descriptor: int, file: FileRecord, block: int) -> Damage | No
 
 
 def _unopened(path: Path, manifest: Manifest) -> list[Damage]:
-    """What goes wrong when files that were found good are opened; StoreError if they make no store."""
+    """What goes wrong when files that were found good are opened; StorageError if they make no store."""
     try:
         Store(path, manifest)
-    except DamagedStore as error:
+    except StoreCorruptedError as error:
         return [error.damage]
     return []

@@ -6,7 +6,7 @@ from typing import Any
 
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store import layout
-from manyclass.data.store.errors import DamagedStore, StoreError
+from manyclass.data.store.errors import StorageError, StoreCorruptedError
 from manyclass.data.store.folder import check_folder, check_writable, discard, next_serial, tidy
 from manyclass.data.store.journal import WORK, Journal
 from manyclass.data.store.manifest import Manifest
@@ -25,7 +25,15 @@ class Work:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """What an interrupted attempt left: so many rows that are safe, and its quantizer, if it has one."""
+    """What an interrupted write left.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that are safe.
+    quantizer : Quantizer or None
+        Its quantizer, if it has one.
+    """
 
     rows: int
     quantizer: Quantizer | None
@@ -70,10 +78,10 @@ def _look(path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool) -> 
     different = _differences(journal, wanted, committed) - ({"base"} if done else set()) if journal else set()
     goes_on = journal is not None and resume and not different
     if committed and wanted["mode"] == "write" and not overwrite and not (done and goes_on):
-        raise StoreError(f"{path} is there already; pass overwrite=True to replace it, or choose another name")
+        raise StorageError(f"{path} is there already; pass overwrite=True to replace it, or choose another name")
     if journal and resume and different and not done and (journal.marks or journal.quantizer):
         what = ", ".join(sorted(different))
-        raise StoreError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
+        raise StorageError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
     return _Found(committed, journal, goes_on, done)
 
 
@@ -83,7 +91,7 @@ def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
         return None
     try:
         return read_manifest(path)
-    except DamagedStore:
+    except StoreCorruptedError:
         if overwrite:
             return None
         raise

@@ -15,7 +15,7 @@ from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.columns import Columns, columns_of
 from manyclass.data.store.commit import commit, committed_rows
 from manyclass.data.store.disk import explained, require
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.folder import make_folder
 from manyclass.data.store.journal import Mark
 from manyclass.data.store.lock import FolderLock
@@ -31,12 +31,42 @@ _PIECE = 8 << 20  # bytes of rows that are converted or encoded at a time
 
 
 class StoreWriter:
-    """A store in the making. Rows are appended and become safe block by block; nobody sees them before `commit`.
+    """Write a store row by row, so that an interruption loses next to nothing.
 
-    `identity` says in JSON what is being written. Opened again on the same path with the same identity, after whatever
-    interruption, the writer has `rows_done` rows already and wants the next; with another identity it is refused, or,
-    with resume=False, starts over. Leaving the `with` block without a commit keeps the work.
+    Rows become safe block by block, and are visible to readers after `commit`. Opened again on the same path with the
+    same identity, after any interruption, the writer has `rows_done` rows already and expects the next. Leaving the
+    `with` block without a commit keeps the work.
 
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+    n_features : int, default=None
+        The number of columns; may be left out with a quantizer.
+    dtype : dtype, default=numpy.float32
+        The dtype of rows that are not quantized: float16, float32 or float64.
+    quantizer : Quantizer, default=None
+        A fitted quantizer that encodes the rows.
+    identity : dict, default=None
+        What is being written; anything that JSON can hold.
+    overwrite : bool, default=False
+        Replace a store that is there.
+    resume : bool, default=True
+        Go on with an unfinished write of this identity; that of another identity is refused. If False, it is dropped.
+    block_bytes : int, default=None
+        Bytes of rows that share a checksum, and become safe together.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    n_features : int
+        The number of columns.
+    quantizer : Quantizer or None
+        The quantizer.
+
+    Examples
+    --------
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/photos.store"
     >>> with StoreWriter(path, n_features=2, identity={"images": "photos"}) as writer:
@@ -82,7 +112,25 @@ class StoreWriter:
         resume: bool = True,
         block_bytes: int | None = None,
     ) -> Self:
-        """A writer of further rows to a store that is there, in its form and by its quantizer."""
+        """Open a writer that appends rows to a store, in its form and by its quantizer.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The folder of the store.
+        identity : dict, default=None
+            What is being appended; anything that JSON can hold.
+        resume : bool, default=True
+            Go on with an unfinished append of this identity; that of another identity is refused. If False, it is
+            dropped.
+        block_bytes : int, default=None
+            Bytes of rows that share a checksum, and become safe together.
+
+        Returns
+        -------
+        StoreWriter
+            The writer.
+        """
         path = Path(path).expanduser()
         manifest = read_manifest(path)
         rows = manifest.row_files[0]
@@ -100,31 +148,74 @@ class StoreWriter:
         writer._open(path, wanted, quantizer, False, resume, block_bytes)
         if writer.before is None or writer.before.quantizer != manifest.quantizer:
             writer.close()
-            raise StoreError(f"{path} was overwritten by another process just now; try again")
+            raise StorageError(f"{path} was overwritten by another process just now; try again")
         return writer
 
     @staticmethod
     def unfinished(
         path: str | os.PathLike[str], identity: dict[str, Any], *, overwrite: bool = False, resume: bool = True
     ) -> Unfinished:
-        """The rows and the quantizer, which need not be fitted again, of an unfinished write with this identity.
+        """Look for an unfinished write of this identity, whose quantizer need not be fitted again.
 
         What the writer would refuse at this path is refused already, before there is any work to lose.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The folder of the store.
+        identity : dict
+            What was being written.
+        overwrite : bool, default=False
+            Whether the writer will be allowed to replace a store that is there.
+        resume : bool, default=True
+            Whether the writer will go on with an unfinished write.
+
+        Returns
+        -------
+        Unfinished
+            The number of safe rows, and the quantizer.
         """
         return unfinished(Path(path).expanduser(), as_json(identity, "identity"), overwrite, resume)
 
     @property
     def rows_done(self) -> int:
-        """Rows written so far, those of an interrupted attempt included; of an append, the new rows."""
+        """The number of rows written so far, an int.
+
+        It counts those of an interrupted attempt, and of an append the new rows only.
+        """
         return self._partial.rows if self._partial else committed_rows(self._work).shape[0]
 
     def reserve(self, n_rows: int, more_bytes: int = 0) -> None:
-        """Refuse to go on if the disk has no room for n_rows rows in all, and so many bytes more."""
+        """Check that the disk has room.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of rows in all.
+        more_bytes : int, default=0
+            Bytes beside those of the rows.
+
+        Raises
+        ------
+        StorageError
+            If there is not enough room.
+        """
         with explained(self.path):
             require(self.path, (n_rows - self.rows_done) * self._work.journal.row_bytes + more_bytes)
 
     def append(self, rows: ArrayLike) -> None:
-        """Add rows (m, d). NaN and infinity are refused, with the number of the row."""
+        """Append rows.
+
+        Parameters
+        ----------
+        rows : array-like of shape (m, d)
+            The rows.
+
+        Raises
+        ------
+        ValueError
+            If a row holds NaN or infinity.
+        """
         X = self._two_dimensional(rows, self.n_features)
         for piece in self._pieces(X):
             source = self.as_given(piece)
@@ -132,7 +223,13 @@ class StoreWriter:
             self._put(self._stored(source), source)
 
     def append_codes(self, codes: NDArray[np.uint8]) -> None:
-        """Add rows that the quantizer has encoded already, (m, code_size)."""
+        """Append rows that the quantizer has encoded already.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8 of shape (m, code_size)
+            The codes.
+        """
         if self.quantizer is None:
             raise ValueError(f"codes need a quantizer, and {self.path} is written without one; append rows")
         X = self._two_dimensional(codes, self.quantizer.code_size)
@@ -144,7 +241,18 @@ class StoreWriter:
             self._put(stored, stored)
 
     def as_given(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows in the form whose checksum the journal keeps: as they will be stored, or as they will be encoded."""
+        """Convert rows to the form whose checksum the journal keeps.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray
+            The rows as they will be stored, or as they will be encoded.
+        """
         if self.quantizer:
             return np.ascontiguousarray(rows)
         with np.errstate(over="ignore"):  # what does not fit becomes infinite, and that is refused
@@ -159,11 +267,43 @@ class StoreWriter:
     def commit(
         self, y: Any = None, names: Any = None, classes: Any = None, split: Any = None, provenance: Any = None
     ) -> Store:
-        """Make the rows, with what goes with them, the store. It happens at one instant, or not at all."""
+        """Make the rows, with what goes with them, the store: at one instant, or not at all.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,), default=None
+            Labels: integers, with or without `classes`, or strings.
+        names : sequence of str, default=None
+            The names of the rows.
+        classes : sequence of str, default=None
+            The words for which integer labels stand.
+        split : sequence of str, default=None
+            The part to which each row belongs, such as "train".
+        provenance : dict, default=None
+            Where the rows come from; anything that JSON can hold.
+
+        Returns
+        -------
+        Store
+            The store.
+        """
         return self.commit_columns(columns_of(self.rows_done, y, names, classes, split, self.before), provenance)
 
     def commit_columns(self, columns: Columns, provenance: dict[str, Any] | None = None) -> Store:
-        """`commit` with columns that are arrays already."""
+        """Commit with labels, names and splits that are arrays already.
+
+        Parameters
+        ----------
+        columns : Columns
+            The arrays.
+        provenance : dict, default=None
+            Where the rows come from; anything that JSON can hold.
+
+        Returns
+        -------
+        Store
+            The store.
+        """
         self._check_open()
         provenance = as_json(provenance or {}, "provenance")
         self.flush()
@@ -173,7 +313,7 @@ class StoreWriter:
         return store
 
     def close(self) -> None:
-        """Let others write. Rows that are not committed are kept for the next attempt."""
+        """Release the folder; rows that are not committed are kept for the next attempt."""
         if self._partial:
             self._partial.close()
         self._lock.release()
@@ -188,7 +328,7 @@ class StoreWriter:
         try:
             if not self._closed:
                 self.flush()
-        except StoreError:
+        except StorageError:
             # What went wrong first is the news; rows that cannot be made safe now are simply not among the kept.
             if error is None:
                 raise
@@ -197,11 +337,17 @@ class StoreWriter:
 
     @property
     def before(self) -> Manifest | None:
-        """The store to which the rows are added, if they are."""
+        """The manifest of the store to which rows are appended, or None."""
         return self._work.committed if self._work.journal.header["mode"] == "append" else None
 
     def kept(self) -> list[Mark]:
-        """What is safe of an interrupted attempt, block by block."""
+        """List what is safe of an interrupted attempt, block by block.
+
+        Returns
+        -------
+        list of Mark
+            The marks in the journal.
+        """
         return self._work.journal.blocks()
 
     def _open(
@@ -235,7 +381,7 @@ class StoreWriter:
 
     def _put(self, stored: NDArray[Any], source: NDArray[Any]) -> None:
         if self._partial is None:
-            raise StoreError(f"{self.path} has all rows of this write already; commit it")
+            raise StorageError(f"{self.path} has all rows of this write already; commit it")
         with self._explained():
             self._partial.put(stored, source)
 
@@ -246,13 +392,13 @@ class StoreWriter:
         try:
             with explained(self.path):
                 yield
-        except StoreError:
+        except StorageError:
             self.close()
             raise
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError(f"the writer of {self.path} is closed; open another, which goes on after the last mark")
+            raise StorageError(f"the writer of {self.path} is closed; open another, which goes on after the last mark")
 
     def _two_dimensional(self, rows: ArrayLike, width: int) -> NDArray[Any]:
         self._check_open()

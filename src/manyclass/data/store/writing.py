@@ -7,7 +7,7 @@ from typing import Any
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store.columns import Columns, columns_of
-from manyclass.data.store.errors import StoreError
+from manyclass.data.store.errors import StorageError
 from manyclass.data.store.quantizer_files import same_quantizer
 from manyclass.data.store.raw import raw_bytes
 from manyclass.data.store.reading import Store
@@ -32,11 +32,47 @@ def write_store(
 ) -> Store:
     """Write a store, whole or not at all, and open it.
 
-    X is whatever `as_matrix` takes; float16, float32, float64 and codes are kept as they are, and with a quantizer rows
-    are encoded. y is integers, with or without classes, the words that they stand for; or strings, and then classes are
-    those words, sorted, unless given. An interrupted write goes on when it is called again with the same `identity` (by
-    default, the shape) and the same rows; what other rows began is refused, or dropped with resume=False.
+    An interrupted write goes on when it is called again with the same `identity` and the same rows.
 
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+    X : matrix-like of shape (n, d)
+        Anything that `as_matrix` takes; float16, float32, float64 and codes are stored as they are.
+    y : array-like of shape (n,), default=None
+        Labels: integers, with or without `classes`, or strings.
+    names : sequence of str, default=None
+        The names of the rows.
+    classes : sequence of str, default=None
+        The words for which integer labels stand. If labels are strings, it is their sorted list by default.
+    split : sequence of str, default=None
+        The part to which each row belongs, such as "train".
+    quantizer : Quantizer, default=None
+        A fitted quantizer that encodes the rows.
+    overwrite : bool, default=False
+        Replace a store that is there.
+    resume : bool, default=True
+        Go on with an interrupted write; an unfinished write of other rows is refused. If False, it is dropped.
+    provenance : dict, default=None
+        Where the rows come from; anything that JSON can hold.
+    progress : callable, default=None
+        It is called with (rows done, rows in all).
+    identity : dict, default=None
+        What is being written, by which an interrupted write is recognized; the shape by default.
+
+    Returns
+    -------
+    Store
+        The store.
+
+    Raises
+    ------
+    StorageError
+        If the folder cannot be written, or holds something else.
+
+    Examples
+    --------
     >>> import tempfile
     >>> store = write_store(tempfile.mkdtemp() + "/pets.store", [[1.0, 2.0], [3.0, 4.0]], y=["dog", "cat"])
     >>> store.shape, store.y.tolist(), store.classes
@@ -68,11 +104,32 @@ def append_store(
     progress: Progress | None = None,
     resume: bool = True,
 ) -> Store:
-    """Add rows to a store, all or none, and open it.
+    """Append rows to a store, all or none, and open it.
 
-    The rows take the store's form: its dtype, or its quantizer encodes them. They need what its rows have, of labels,
-    names and parts. Labels that are words may be new ones: they become classes after those that are there. An
-    interrupted append goes on when it is called again.
+    Rows take the form of the store: its dtype, or its quantizer encodes them. They need labels, names and splits if its
+    rows have them. An interrupted append goes on when it is called again.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+    X : matrix-like of shape (n, d)
+        Anything that `as_matrix` takes.
+    y : array-like of shape (n,), default=None
+        Labels. Words that are not among the classes of the store become classes after those that are there.
+    names : sequence of str, default=None
+        The names of the rows.
+    split : sequence of str, default=None
+        The part to which each row belongs, such as "train".
+    progress : callable, default=None
+        It is called with (rows done, rows in all).
+    resume : bool, default=True
+        Go on with an interrupted append; one of other rows is refused. If False, it is dropped.
+
+    Returns
+    -------
+    Store
+        The store with the new rows.
     """
     from manyclass.data.opening import as_matrix
 
@@ -120,7 +177,7 @@ def _check_kept(writer: StoreWriter, source: Source) -> None:
         for piece in source.pieces(start, mark.rows):
             crc32 = zlib.crc32(raw_bytes(writer.as_given(piece)), crc32)
         if crc32 != mark.source:
-            raise StoreError(
+            raise StorageError(
                 f"{writer.path} was begun with other rows ({start} to {mark.rows} differ); pass resume=False to drop it"
             )
         start = mark.rows
