@@ -60,11 +60,13 @@ def _bare(kind: type[G], folder: Path, content: Content) -> G:
         for role in ("encoder", "second")
     }
     about: dict[str, Any] = {"features": _unread(folder, content), "provenance": content.get("provenance")}
-    gallery = kind(models["encoder"], second=models["second"], **content["settings"], **about)
-    if gallery.encoder is None and len(content["widths"]) > (gallery.second is not None):
+    # "shortlist", "second" and "pool" are names of the file format; `Gallery` has others.
+    settings = {{"shortlist": "n_candidates"}.get(key, key): value for key, value in content["settings"].items()}
+    gallery = kind(models["encoder"], reranker=models["second"], **settings, **about)
+    if gallery.encoder is None and len(content["widths"]) > (gallery.reranker is not None):
         space = UnitVectors(content["widths"][0])
         if content["models"]["pool"] is not None:
-            space.pool_ = read_part(folder, content["models"]["pool"])[1]["pool"]
+            space.background_ = read_part(folder, content["models"]["pool"])[1]["pool"]
         gallery._stages.insert(0, Stage(space))
     return gallery
 

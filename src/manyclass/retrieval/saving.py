@@ -104,7 +104,8 @@ def _commit(gallery: "Gallery", folder: Path, known: Saved | None) -> Saved:
     catalog, stages = gallery._catalog, gallery._stages
     serial = _next_serial(folder, known)
     plan = _Plan.of(catalog, gallery._forgotten, known)
-    settings = {"shortlist": gallery.shortlist, "false_match": gallery.false_match, "index": gallery.index}
+    # The file format has names of its own, so that galleries written before `Gallery` renamed its own still open.
+    settings = {"shortlist": gallery.n_candidates, "false_match": gallery.false_match, "index": gallery.index}
     said = {"settings": settings, "provenance": as_json(gallery.provenance, "provenance")}
     if known is not None and plan.is_empty(known) and said == {key: known.content.get(key, {}) for key in said}:
         return known
@@ -176,17 +177,17 @@ def _segments(folder: Path, serial: int, catalog: Catalog, stages: list[Stage], 
 
 
 def _models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
-    """The encoders, and the pool where there is none, as parts of their own; they never change."""
+    """The encoders, and the background set where there is none, as parts of their own; they never change."""
     models: dict[str, Any] = {"encoder": None, "second": None, "features": None, "pool": None}
-    for role in ("encoder", "second", "features"):
-        model = getattr(gallery, role)
+    roles = {"encoder": gallery.encoder, "second": gallery.reranker, "features": gallery.features}
+    for role, model in roles.items():
         if model is not None:
             name = f"{role}-{serial}.safetensors"
             model.save(folder / name)
             models[role] = record(folder, name)
-    if gallery.encoder is None and gallery._stages and len(gallery._stages[0].space.pool_):
-        pool = {"pool": gallery._stages[0].space.pool_}
-        models["pool"] = write_part(folder, f"pool-{serial}.safetensors", {}, pool)
+    if gallery.encoder is None and gallery._stages and len(gallery._stages[0].space.background_):
+        background = {"pool": gallery._stages[0].space.background_}
+        models["pool"] = write_part(folder, f"pool-{serial}.safetensors", {}, background)
     return models
 
 
