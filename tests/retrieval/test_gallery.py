@@ -191,13 +191,13 @@ MISTAKES = {
     "an id twice": (lambda g: g.add(X[:2], ids=["a", "a"]), "ids must be distinct; got 'a' twice"),
     "an id again": (lambda g: g.add(X[:1], ids=["im3"]), "ids must be new; 'im3' is in the gallery already"),
     "another kind of id": (lambda g: g.add(X[:1], ids=[3]), "ids must all be strings in this gallery; got 3"),
-    "an id that is no id": (lambda g: g.add(X[:1], ids=[3.5]), "integers of 64 bits or strings; got 3.5 at row 0"),
+    "an id that is no id": (lambda g: g.add(X[:1], ids=[3.5]), "64-bit integers or strings; got 3.5 at row 0"),
     "bytes as ids": (lambda g: g.add(X[:2], ids=b"ab"), "ids must be integers or strings, one per image; got b'ab'"),
     "an id that NumPy would cut": (lambda g: g.add(X[:1], ids=["a\0"]), "ids must be text that does not end in NUL"),
     "an id that no file can hold": (lambda g: g.add(X[:1], ids=["\ud800"]), "has no lone surrogates; got .* at row 0"),
     "neighbors of what is not there": (lambda g: g.search_ids("no"), "ids must be in the gallery; 'no' is not"),
     "too few ids": (lambda g: g.add(X[:2], ids=["a"]), r"ids must have one entry per row of X \(2\); got 1"),
-    "no ids": (lambda g: g.add(X[:2]), "ids must be given, as those in this gallery are strings"),
+    "no ids": (lambda g: g.add(X[:2]), "ids must be given, because those in this gallery are strings"),
     "removal of what is not there": (lambda g: g.remove(["im1", "no"]), "ids must be in the gallery; 'no' is not"),
     "removal twice": (lambda g: g.remove(["im1", "im1"]), "ids must be distinct; got 'im1' twice"),
     "update of what is not there": (lambda g: g.update("no", X[0]), "ids must be in the gallery; 'no' is not"),
@@ -215,7 +215,7 @@ MISTAKES = {
     ),
     "metadata beyond JSON": (
         lambda g: g.add(X[:1], ids=["a"], metadata=[{"y": float("nan")}]),
-        "metadata must be what JSON can hold; 'y' is not",
+        "metadata must be representable in JSON; 'y' is not",
     ),
     "examples without a machine": (lambda g: g.search_examples(X[:2]), "search_examples needs a gallery"),
 }  # fmt: skip
@@ -371,7 +371,7 @@ def test_an_index_with_too_few_images_to_be_trained_says_so_and_works_with_more(
     pytest.importorskip("faiss")
     g = mc.Gallery(index="IVF16,Flat")
     g.add(X[:5])
-    with pytest.raises(ValueError, match="index 'IVF16,Flat' must have more images to be trained on than the 5"):
+    with pytest.raises(ValueError, match="index 'IVF16,Flat' needs more images to train on than the 5"):
         g.search(X[:1])
     g.add(np.random.default_rng(9).standard_normal((700, 5)))
     assert g.search(X[:1], k=1).ids.tolist() == [[0]]

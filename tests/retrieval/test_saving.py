@@ -216,7 +216,7 @@ def test_two_that_write_one_folder_do_not_undo_each_other(tmp_path, saved):
     one.add(X[:1], ids=["one"])
     one.save()
     two.add(X[:1], ids=["two"])
-    with pytest.raises(mc.StoreError, match="was changed by another since it was opened"):
+    with pytest.raises(mc.StoreError, match="was changed since it was opened"):
         two.save()
 
 

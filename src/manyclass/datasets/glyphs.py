@@ -110,7 +110,7 @@ def glyphs(
 def _letters(n_classes: int) -> list[Letter]:
     letters = alphabet(n_classes)
     if len(letters) < n_classes:
-        raise ValueError(f"n_classes must be at most {len(letters)}, as many as the fonts here draw; got {n_classes}")
+        raise ValueError(f"n_classes must be at most {len(letters)}, all that the fonts here draw; got {n_classes}")
     return letters
 
 

@@ -118,10 +118,10 @@ def _ranks(order: ArrayLike, positives: ArrayLike, junk: ArrayLike) -> Ranks:
         raise ValueError(f"positives and junk must be different images; got {both[0].item()!r} in both")
     distinct, counts = np.unique(ranked, return_counts=True)
     if (counts > 1).any():
-        raise ValueError(f"order must hold every image once; got {distinct[counts > 1][0].item()!r} again")
+        raise ValueError(f"order must hold every image once; got {distinct[counts > 1][0].item()!r} twice")
     right = np.unique(right)
     if missing := len(right) - np.count_nonzero(np.isin(right, distinct)):
-        raise ValueError(f"order must rank all {len(right)} positives, not a part of the images; it lacks {missing}")
+        raise ValueError(f"order must hold all {len(right)} positives, as a whole ranking does; it lacks {missing}")
     return np.flatnonzero(np.isin(ranked[~np.isin(ranked, ignored)], right))
 
 

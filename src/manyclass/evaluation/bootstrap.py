@@ -93,7 +93,9 @@ def _differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArr
         raise ValueError(f"a and b must be vectors of the same length; got shapes {first.shape} and {second.shape}")
     left_out = np.isnan(first)
     if (wrong := left_out != np.isnan(second)).any():
-        raise ValueError(f"a and b must be NaN for the same queries; query {int(wrong.argmax())} is so for one of them")
+        raise ValueError(
+            f"a and b must be NaN for the same queries; query {int(wrong.argmax())} is NaN for one of them"
+        )
     if left_out.all() or np.isinf(first).any() or np.isinf(second).any():
         raise ValueError(f"a and b must hold finite numbers for at least one query; got {a!r} and {b!r}")
     differences: NDArray[np.float64] = (first - second)[~left_out]

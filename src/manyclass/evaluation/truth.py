@@ -169,9 +169,7 @@ class Truth:
     def _places(self, rows: Iterable[int], place: Mapping[str, int], query: str) -> Rows:
         names = [stem(self.names[row]) for row in rows]
         if missing := [name for name in names if name not in place]:
-            raise ValueError(
-                f"names must hold every image that counts; {missing[0]!r} is not there, for query {query!r}"
-            )
+            raise ValueError(f"names must hold every image that counts; {missing[0]!r} is missing, for query {query!r}")
         return np.array([place[name] for name in names], np.intp)
 
 

@@ -231,7 +231,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sha256 = _digest([path, *data_files(path), path.with_suffix(".json")])
         if getattr(self, "sha256_", sha256) != sha256:
             raise ValueError(
-                f"{path} must be the network that this encoder was saved with; it, or a file beside it, is another"
+                f"{path} must be the network that this encoder was saved with; it or a file beside it has changed"
             )
         self.sha256_ = sha256
 

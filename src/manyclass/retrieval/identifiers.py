@@ -53,7 +53,7 @@ def _as_id(value: Any, row: int) -> Id:
         return _as_text(str(value), row)
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return int(value)
-    raise ValueError(f"ids must be integers of 64 bits or strings; got {value!r} at row {row}")
+    raise ValueError(f"ids must be 64-bit integers or strings; got {value!r} at row {row}")
 
 
 def _as_text(value: str, row: int) -> str:

@@ -87,7 +87,7 @@ def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None
         for stage, rows in zip(gallery._stages, codes, strict=True):
             stage.rows.attach(rows)
     if len(catalog) != content["images"]:
-        raise ValueError(f"it tells of {content['images']} images, and there are {len(catalog)}")
+        raise ValueError(f"it records {content['images']} images, but there are {len(catalog)}")
     catalog.next_number = max(catalog.next_number, int(content["next"]))
 
 
@@ -95,4 +95,4 @@ def _check(catalog: Catalog, ids: list[Id], numbers: list[int]) -> None:
     """Refuse what no gallery of ours would have saved."""
     catalog.check_new(ids, len(ids))
     if any(a >= b for a, b in pairwise([catalog.next_number - 1, *numbers])):
-        raise ValueError("numbers of images must ascend")
+        raise ValueError("image numbers must be ascending")

@@ -58,7 +58,7 @@ class Saved:
 def save(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: bool) -> None:
     """Write what has changed to the gallery's folder, or all of it to another one."""
     if path is None and gallery._saved is None:
-        raise ValueError("path must be given, as the gallery was neither saved nor opened before")
+        raise ValueError("path must be given, because the gallery was neither saved nor opened before")
     folder = gallery._saved.path if path is None else Path(path).expanduser().absolute()
     with explained(folder):
         _make_folder(folder)
@@ -89,14 +89,14 @@ def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> Saved | None:
         return None
     if overwrite:
         if not is_gallery(folder):
-            raise StoreError(f"{folder} holds something else than a gallery; choose another name")
+            raise StoreError(f"{folder} holds something other than a gallery; choose another name")
         return None
     content, data = read_manifest(folder)
     saved: Saved | None = gallery._saved
     if saved is not None and saved.path == folder and saved.data == data:
         return saved
     if saved is not None and saved.path == folder:
-        raise StoreError(f"{folder} was changed by another since it was opened; open it again or pass overwrite=True")
+        raise StoreError(f"{folder} was changed since it was opened; open it again or pass overwrite=True")
     raise StoreError(f"{folder} holds another gallery of {content.get('images')} images; pass overwrite=True")
 
 
