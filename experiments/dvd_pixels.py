@@ -22,8 +22,8 @@ ENCODERS: dict[str, Any] = {
 }
 METHODS = {
     "as they are": lambda: Method(None),
-    "whitened PCA": lambda: Method(mc.WhitenedPCA(pool=1), {"n_components": [64, 128, 256]}),
-    "SLEM": lambda: Method(mc.SquareLossExemplar(pool=1)),
+    "whitened PCA": lambda: Method(mc.WhitenedPCA(n_background=1), {"n_components": [64, 128, 256]}),
+    "SLEM": lambda: Method(mc.SquareLossExemplar(n_background=1)),
 }
 
 

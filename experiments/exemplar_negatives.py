@@ -45,8 +45,8 @@ def run(folder: Path | None) -> Results:
 
 
 def _methods() -> dict[str, Method]:
-    kernel = mc.KernelSquareLossExemplar(kernel="rbf", pool=1, random_state=0)
-    return {"SLEM": Method(mc.SquareLossExemplar(pool=1)), "Gaussian SLEM": Method(kernel)}
+    kernel = mc.KernelSquareLossExemplar(kernel="rbf", n_background=1, random_state=0)
+    return {"SLEM": Method(mc.SquareLossExemplar(n_background=1)), "Gaussian SLEM": Method(kernel)}
 
 
 def _by_count(search: Search, machine: Any, counts: list[int]) -> tuple[list[float], list[float]]:

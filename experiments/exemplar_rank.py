@@ -26,7 +26,7 @@ def run(folder: Path | None) -> Results:
     drawn, charts = panels([data for data, _ in chosen], "rank", "mAP, %")
     for chart, where in zip(charts, chosen, strict=True):
         search = with_negatives(sources[where](), NEGATIVES)
-        full = found(search, Method(mc.KernelSquareLossExemplar(kernel="rbf", pool=1, random_state=0)))
+        full = found(search, Method(mc.KernelSquareLossExemplar(kernel="rbf", n_background=1, random_state=0)))
         _, second = search.halves()
         rows = []
         for position, (name, factorization) in enumerate(WAYS.items()):

@@ -24,17 +24,17 @@ ESVM = {"regularization": [1e-4, 1e-3, 1e-2]}
 
 
 def _kernel(kernel: str) -> Any:
-    return mc.KernelSquareLossExemplar(kernel=kernel, pool=1, random_state=0)
+    return mc.KernelSquareLossExemplar(kernel=kernel, n_background=1, random_state=0)
 
 
 METHODS: dict[str, Callable[[int], Method]] = {
     "features": lambda d: Method(None),
     "whitened PCA": lambda d: Method(
-        mc.WhitenedPCA(pool=1), {"n_components": [p for p in (32, 64, 128, 256) if 2 * p <= d]}
+        mc.WhitenedPCA(n_background=1), {"n_components": [p for p in (32, 64, 128, 256) if 2 * p <= d]}
     ),
-    "LDA": lambda d: Method(mc.ExemplarLDA(pool=1), {}),
-    "ESVM": lambda d: Method(mc.ExemplarSVM(n_steps=20_000, pool=1, random_state=0), ESVM),
-    "SLEM": lambda d: Method(mc.SquareLossExemplar(pool=1)),
+    "LDA": lambda d: Method(mc.ExemplarLDA(n_background=1), {}),
+    "ESVM": lambda d: Method(mc.ExemplarSVM(n_steps=20_000, n_background=1, random_state=0), ESVM),
+    "SLEM": lambda d: Method(mc.SquareLossExemplar(n_background=1)),
     "Gaussian SLEM": lambda d: Method(_kernel("rbf")),
     "polynomial SLEM": lambda d: Method(_kernel("poly")),
 }

@@ -7,8 +7,9 @@ labels are numbers); its content is
      "parameters": {name: value}, "fitted": {name: value}}
 
 with values as `_plain_values` has them; a class whose parameters are objects has `plain_parameters` and
-`parameters_of` to describe them, and one whose arrays are not a linear classifier's has `fitted_shapes`. Not kept are
-what belongs to a run rather than to a model (callbacks, the path of the checkpoint, generators of random numbers) and
+`parameters_of` to describe them, one whose arrays are not a linear classifier's has `fitted_shapes`, and one whose
+parameters or attributes were renamed has `former_names`, {old: new}, for files of earlier versions. Not kept are what
+belongs to a run rather than to a model (callbacks, the path of the checkpoint, generators of random numbers) and
 what `partial_fit` has under way: it goes on from the weights.
 """
 
@@ -102,10 +103,13 @@ def load(path: str | os.PathLike[str]) -> Any:
         name = content["estimator"]
         if name not in _HOMES:
             raise ValueError(f"its estimator must be one of {', '.join(_HOMES)}; got {name!r}")
+        kind = _estimator(name)
+        # Files keep the names that parameters and attributes had when they were written.
+        now = getattr(kind, "former_names", {})
         parameters, fitted = (
-            {key: decode(v, arrays) for key, v in content[k].items()} for k in ("parameters", "fitted")
+            {now.get(key, key): decode(v, arrays) for key, v in content[k].items()} for k in ("parameters", "fitted")
         )
-        return _restored(_model_with(_estimator(name), _current(name, parameters)), fitted)
+        return _restored(_model_with(kind, _current(name, parameters)), fitted)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 

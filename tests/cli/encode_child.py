@@ -12,7 +12,7 @@ from manyclass.cli import app, gallery_changes, gallery_plan  # noqa: F401 - so 
 from manyclass.cli.main import main
 from manyclass.datasets import read_features  # noqa: F401
 
-mc.SquareLossExemplar(pool=1, random_state=0).fit([[1.0], [2.0]])
+mc.SquareLossExemplar(n_background=1, random_state=0).fit([[1.0], [2.0]])
 
 
 def killing(call, when):

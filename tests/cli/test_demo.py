@@ -247,7 +247,7 @@ def test_too_many_classes_are_one_sentence(small, monkeypatch, tmp_path):
     monkeypatch.setattr(glyph_alphabet, "_candidates", lambda: list("abc"))
     outcome = small("--quiet")
     assert outcome.code == 1
-    assert outcome.err == "manyclass: n_classes must be at most 3, as many as the fonts here draw; got 28\n"
+    assert outcome.err == "manyclass: n_classes must be at most 3, all that the fonts here draw; got 28\n"
 
 
 def test_short_names_are_distinct():

@@ -39,7 +39,10 @@ def test_a_folder_becomes_a_store_with_labels_and_names(run, photos, tmp_path, k
     result = json.loads(outcome.out)
     assert (result["images"], result["rows"], result["dimensions"], result["classes"]) == (17, 16, d, 2)
     assert result["skipped"] == [
-        {"name": "class 1/notes.txt", "reason": "is not a picture in a known format (JPEG, PNG, WEBP, GIF, BMP, TIFF)"}
+        {
+            "name": "class 1/notes.txt",
+            "reason": "is not an image in a supported format (JPEG, PNG, WEBP, GIF, BMP, TIFF)",
+        }
     ]
     store = mc.open_store(tmp_path / "a.store")
     assert store.classes == ["class 0", "class 1"]

@@ -68,7 +68,7 @@ def test_labels_beside_the_embeddings_go_first(folder):
 
 
 WAY_OUT = r"; labels=False \(--labels none\) leaves labels out$"
-LIKE = r"/metadata must have a file like metadata_0\.parquet for img_emb_2\.npy; got none of its number"
+LIKE = r"/metadata must have a file like metadata_0\.parquet for img_emb_2\.npy; got none with its number"
 
 
 def test_an_empty_folder_of_metadata_says_nothing(folder):

@@ -126,7 +126,7 @@ def test_a_shard_of_labels_of_another_length_is_named(shards):
 
 def test_labels_of_a_shard_of_another_number_are_refused(shards):
     (shards / "labels_10.npy").rename(shards / "labels_9.npy")
-    message = rf"^{shards} must have a file like labels_0\.npy for features_10\.npy; got none of its number" + WAY_OUT
+    message = rf"^{shards} must have a file like labels_0\.npy for features_10\.npy; got none with its number" + WAY_OUT
     with pytest.raises(ValueError, match=message):
         read_features(shards)
 

@@ -139,7 +139,7 @@ def test_wrong_arguments_are_refused_in_one_sentence(settings, sentence):
 
 def test_more_classes_than_characters_are_refused(monkeypatch):
     monkeypatch.setattr(glyph_alphabet, "_candidates", lambda: list("abcda"))
-    with pytest.raises(ValueError, match="n_classes must be at most 4, as many as the fonts here draw; got 5"):
+    with pytest.raises(ValueError, match="n_classes must be at most 4, all that the fonts here draw; got 5"):
         glyphs(5, cache=False)
 
 

@@ -37,11 +37,11 @@ def test_files_of_one_number_are_partners(features, others, expected):
     ],
 )
 def test_a_file_without_a_partner_is_named(features, others, lonely):
-    message = f"^folder must have a file like {others[0]} for {lonely}; got none of its number$"
+    message = f"^folder must have a file like {others[0]} for {lonely}; got none with its number$"
     with pytest.raises(ValueError, match=message):
         partners(paths(*features), paths(*others))
 
 
 def test_two_files_of_one_number_are_refused():
-    with pytest.raises(ValueError, match=r"^folder must have one file of a number; got labels_0 and y_0$"):
+    with pytest.raises(ValueError, match=r"^folder must have one file per number; got labels_0 and y_0$"):
         partners(paths("emb_0"), paths("labels_0", "y_0"))

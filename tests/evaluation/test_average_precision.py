@@ -97,12 +97,12 @@ def test_precision_at_k_looks_no_further_than_the_last_positive(k, expected):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (([1, 2], [2, 3, 4]), "order must rank all 3 positives, not a part of the images; it lacks 2"),
-        (([1, 2], [3, 3]), "order must rank all 1 positives, not a part of the images; it lacks 1"),
-        (([1, 2, 1], [2]), "order must hold every image once; got 1 again"),
+        (([1, 2], [2, 3, 4]), "order must hold all 3 positives, as a whole ranking does; it lacks 2"),
+        (([1, 2], [3, 3]), "order must hold all 1 positives, as a whole ranking does; it lacks 1"),
+        (([1, 2, 1], [2]), "order must hold every image once; got 1 twice"),
         (([1, 2], [2], [2]), "positives and junk must be different images; got 2 in both"),
         (([[1, 2]], [2]), "order must be a vector"),
-        ((["a", "b"], [1]), "positives must be labels such as order holds"),
+        ((["a", "b"], [1]), "positives must hold labels of the same kind as order"),
         (([1.0, np.nan], [1.0]), "order must hold finite numbers; row 1"),
         (([1, 2], [1], (), "circle"), "area must be 'trapezoid' or 'rectangle'; got 'circle'"),
     ],

@@ -83,7 +83,7 @@ def test_queries_without_positives_are_left_out():
     [
         (([1, 2], [1, 2, 3]), r"same length; got shapes \(2,\) and \(3,\)"),
         (([[1, 2]], [[1, 2]]), r"a and b must be vectors"),
-        (([1, np.nan], [1, 2]), "NaN for the same queries; query 1 is so for one of them"),
+        (([1, np.nan], [1, 2]), "NaN for the same queries; query 1 is NaN for one of them"),
         (([np.nan], [np.nan]), "finite numbers for at least one query"),
         (([np.inf, 1], [np.inf, 1]), "finite numbers for at least one query"),
         (([], []), "finite numbers for at least one query"),

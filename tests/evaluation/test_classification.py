@@ -198,7 +198,7 @@ def test_a_score_that_is_nan_is_refused_with_its_row(monkeypatch, row):
     ("y", "predicted", "sentence"),
     [
         ([0, 1], [0], r"predicted must have one entry per row of y \(2\); got 1"),
-        ([0, 1], ["0", "1"], "predicted must be labels such as y holds, of int64; got dtype <U1"),
+        ([0, 1], ["0", "1"], "predicted must hold labels of the same kind as y, int64; got dtype <U1"),
         ([[0, 1]], [[0, 1]], r"y must be a vector with at least one label; got shape \(1, 2\)"),
         ([0, None], [0, 0], "y must hold numbers or strings; got dtype object"),
         ([0.0, np.nan], [0.0, 1.0], "y must hold finite numbers; row 1 has NaN or infinity"),

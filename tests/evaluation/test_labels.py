@@ -34,7 +34,7 @@ def test_a_label_before_after_or_between_all_classes_is_refused(label):
 
 
 def test_labels_of_another_kind_than_the_classes_are_refused():
-    with pytest.raises(ValueError, match=r"^classes must be labels such as y holds, of <U1; got dtype int64$"):
+    with pytest.raises(ValueError, match=r"^classes must hold labels of the same kind as y, <U1; got dtype int64$"):
         positions(["a"], [1, 2], 2)
 
 

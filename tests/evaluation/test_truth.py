@@ -63,7 +63,7 @@ def test_junk_may_be_missing_in_another_database():
 
 @pytest.mark.parametrize("missing", ["a", "b", "c"])
 def test_positives_and_queries_may_not_be_missing(missing):
-    with pytest.raises(ValueError, match=f"names must hold every image that counts; '{missing}' is not there"):
+    with pytest.raises(ValueError, match=f"names must hold every image that counts; '{missing}' is missing"):
         TRUTH.reordered([name for name in "abcd" if name != missing])
 
 
@@ -78,8 +78,11 @@ def test_positives_and_queries_may_not_be_missing(missing):
         (lambda: Truth(("a",), (Query("q", rows(1)),)), r"rows of the database, in \[0, 1\); query 'q' has 1"),
         (lambda: Truth(("a",), (Query("q", rows(), row=4),)), r"rows of the database, in \[0, 1\); query 'q' has 4"),
         (lambda: Truth.from_labels([1], [1, 2], rows=[0, 1]), r"rows must have one entry per query \(1\); got 2"),
-        (lambda: Truth.from_labels(["1"], [1, 2]), "queries must be labels such as database holds"),
-        (lambda: TRUTH.reordered(["a", "x/a.jpg"]), "names must be different without folders and endings; got 'a'"),
+        (lambda: Truth.from_labels(["1"], [1, 2]), "queries must hold labels of the same kind as database"),
+        (
+            lambda: TRUTH.reordered(["a", "x/a.jpg"]),
+            "names must be distinct without folders and file extensions; got 'a'",
+        ),
     ],
 )
 def test_what_cannot_be_right_is_refused(make, sentence):

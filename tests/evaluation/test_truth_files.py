@@ -130,7 +130,7 @@ def test_names_give_another_order(tmp_path):
         ("100000.jpg\nfoto.jpg\n", "must list images by number, such as 100000.jpg; got 'foto.jpg' in line 2"),
         ("100001.jpg\n", "must have a query, whose number ends in 00, for every group; group 1000 has none"),
         ("\n", "must have a query, .*; it is empty"),
-        ("100000.jpg\n100000.png", "names must be different without folders and endings; got '100000' twice"),
+        ("100000.jpg\n100000.png", "names must be distinct without folders and file extensions; got '100000' twice"),
         ("\udcff\udcfe", "must list images by number"),
     ],
 )
@@ -184,8 +184,8 @@ def test_damaged_mat_files_are_refused_in_a_sentence(tmp_path, data):
     [
         ({}, ["a"], "must hold ground truth such as all_souls_1_query.txt; none is there"),
         (OXFORD, None, "names must list the database's images, .*; got None"),
-        (OXFORD, ["a", "b", "c"], "names must hold every image that counts; 'd' of hall_1_query.txt is not there"),
-        (OXFORD, ["a", "b", "d"], "names must hold every image that counts; 'c' of hall_2_query.txt is not there"),
+        (OXFORD, ["a", "b", "c"], "names must hold every image that counts; 'd' of hall_1_query.txt is missing"),
+        (OXFORD, ["a", "b", "d"], "names must hold every image that counts; 'c' of hall_2_query.txt is missing"),
         ({"x_1": ("a 1 2 3", ["a"], [], [])}, ["a"], "must hold a name and four numbers"),
         ({"x_1": ("", ["a"], [], [])}, ["a"], "must hold a name and four numbers"),
         ({"x_1": ("a 1 2 3 4", ["a"])}, ["a"], "must have x_1_ok.txt beside it; it is not there"),
@@ -210,7 +210,7 @@ def test_a_short_pickle_cannot_ask_for_much_memory(tmp_path):
     record = {"imlist": [name] * 50_000, "qimlist": [], "gnd": []}
     (tmp_path / "bomb.pkl").write_bytes(pickle.dumps(record))
     assert (tmp_path / "bomb.pkl").stat().st_size < 300_000
-    with pytest.raises(ValueError, match="imlist must list names of at most 4096 letters; got one of 100001"):
+    with pytest.raises(ValueError, match="imlist must list names of at most 4096 characters; got one of 100001"):
         read_truth(tmp_path / "bomb.pkl")
 
 

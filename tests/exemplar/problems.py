@@ -10,8 +10,8 @@ LINEAR = {
     "whitening": lambda: mc.WhitenedPCA(random_state=0),
 }
 TRAINED = {
-    "sgd": lambda: mc.ExemplarSVM(0.1, n_steps=300, pool=8, random_state=0),
-    "exact": lambda: mc.ExemplarSVM(10.0, solver="exact", pool=8, random_state=0),
+    "sgd": lambda: mc.ExemplarSVM(0.1, n_steps=300, n_background=8, random_state=0),
+    "exact": lambda: mc.ExemplarSVM(10.0, solver="exact", n_background=8, random_state=0),
 }
 ENCODERS = {**LINEAR, **TRAINED}
 DISCRIMINATIVE = {name: make for name, make in ENCODERS.items() if name != "whitening"}

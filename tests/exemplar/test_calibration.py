@@ -47,7 +47,7 @@ def test_the_best_of_the_grid_is_chosen_and_fitted():
         assert row["mAP"] == pytest.approx(plain_map(fitted, Q, y), abs=1e-9)
     direct = mc.SquareLossExemplar(1e-2, random_state=0).fit(X)
     assert best.transform(Q).tobytes() == direct.transform(Q).tobytes()
-    assert len(best.pool_) == 400
+    assert len(best.background_) == 400
 
 
 def test_labels_of_one_row_are_distractors_only():
@@ -109,8 +109,8 @@ def test_the_encoder_that_was_given_stays_as_it_is():
         ({"y": np.zeros(59)}, r"y must have one entry per row of X \(60\); got 59"),
         ({"y": np.zeros((60, 1))}, r"y must be a vector with at least one label; got shape \(60, 1\)"),
         ({"y": np.full(60, np.nan)}, "y must hold finite numbers; row 0 has NaN or infinity"),
-        ({"y": np.arange(60)}, "y must have a label of two rows at least; got no two equal labels"),
-        ({"grid": {"regularization": []}}, "grid must have a value for every parameter; got none for regularization"),
+        ({"y": np.arange(60)}, "y must have at least two equal labels; got none"),
+        ({"grid": {"regularization": []}}, "grid must have at least one value for every parameter; got none"),
         ({"grid": {}}, "grid must name a parameter to choose"),
         ({"grid": {"colour": [1]}}, "colour"),
         ({"grid": {"regularization": [-1.0]}}, "regularization must be a finite number, at least 0; got -1.0"),

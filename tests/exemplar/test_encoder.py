@@ -1,5 +1,7 @@
 """What every encoder promises: from negatives to codes, on any matrix, and through a file."""
 
+import json
+
 import numpy as np
 import pytest
 from contracts.matrix import MAKERS
@@ -11,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
+from manyclass._models import FORMAT
 
 every = pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
 discriminative = pytest.mark.parametrize("make", DISCRIMINATIVE.values(), ids=DISCRIMINATIVE)
@@ -21,8 +24,8 @@ discriminative = pytest.mark.parametrize("make", DISCRIMINATIVE.values(), ids=DI
         mc.SquareLossExemplar(),
         mc.ExemplarLDA(),
         mc.WhitenedPCA(),
-        mc.ExemplarSVM(n_steps=100, pool=4),
-        mc.ExemplarSVM(10.0, solver="exact", tolerance=0.01, pool=4),
+        mc.ExemplarSVM(n_steps=100, n_background=4),
+        mc.ExemplarSVM(10.0, solver="exact", tolerance=0.01, n_background=4),
     ]
 )
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
@@ -76,7 +79,27 @@ def test_a_file_brings_back_the_same_codes_and_settings(make, tmp_path):
     found = mc.load(tmp_path / "encoder")
     assert found.get_params() == enc.get_params()
     assert found.transform(Q).tobytes() == enc.transform(Q).tobytes()
-    assert found.pool_.tobytes() == enc.pool_.tobytes()
+    assert found.background_.tobytes() == enc.background_.tobytes()
+
+
+@every
+def test_a_file_with_the_former_names_is_read(make, tmp_path):
+    """Earlier versions had `pool`, `pool_`, `pool_pull_` and `pool_leverage_` in place of what `former_names` has."""
+    X, Q = pool(dtype=np.float32)
+    enc = make().fit(X)
+    enc.save(tmp_path / "new")
+    content, arrays = FORMAT.read(tmp_path / "new")
+
+    def former(text):
+        return text.replace("n_background", "pool").replace("background_", "pool_")
+
+    old = {former(name): array for name, array in arrays.items()}
+    FORMAT.write(tmp_path / "old", json.loads(former(json.dumps(content))), old)
+    assert b"background" not in (tmp_path / "old").read_bytes()
+    found = mc.load(tmp_path / "old")
+    assert found.get_params() == enc.get_params()
+    C = enc.transform(Q)
+    assert found.background_similarity(C).tobytes() == enc.background_similarity(C).tobytes()
 
 
 @discriminative
@@ -115,20 +138,22 @@ def test_a_file_whose_arrays_do_not_fit_is_refused(make, tmp_path):
 
 
 @every
-def test_the_pool_holds_codes_of_negatives(make):
+def test_the_background_set_holds_embeddings_of_negatives(make):
     X, _ = pool()
-    enc = make().set_params(pool=5).fit(X)
-    assert enc.pool_.shape == (5, enc.n_features_out_)
-    nearest = np.abs(enc.pool_[:, None] - enc.transform(X)).max(axis=2).min(axis=1)
+    enc = make().set_params(n_background=5).fit(X)
+    assert enc.background_.shape == (5, enc.n_features_out_)
+    nearest = np.abs(enc.background_[:, None] - enc.transform(X)).max(axis=2).min(axis=1)
     assert nearest.max() < 1e-6
 
 
-def test_the_pool_is_drawn_by_the_seed_and_is_all_negatives_if_they_are_few():
+def test_the_background_set_is_drawn_by_the_seed_and_is_all_negatives_if_they_are_few():
     X, _ = pool()
-    drawn = [mc.SquareLossExemplar(pool=5, random_state=seed).fit(X).pool_.tobytes() for seed in (0, 0, 1)]
+    drawn = [
+        mc.SquareLossExemplar(n_background=5, random_state=seed).fit(X).background_.tobytes() for seed in (0, 0, 1)
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
-    enc = mc.SquareLossExemplar(pool=500).fit(X)
-    np.testing.assert_allclose(enc.pool_, enc.transform(X), atol=1e-6)
+    enc = mc.SquareLossExemplar(n_background=500).fit(X)
+    np.testing.assert_allclose(enc.background_, enc.transform(X), atol=1e-6)
 
 
 @every
@@ -142,7 +167,7 @@ def test_similarity_is_the_product_of_codes(make):
 @pytest.mark.parametrize("C", [np.zeros((2, 6)), np.zeros(7), np.zeros((1, 2, 7))])
 def test_codes_of_another_length_are_refused(C):
     enc = mc.SquareLossExemplar().fit(pool()[0])
-    with pytest.raises(ValueError, match="C must hold codes of 7 numbers; got shape"):
+    with pytest.raises(ValueError, match=r"C must have shape \(n, 7\), as transform returns it; got"):
         enc.similarity(C, np.zeros((1, 7)))
 
 
@@ -230,6 +255,6 @@ def test_no_images_have_no_codes(make):
 
 @every
 @pytest.mark.parametrize("size", [0, -1, 2.5, True])
-def test_a_pool_of_nothing_is_refused(make, size):
-    with pytest.raises(ValueError, match="pool must be a whole number, at least 1; got"):
-        make().set_params(pool=size).fit(pool()[0])
+def test_a_background_set_of_nothing_is_refused(make, size):
+    with pytest.raises(ValueError, match="n_background must be a whole number, at least 1; got"):
+        make().set_params(n_background=size).fit(pool()[0])

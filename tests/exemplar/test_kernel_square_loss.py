@@ -167,11 +167,11 @@ def test_without_the_kernel_of_two_images_those_of_their_projections_are_compare
 
 
 def test_codes_hold_the_image_its_slope_and_its_coordinates():
-    encoder = Machine("rbf", 0.2, 1e-2, 5, "kpca", pool=7, random_state=0).fit(NEGATIVES)
+    encoder = Machine("rbf", 0.2, 1e-2, 5, "kpca", n_background=7, random_state=0).fit(NEGATIVES)
     codes = encoder.transform(IMAGES)
     assert codes.dtype == np.float32
     assert codes.shape == (9, encoder.n_features_out_) == (9, 6 + 2 * 5)
-    assert encoder.pool_.shape == (7, 16)
+    assert encoder.background_.shape == (7, 16)
     np.testing.assert_array_equal(codes[:, :6], IMAGES)
     machine = encoder.classifier(IMAGES[3])
     np.testing.assert_allclose(codes[3, 6:], np.concatenate([machine.slope, machine.coordinates]), rtol=1e-6)
@@ -188,11 +188,11 @@ def test_a_saved_encoder_gives_the_same_bits(tmp_path, factorization, kernel):
     np.testing.assert_array_equal(loaded.transform(Y), encoder.transform(Y))
     np.testing.assert_array_equal(compared(loaded, Y), compared(encoder, Y))
     np.testing.assert_array_equal(scores(loaded, Y[0], Y), scores(encoder, Y[0], Y))
-    np.testing.assert_array_equal(loaded.pool_, encoder.pool_)
+    np.testing.assert_array_equal(loaded.background_, encoder.background_)
 
 
 def test_a_function_cannot_be_saved(tmp_path):
-    with pytest.raises(TypeError, match="kernel must be a name for an encoder to be saved"):
+    with pytest.raises(TypeError, match="kernel must be a name for the encoder to be saved"):
         Machine(laplacian).fit(NEGATIVES).save(tmp_path / "encoder")
 
 
@@ -264,8 +264,11 @@ def test_what_a_code_cannot_hold_is_refused(ask, X, message):
         (lambda e: e.transform(IMAGES[:, :4]), "X has 4 features, but KernelSquareLossExemplar is expecting 6"),
         (lambda e: e.classifier(IMAGES[0, :4]), r"x must have 6 numbers, or rows of them; got shape \(4,\)"),
         (lambda e: e.classifier(IMAGES), r"x must be one image of 6 numbers; got shape \(9, 6\)"),
-        (lambda e: e.similarity(IMAGES, IMAGES), r"C must hold codes of 86 numbers; got shape \(9, 6\)"),
-        (lambda e: e.similarity(e.pool_, e.pool_, (1, 2, 3)), "values must be None unless kernel='precomputed'"),
+        (lambda e: e.similarity(IMAGES, IMAGES), r"C must have shape \(n, 86\), as transform returns it; got \(9, 6\)"),
+        (
+            lambda e: e.similarity(e.background_, e.background_, (1, 2, 3)),
+            "values must be None unless kernel='precomputed'",
+        ),
         (lambda e: e.classifier(IMAGES[0]).decision_function([[np.nan] * 6]), "finite numbers; row 0"),
     ],
 )
@@ -306,7 +309,7 @@ def test_a_trial_is_a_fit_with_these_settings(factorization):
     for setting, trial in zip(settings, encoder.trials(NEGATIVES, settings), strict=True):
         fitted = clone(encoder).set_params(**setting).fit(NEGATIVES)
         np.testing.assert_allclose(compared(trial), compared(fitted), atol=1e-7)
-        assert trial.pool_.shape == (1, trial.n_features_out_)
+        assert trial.background_.shape == (1, trial.n_features_out_)
 
 
 def test_trials_that_differ_in_their_strength_alone_share_a_factorization(monkeypatch):

@@ -1,4 +1,4 @@
-"""How alike images are to the pool: as to strangers, though the encoder was fitted on it."""
+"""How similar images are to the background set: as to strangers, though the encoder was fitted on it."""
 
 import numpy as np
 import pytest
@@ -26,23 +26,23 @@ def strangers(make, X, Q):
 
 
 @pytest.mark.parametrize("make", EXACT.values(), ids=EXACT)
-def test_the_pool_is_as_alike_as_if_each_of_it_were_left_out(make):
+def test_the_background_set_is_as_alike_as_if_each_of_it_were_left_out(make):
     rng = np.random.default_rng(0)
     X, Q = rng.normal(size=(50, 25)) + 0.5, rng.normal(size=(9, 25))
     enc, wanted = make().fit(X), strangers(make, X, Q)
-    found = enc.pool_similarity(enc.transform(Q))
-    seen = enc.similarity(enc.transform(Q), enc.pool_)
+    found = enc.background_similarity(enc.transform(Q))
+    seen = enc.similarity(enc.transform(Q), enc.background_)
     # What is left: lambda / n, and what the mean moves by where codes have unit length.
     assert np.linalg.norm(found - wanted) < 0.35 * np.linalg.norm(seen - wanted)
 
 
 @pytest.mark.parametrize("make", EXACT.values(), ids=EXACT)
-def test_what_the_pool_needs_goes_through_a_file(make, tmp_path):
+def test_what_the_background_set_needs_goes_through_a_file(make, tmp_path):
     X, Q = pool()
-    enc = make().set_params(pool=12, random_state=0).fit(X)
+    enc = make().set_params(n_background=12, random_state=0).fit(X)
     enc.save(tmp_path / "model")
     again = mc.load(tmp_path / "model")
-    found = [e.pool_similarity(e.transform(Q)) for e in (enc, again)]
+    found = [e.background_similarity(e.transform(Q)) for e in (enc, again)]
     assert found[0].shape == (9, 12)
     np.testing.assert_array_equal(*found)
 
@@ -54,7 +54,7 @@ def test_few_negatives_give_cosines_all_the_same(name, n):
     if n == 1 and name in ("lda", "whitening"):
         return  # refused: one negative has no covariance
     enc = EXACT[name]().fit(X)
-    found = enc.pool_similarity(enc.transform(np.vstack([Q, X])))
+    found = enc.background_similarity(enc.transform(np.vstack([Q, X])))
     assert np.abs(found).max() <= 1 + 1e-6
 
 

@@ -74,7 +74,9 @@ def test_fewer_negatives_than_dimensions_are_enough():
 
 @pytest.mark.parametrize("X", [pool(n=5, d=20)[0], pool()[0] * [1, 1, 1, 0, 1, 1, 1], np.zeros((4, 3))], ids=len)
 def test_a_covariance_without_an_inverse_asks_for_regularization(X):
-    with pytest.raises(ValueError, match=r"regularization must be larger, as the covariance .* has no inverse; got 0"):
+    with pytest.raises(
+        ValueError, match=r"regularization must be larger, because the covariance .* is singular; got 0"
+    ):
         mc.SquareLossExemplar(0).fit(X)
 
 

@@ -28,7 +28,7 @@ def test_components_of_the_negatives_have_the_variances_that_the_power_leaves(po
 def test_only_directions_in_which_the_negatives_differ_are_kept():
     X, _ = pool(n=5, d=20)
     assert mc.WhitenedPCA().fit(X).n_features_out_ == 4
-    with pytest.raises(ValueError, match=r"n_components must be at most the 4 directions in which .* differ; got 5"):
+    with pytest.raises(ValueError, match=r"n_components must be at most the 4 directions in which .* vary; got 5"):
         mc.WhitenedPCA(n_components=5).fit(X)
 
 

@@ -142,7 +142,7 @@ def _modes() -> dict[str, tuple[bytes, str | None]]:
         "fractions.tif": (saved(fractions, "TIFF"), GOOD),
         "temperatures.tif": (saved(fractions * 40 - 3, "TIFF"), "outside [0, 1]"),
         "not numbers.tif": (saved(fractions * np.nan, "TIFF"), "outside [0, 1]"),
-        "counts.tif": (saved(gray.astype(np.int32) * 70000, "TIFF"), "32-bit integers"),
+        "counts.tif": (saved(gray.astype(np.int32) * 70000, "TIFF"), "32-bit integer pixels"),
     }
 
 

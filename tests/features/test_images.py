@@ -200,17 +200,17 @@ def test_a_jpeg_is_decoded_at_a_part_of_its_size(tmp_path, monkeypatch):
 
 def test_more_pixels_than_the_limit_are_refused_before_they_are_decoded(read):
     with pytest.raises(ImageError, match=r"^has 60 x 40 pixels, more than 2,399$"):
-        read(saved(picture(), "PNG"), limit=2399)
-    assert read(saved(picture(), "PNG"), limit=2400).shape == (40, 60, 3)
+        read(saved(picture(), "PNG"), max_source_pixels=2399)
+    assert read(saved(picture(), "PNG"), max_source_pixels=2400).shape == (40, 60, 3)
 
 
 def test_a_webp_of_which_the_decoder_holds_more_copies_may_have_half_as_many(read):
     with pytest.raises(ImageError, match="more than 2,399"):
-        read(saved(picture(), "WEBP"), limit=4799)
-    assert read(saved(picture(), "WEBP"), limit=4800).shape == (40, 60, 3)
+        read(saved(picture(), "WEBP"), max_source_pixels=4799)
+    assert read(saved(picture(), "WEBP"), max_source_pixels=4800).shape == (40, 60, 3)
 
 
-@pytest.mark.parametrize("settings", [{"max_pixels": 0}, {"limit": 0}, {"limit": 10**9}])
+@pytest.mark.parametrize("settings", [{"max_pixels": 0}, {"max_source_pixels": 0}, {"max_source_pixels": 10**9}])
 def test_settings_that_make_no_sense_are_refused(read, settings):
     with pytest.raises(ValueError, match="must be a whole number"):
         read(saved(picture(), "PNG"), **settings)

@@ -130,7 +130,7 @@ def test_rows_that_are_no_numbers_are_refused(bad, level, any_level):
     _native.set_level(level)
     X = np.zeros((5, 3), "f4")
     X[2, 1] = bad
-    with pytest.raises(ValueError, match="descriptors must be finite numbers of ordinary size; row 2 is not"):
+    with pytest.raises(ValueError, match="descriptors must be finite numbers of moderate size; row 2 is not"):
         twins.mixture_of(2, 3).sums(X, Cells.whole(5))
 
 

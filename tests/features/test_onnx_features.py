@@ -236,7 +236,7 @@ def test_a_network_that_takes_no_pictures_is_refused(tmp_path):
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 7])],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "x.onnx")
-    with pytest.raises(ValueError, match="must take float32 pictures"):
+    with pytest.raises(ValueError, match="must take float32 images"):
         mc.OnnxFeatures(tmp_path / "x.onnx").fit()
 
 
@@ -260,7 +260,7 @@ def test_features_have_names_in_a_pipeline(net):
 
 def test_attention_is_not_taken_for_a_map_of_activations(tmp_path):
     path = networks.attention(tmp_path / "net.onnx")
-    with pytest.raises(ValueError, match=r"layer must be named .* weights, is no map of activations"):
+    with pytest.raises(ValueError, match=r"layer must be given .* weights, is not a map of activations"):
         mc.OnnxFeatures(path).fit()
     assert mc.OnnxFeatures(path, pooling=None).encode(picture()).shape == (8,)
     assert mc.OnnxFeatures(path, layer="conv").encode(picture()).shape == (networks.CHANNELS,)
@@ -273,5 +273,5 @@ def test_maps_with_channels_last_inside_a_network_are_pooled_over_places(tmp_pat
 
 
 def test_activations_as_large_as_pictures_of_many_sizes_are_refused_with_the_way_out(net):
-    with pytest.raises(ValueError, match="for image 0; a network whose layer is as large as the image must be given a"):
+    with pytest.raises(ValueError, match="for image 0; pass size for a network whose layer is as large"):
         mc.OnnxFeatures(net, layer="maps", pooling=None).transform([picture()])

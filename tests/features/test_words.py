@@ -83,7 +83,7 @@ def test_rows_that_are_no_numbers_are_refused(bad, level, any_level):
     _native.set_level(level)
     X = np.zeros((5, 3), "f4")
     X[3, 1] = bad
-    with pytest.raises(ValueError, match="descriptors must be finite numbers of ordinary size; row 3 is not"):
+    with pytest.raises(ValueError, match="descriptors must be finite numbers of moderate size; row 3 is not"):
         Words(np.eye(3, dtype="f4")).nearest(X)
 
 

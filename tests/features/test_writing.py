@@ -160,7 +160,7 @@ def test_a_picture_that_crashes_its_process_is_skipped_and_the_rest_is_not(tmp_p
         with mc.threads(n):
             run = mc.write_features(tmp_path / f"{n}.store", many_images(), Crashing())
         assert [entry.position for entry in run.skipped] == [i for i in range(40) if i % 7 == 3]
-        assert {entry.reason for entry in run.skipped} == {"ended the process that worked on it"}
+        assert {entry.reason for entry in run.skipped} == {"crashed the decoder"}
 
 
 class Pids(Means):
@@ -301,7 +301,7 @@ def test_pictures_of_which_none_is_good_are_refused_with_the_first_reason(tmp_pa
         (tmp_path / f"{i}.jpg").write_bytes(b"bad")
     paths = [tmp_path / f"{i}.jpg" for i in range(3)]
     for quantizer in (None, mc.ScalarQuantizer()):
-        with pytest.raises(ValueError, match="is not a picture in a known format"):
+        with pytest.raises(ValueError, match="is not an image in a supported format"):
             mc.write_features(tmp_path / "a.store", paths, Means(), quantizer=quantizer)
 
 

@@ -30,7 +30,7 @@ def change(g, step):
 
 def after(steps):
     """A gallery built afresh to the state after so many changes."""
-    g = mc.Gallery(pool=vectors(1, 50))
+    g = mc.Gallery(background=vectors(1, 50))
     for step in range(steps):
         change(g, step)
     return g

@@ -8,34 +8,34 @@ from manyclass.retrieval.chance import chances, most_expected, percentiles
 
 
 def test_percentiles_count_the_pool_below():
-    pool = np.array([[4.0, 1.0, 3.0, 2.0], [0.0, 0.0, 0.0, 0.0]])
+    background = np.array([[4.0, 1.0, 3.0, 2.0], [0.0, 0.0, 0.0, 0.0]])
     np.testing.assert_array_equal(
-        percentiles(np.array([[4.5, 4.0, 0.5], [1.0, 0.0, -1.0]]), pool), [[100, 75, 0], [100, 0, 0]]
+        percentiles(np.array([[4.5, 4.0, 0.5], [1.0, 0.0, -1.0]]), background), [[100, 75, 0], [100, 0, 0]]
     )
 
 
 @pytest.mark.parametrize("m", [1, 7, 39])
 def test_a_small_pool_is_only_counted(m):
-    pool = np.arange(m, dtype=float)[None]
-    assert chances(np.array([[m + 1.0]]), pool)[0, 0] == 1 / (m + 1)
-    assert chances(np.array([[-1.0]]), pool)[0, 0] == 1
+    background = np.arange(m, dtype=float)[None]
+    assert chances(np.array([[m + 1.0]]), background)[0, 0] == 1 / (m + 1)
+    assert chances(np.array([[-1.0]]), background)[0, 0] == 1
 
 
 def test_the_tail_of_an_exponential_is_found():
     rng = np.random.default_rng(0)
-    pool = rng.exponential(size=(200, 1000))
+    background = rng.exponential(size=(200, 1000))
     s = np.array([3.5, 6.0, 12.0])
-    found = np.exp(np.log(chances(np.tile(s, (200, 1)), pool)).mean(axis=0))
+    found = np.exp(np.log(chances(np.tile(s, (200, 1)), background)).mean(axis=0))
     np.testing.assert_allclose(np.log(found), -s, atol=0.9)
 
 
 def test_chances_fall_with_the_score_and_are_those_counted_within_the_pool():
     rng = np.random.default_rng(1)
-    pool = rng.standard_normal((1, 1000))
+    background = rng.standard_normal((1, 1000))
     s = np.linspace(-4, 9, 300)[None]
-    p = chances(s, pool)[0]
+    p = chances(s, background)[0]
     assert (np.diff(p) <= 1e-12).all() or np.diff(p).max() < 2e-3
-    assert chances(np.array([[0.0]]), pool)[0, 0] == pytest.approx((pool > 0).mean(), abs=2e-3)
+    assert chances(np.array([[0.0]]), background)[0, 0] == pytest.approx((background > 0).mean(), abs=2e-3)
     assert p[-1] < 1e-6
 
 
@@ -44,24 +44,24 @@ def test_a_pool_of_equal_scores_can_only_be_counted():
 
 
 def test_what_some_of_the_pool_exceed_is_not_impossible_where_most_scores_are_equal():
-    pool = np.append(np.zeros(980), np.linspace(0.1, 0.5, 20))[None]
-    found = chances(np.array([[0.01, 0.3, 3.0]]), pool)[0]
+    background = np.append(np.zeros(980), np.linspace(0.1, 0.5, 20))[None]
+    found = chances(np.array([[0.01, 0.3, 3.0]]), background)[0]
     np.testing.assert_allclose(found, [0.02 * 2 ** (-0.01 / 0.3), 0.01, 0.02 * 2**-10])
 
 
 def test_one_related_image_in_the_pool_changes_little():
     rng = np.random.default_rng(2)
-    pool = rng.standard_normal((1, 1000)) * 0.05
-    spoilt = np.append(pool[:, :-1], [[1.0]], axis=1)
-    a, b = (np.log(chances(np.array([[0.4]]), p)[0, 0]) for p in (pool, spoilt))
+    background = rng.standard_normal((1, 1000)) * 0.05
+    spoilt = np.append(background[:, :-1], [[1.0]], axis=1)
+    a, b = (np.log(chances(np.array([[0.4]]), p)[0, 0]) for p in (background, spoilt))
     assert abs(a - b) < 4  # a mean excess would have changed by twice that
 
 
 @pytest.mark.parametrize("n", [300, 10_000])
 def test_unrelated_queries_are_seldom_matched_and_copies_always_whatever_the_size_of_the_gallery(n):
     rng = np.random.default_rng(3)
-    pool, X, Q = (rng.standard_normal((m, 64), dtype=np.float32) for m in (1000, n, 400))
-    g = mc.Gallery(pool=pool, false_match=0.05)
+    background, X, Q = (rng.standard_normal((m, 64), dtype=np.float32) for m in (1000, n, 400))
+    g = mc.Gallery(background=background, false_match=0.05)
     g.add(X)
     assert g.search(Q, k=1).matched.mean() <= 0.05
     assert g.search(X[:100] + 0.3 * rng.standard_normal((100, 64), dtype=np.float32), k=1).matched.mean() > 0.95

@@ -52,7 +52,7 @@ def test_an_empty_gallery_has_no_hits_and_takes_any_query():
     hits = mc.Gallery().search(X[:3])
     assert hits.ids.shape == hits.scores.shape == (3, 0)
     assert hits.matched is None
-    assert not mc.Gallery(pool=X).search(X[:3]).matched.any()
+    assert not mc.Gallery(background=X).search(X[:3]).matched.any()
 
 
 @pytest.mark.parametrize("before", [lambda g: g.search([[1.0, 2.0]]), lambda g: g.add([[1.0, np.nan]])])
@@ -82,7 +82,7 @@ def test_images_of_the_gallery_find_their_neighbors_and_not_themselves(gallery):
 def test_a_copy_is_found_by_its_id_and_an_image_is_no_match_of_itself():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((100, 32))
-    g = mc.Gallery(mc.SquareLossExemplar(pool=200, random_state=0).fit(rng.standard_normal((500, 32))))
+    g = mc.Gallery(mc.SquareLossExemplar(n_background=200, random_state=0).fit(rng.standard_normal((500, 32))))
     g.add(np.vstack([Z, Z[:1]]))
     hits = g.search_ids([0, 100, 7], k=1)
     assert hits.ids[:2].tolist() == [[100], [0]]
@@ -191,13 +191,13 @@ MISTAKES = {
     "an id twice": (lambda g: g.add(X[:2], ids=["a", "a"]), "ids must be distinct; got 'a' twice"),
     "an id again": (lambda g: g.add(X[:1], ids=["im3"]), "ids must be new; 'im3' is in the gallery already"),
     "another kind of id": (lambda g: g.add(X[:1], ids=[3]), "ids must all be strings in this gallery; got 3"),
-    "an id that is no id": (lambda g: g.add(X[:1], ids=[3.5]), "integers of 64 bits or strings; got 3.5 at row 0"),
+    "an id that is no id": (lambda g: g.add(X[:1], ids=[3.5]), "64-bit integers or strings; got 3.5 at row 0"),
     "bytes as ids": (lambda g: g.add(X[:2], ids=b"ab"), "ids must be integers or strings, one per image; got b'ab'"),
     "an id that NumPy would cut": (lambda g: g.add(X[:1], ids=["a\0"]), "ids must be text that does not end in NUL"),
     "an id that no file can hold": (lambda g: g.add(X[:1], ids=["\ud800"]), "has no lone surrogates; got .* at row 0"),
     "neighbors of what is not there": (lambda g: g.search_ids("no"), "ids must be in the gallery; 'no' is not"),
     "too few ids": (lambda g: g.add(X[:2], ids=["a"]), r"ids must have one entry per row of X \(2\); got 1"),
-    "no ids": (lambda g: g.add(X[:2]), "ids must be given, as those in this gallery are strings"),
+    "no ids": (lambda g: g.add(X[:2]), "ids must be given, because those in this gallery are strings"),
     "removal of what is not there": (lambda g: g.remove(["im1", "no"]), "ids must be in the gallery; 'no' is not"),
     "removal twice": (lambda g: g.remove(["im1", "im1"]), "ids must be distinct; got 'im1' twice"),
     "update of what is not there": (lambda g: g.update("no", X[0]), "ids must be in the gallery; 'no' is not"),
@@ -215,9 +215,9 @@ MISTAKES = {
     ),
     "metadata beyond JSON": (
         lambda g: g.add(X[:1], ids=["a"], metadata=[{"y": float("nan")}]),
-        "metadata must be what JSON can hold; 'y' is not",
+        "metadata must be representable in JSON; 'y' is not",
     ),
-    "examples without a machine": (lambda g: g.search_examples(X[:2]), "search_examples needs a gallery of one"),
+    "examples without a machine": (lambda g: g.search_examples(X[:2]), "search_examples needs a gallery"),
 }  # fmt: skip
 
 
@@ -239,11 +239,11 @@ def test_a_mistake_is_one_sentence_and_changes_nothing(gallery, mistake):
         ({"false_match": 1.0}, "false_match must lie between 0 and 1"),
         ({"encoder": mc.SquareLossExemplar()}, "encoder must be a fitted encoder .*; got a SquareLossExemplar without"),
         ({"encoder": mc.SquareLossExemplar}, "encoder must be a fitted encoder .*; got a class"),
-        ({"second": "kernel"}, "second must be a fitted encoder .*; got a str without transform"),
-        ({"shortlist": 0}, "shortlist must be a whole number, at least 1"),
+        ({"reranker": "kernel"}, "reranker must be a fitted encoder .*; got a str without transform"),
+        ({"n_candidates": 0}, "n_candidates must be a whole number, at least 1"),
         ({"index": "nonsense"}, "index must be a string that faiss.index_factory takes; got 'nonsense'"),
         ({"encoder": twins.Distances(2), "index": "Flat"}, "index must be None for an encoder whose similarity"),
-        ({"encoder": twins.Distances(2), "pool": X}, "pool must be None with an encoder"),
+        ({"encoder": twins.Distances(2), "background": X}, "background must be None with an encoder"),
     ],
 )
 def test_wrong_settings_are_refused(settings, sentence):
@@ -254,7 +254,7 @@ def test_wrong_settings_are_refused(settings, sentence):
 
 
 def test_any_similarity_may_be_searched_by():
-    g = mc.Gallery(twins.Distances(5, pool=X))
+    g = mc.Gallery(twins.Distances(5, background=X))
     g.add(X)
     g.remove([3])
     kept = np.delete(np.arange(30), 3)
@@ -274,13 +274,13 @@ def test_similarities_that_are_no_numbers_are_refused():
         g.search(X[0])
 
 
-@pytest.mark.parametrize("shortlist", [7, 1000])
-def test_a_second_stage_sorts_the_shortlist_of_the_first_anew(shortlist):
-    g = mc.Gallery(second=twins.Distances(5), shortlist=shortlist)
+@pytest.mark.parametrize("n_candidates", [7, 1000])
+def test_a_second_stage_sorts_the_shortlist_of_the_first_anew(n_candidates):
+    g = mc.Gallery(reranker=twins.Distances(5), n_candidates=n_candidates)
     g.add(X)
     g.remove(2)
     kept = np.delete(np.arange(30), 2)
-    _, near = twins.best(unit(X[:4]) @ unit(X[kept]).T, shortlist, kept)
+    _, near = twins.best(unit(X[:4]) @ unit(X[kept]).T, n_candidates, kept)
     hits = g.search(X[:4], k=5)
     for q in range(4):
         places = np.sort(near[q])
@@ -290,7 +290,7 @@ def test_a_second_stage_sorts_the_shortlist_of_the_first_anew(shortlist):
 
 
 def test_the_pool_of_the_last_stage_judges():
-    g = mc.Gallery(second=twins.Distances(5, pool=X[:20]))
+    g = mc.Gallery(reranker=twins.Distances(5, background=X[:20]))
     g.add(X)
     hits = g.search(X[25], k=1)
     assert hits.percentiles.tolist() == [[100.0]]
@@ -333,7 +333,7 @@ def test_a_kernel_machine_may_sort_the_shortlist_of_a_linear_one():
     negatives, images = rng.standard_normal((120, 8)), rng.standard_normal((50, 8))
     linear = mc.SquareLossExemplar(0.1).fit(negatives)
     kernel = mc.KernelSquareLossExemplar(kernel="rbf", gamma=0.1, regularization=0.1).fit(negatives)
-    g, alone = mc.Gallery(linear, second=kernel, shortlist=50), mc.Gallery(kernel)
+    g, alone = mc.Gallery(linear, reranker=kernel, n_candidates=50), mc.Gallery(kernel)
     g.add(images)
     alone.add(images)
     right = twins.best(kernel.similarity(kernel.transform(images[:6]), kernel.transform(images)), 9)
@@ -347,7 +347,7 @@ def test_hits_do_not_depend_on_the_number_of_threads():
     from threadpoolctl import threadpool_limits
 
     rng = np.random.default_rng(4)
-    g = mc.Gallery(pool=rng.standard_normal((1000, 100)))
+    g = mc.Gallery(background=rng.standard_normal((1000, 100)))
     g.add(rng.standard_normal((9000, 100)))
     Q = rng.standard_normal((70, 100))
     found = []
@@ -371,7 +371,7 @@ def test_an_index_with_too_few_images_to_be_trained_says_so_and_works_with_more(
     pytest.importorskip("faiss")
     g = mc.Gallery(index="IVF16,Flat")
     g.add(X[:5])
-    with pytest.raises(ValueError, match="index 'IVF16,Flat' must have more images to be trained on than the 5"):
+    with pytest.raises(ValueError, match="index 'IVF16,Flat' needs more images to train on than the 5"):
         g.search(X[:1])
     g.add(np.random.default_rng(9).standard_normal((700, 5)))
     assert g.search(X[:1], k=1).ids.tolist() == [[0]]

@@ -32,7 +32,7 @@ def test_expansion_adds_what_was_found(vectors, alpha):
 
 def test_what_an_expanded_query_finds_is_judged_by_the_query_itself():
     rng = np.random.default_rng(0)
-    g = mc.Gallery(pool=rng.standard_normal((500, 64)))
+    g = mc.Gallery(background=rng.standard_normal((500, 64)))
     g.add(rng.standard_normal((500, 64)))
     Q = rng.standard_normal((50, 64))
     plain, wide = (g.search(Q, k=500, expansion=e) for e in (None, QueryExpansion(5)))
@@ -51,7 +51,7 @@ def test_expansion_of_a_query_that_finds_only_opposites_is_the_query():
 def test_expansion_is_refused_where_codes_cannot_be_added_up():
     g = mc.Gallery(twins.Distances(2))
     g.add(np.eye(2))
-    with pytest.raises(ValueError, match="expansion must be None for an encoder whose codes cannot be added up"):
+    with pytest.raises(ValueError, match="expansion must be None for an encoder whose similarity is not"):
         g.search(np.eye(2), expansion=QueryExpansion())
 
 
@@ -64,9 +64,9 @@ def test_k_reciprocal_scores_are_those_of_the_article(vectors, k1, k2, weight):
 
 
 def test_re_ranking_sorts_the_shortlist_and_keeps_the_similarity_for_chance(vectors):
-    g = mc.Gallery(pool=np.random.default_rng(1).standard_normal((200, 8)))
+    g = mc.Gallery(background=np.random.default_rng(1).standard_normal((200, 8)))
     g.add(vectors)
-    plain, ranked = (g.search(vectors[:5], k=12, reranking=r) for r in (None, KReciprocal(5, 2, shortlist=12)))
+    plain, ranked = (g.search(vectors[:5], k=12, reranking=r) for r in (None, KReciprocal(5, 2, n_candidates=12)))
     for q in range(5):
         assert set(plain.ids[q]) == set(ranked.ids[q])
         place = dict(zip(plain.ids[q], plain.percentiles[q], strict=True))
@@ -85,7 +85,7 @@ def test_re_ranking_helps_images_of_one_kind_find_each_other(vectors):
     assert right[1] > right[0]
 
 
-@pytest.mark.parametrize("settings", [{"k1": 0}, {"k2": 0}, {"weight": 1.5}, {"shortlist": 0}])
+@pytest.mark.parametrize("settings", [{"k1": 0}, {"k2": 0}, {"weight": 1.5}, {"n_candidates": 0}])
 def test_wrong_settings_of_re_ranking_are_refused(settings):
     with pytest.raises(ValueError, match=f"{next(iter(settings))} must be"):
         KReciprocal(**settings)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.retrieval import saving
+from manyclass.retrieval import files, saving
 from tests.retrieval import child
 
 X = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
@@ -33,14 +33,14 @@ def make():
     negatives = np.random.default_rng(1).standard_normal((100, 6))
     encoders = {
         "vectors": lambda: mc.Gallery(),
-        "vectors with a pool": lambda: mc.Gallery(pool=negatives, false_match=0.2),
+        "vectors with a pool": lambda: mc.Gallery(background=negatives, false_match=0.2),
         "square loss": lambda: mc.Gallery(mc.SquareLossExemplar(random_state=0).fit(negatives)),
         "two stages": lambda: mc.Gallery(
             mc.SquareLossExemplar(random_state=0).fit(negatives),
-            second=mc.ExemplarLDA(random_state=0).fit(negatives),
-            shortlist=7,
+            reranker=mc.ExemplarLDA(random_state=0).fit(negatives),
+            n_candidates=7,
         ),
-        "a second stage alone": lambda: mc.Gallery(second=mc.ExemplarLDA(random_state=0).fit(negatives)),
+        "a second stage alone": lambda: mc.Gallery(reranker=mc.ExemplarLDA(random_state=0).fit(negatives)),
     }
     return lambda kind: encoders[kind]()
 
@@ -149,7 +149,7 @@ def saved(tmp_path_factory):
     """A folder with every kind of file."""
     path = tmp_path_factory.mktemp("saved") / "g"
     g = mc.Gallery(
-        mc.SquareLossExemplar(random_state=0).fit(X), second=mc.ExemplarLDA(random_state=0).fit(X), shortlist=9
+        mc.SquareLossExemplar(random_state=0).fit(X), reranker=mc.ExemplarLDA(random_state=0).fit(X), n_candidates=9
     )
     g.add(X, ids=[f"i{i}" for i in range(60)], metadata={"n": list(range(60))})
     g.save(path)
@@ -216,7 +216,7 @@ def test_two_that_write_one_folder_do_not_undo_each_other(tmp_path, saved):
     one.add(X[:1], ids=["one"])
     one.save()
     two.add(X[:1], ids=["two"])
-    with pytest.raises(mc.StorageError, match="was changed by another since it was opened"):
+    with pytest.raises(mc.StorageError, match="was changed since it was opened"):
         two.save()
 
 
@@ -350,10 +350,10 @@ def test_settings_that_were_changed_are_saved_though_no_image_was(tmp_path):
     g = mc.Gallery()
     g.add(np.eye(3))
     g.save(tmp_path / "g")
-    g.false_match, g.shortlist = 0.2, 7
+    g.false_match, g.n_candidates = 0.2, 7
     g.save()
     again = mc.Gallery.open(tmp_path / "g")
-    assert (again.false_match, again.shortlist) == (0.2, 7)
+    assert (again.false_match, again.n_candidates) == (0.2, 7)
 
 
 def test_an_encoder_of_pictures_is_saved_and_read_when_it_is_needed(tmp_path):
@@ -396,3 +396,18 @@ def test_a_record_beside_the_files_is_neither_in_the_way_nor_removed(tmp_path):
     g.add(X)
     g.save(tmp_path / "g")
     assert (tmp_path / "g" / "retrieval.json").read_text() == "{}"
+
+
+def test_the_names_of_the_format_stay_as_they_are(tmp_path):
+    """Galleries that were written before `Gallery` renamed its parameters must still open."""
+    reranker = mc.ExemplarLDA(random_state=0).fit(X)
+    g = mc.Gallery(reranker=reranker, n_candidates=7, background=X[:9])
+    g.add(X)
+    g.save(tmp_path / "g")
+    content, _ = files.read_manifest(tmp_path / "g")
+    assert content["settings"]["shortlist"] == 7
+    assert content["models"]["second"]["name"].startswith("second-")
+    assert list(files.read_part(tmp_path / "g", content["models"]["pool"])[1]) == ["pool"]
+    found = mc.Gallery.open(tmp_path / "g")
+    assert (found.n_candidates, type(found.reranker)) == (7, mc.ExemplarLDA)
+    np.testing.assert_array_equal(found.search(X[:3]).false_matches, g.search(X[:3]).false_matches)

@@ -14,9 +14,9 @@ def best(S, k, positions=None):
 class Distances:
     """An encoder whose codes are the vectors and whose similarity is no inner product."""
 
-    def __init__(self, d, pool=None):
+    def __init__(self, d, background=None):
         self.n_features_in_ = self.n_features_out_ = d
-        self.pool_ = np.zeros((0, d), np.float32) if pool is None else np.asarray(pool, np.float32)
+        self.background_ = np.zeros((0, d), np.float32) if background is None else np.asarray(background, np.float32)
 
     def transform(self, X):
         return X.toarray().astype(np.float32)

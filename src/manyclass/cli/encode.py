@@ -38,7 +38,7 @@ def encode(
     n_steps: Annotated[int | None, typer.Option(min=1, help="Of esvm by sgd.")] = None,
     n_components: Annotated[int | None, typer.Option(min=1, help="Of whitening; by default all.")] = None,
     power: Annotated[float | None, typer.Option(min=0, help="Of whitening; 0 is PCA alone.")] = None,
-    pool: Annotated[int | None, typer.Option(min=1, help="Negatives that scores are judged by.")] = None,
+    n_background: Annotated[int | None, typer.Option(min=1, help="Negatives that scores are judged by.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Most negatives to learn from, drawn at random.")] = None,
     false_match: Annotated[float, typer.Option(min=0, max=1, help="How often strangers may be called matched.")] = 0.05,
     tune: Annotated[bool, typer.Option("--tune", help="Choose the settings by the labels of DATA.")] = False,
@@ -80,7 +80,7 @@ def encode(
     options = {
         "regularization": regularization, "positive_weight": positive_weight, "kernel": kernel, "gamma": gamma,
         "rank": rank, "factorization": factorization, "solver": solver, "n_steps": n_steps,
-        "n_components": n_components, "power": power, "pool": pool,
+        "n_components": n_components, "power": power, "n_background": n_background,
     }  # fmt: skip
     making = {"negatives": negatives, "method": method, **options, "sample": sample, "encoder": encoder}
     check_usage(data, add, remove, making | {"tune": tune, "evaluate": evaluate, "overwrite": overwrite})

@@ -93,7 +93,7 @@ def _class(name: str) -> Any:
 
 def _parameters(name: str) -> set[str]:
     kind = _class(name)
-    return {"pool"} if kind is None else set(signature(kind).parameters) - {"random_state"}
+    return {"n_background"} if kind is None else set(signature(kind).parameters) - {"random_state"}
 
 
 def _plain(value: Any) -> Any:

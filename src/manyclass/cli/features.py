@@ -53,7 +53,7 @@ def features(
     codes: Annotated[Coded, typer.Option(help="Write codes instead of numbers, which are never on disk.")] = Coded.none,
     block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.")] = 8,
     max_pixels: Annotated[int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.")] = None,
-    limit: Annotated[
+    max_source_pixels: Annotated[
         int, typer.Option(min=1, max=150_000_000, help="Files with more pixels are skipped.")
     ] = 50_000_000,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same store.")] = 0,
@@ -95,7 +95,7 @@ def features(
                 split=images.split,
                 quantizer=quantizer_for(codes, block, encoder.n_features_out_, seed),
                 seed=seed,
-                limit=limit,
+                max_source_pixels=max_source_pixels,
                 overwrite=overwrite,
                 resume=resume,
                 provenance={"made by": "manyclass features", "source": str(source), "kind": kind, "seed": seed},

@@ -13,7 +13,7 @@ from manyclass.cli.negatives import Negatives
 if TYPE_CHECKING:
     from manyclass.cli.labeled_rows import LabeledRows
 
-_POOL = 1024
+_BACKGROUND = 1024
 _MOST_TUNING = 2000  # rows: every setting ranks all of them for each of them
 
 
@@ -23,7 +23,7 @@ class Fitted:
 
     name: str
     encoder: Any
-    pool: NDArray[Any] | None
+    background: NDArray[Any] | None
     tried: list[dict[str, Any]]
     seconds: float
 
@@ -43,8 +43,9 @@ def fitted(method: Method, negatives: Negatives, tuning: "LabeledRows | None") -
     started = time.perf_counter()
     encoder = method.encoder()
     if encoder is None:
-        pool = _pool(negatives, method.settings.get("pool", _POOL), method.seed)
-        return Fitted(method.name, None, pool, [], time.perf_counter() - started)
+        size = method.settings.get("n_background", _BACKGROUND)
+        background = _background(negatives, size, method.seed)
+        return Fitted(method.name, None, background, [], time.perf_counter() - started)
     tried: list[dict[str, Any]] = []
     if tuning is not None and _has_grid(encoder, negatives):
         encoder = _tuned(encoder, negatives, tuning, method.seed)
@@ -68,7 +69,7 @@ def _has_grid(encoder: Any, negatives: Negatives) -> bool:
     return bool(encoder.default_grid(as_matrix(negatives.X)))
 
 
-def _pool(negatives: Negatives, most: int, seed: int) -> NDArray[Any]:
+def _background(negatives: Negatives, most: int, seed: int) -> NDArray[Any]:
     from manyclass.data.opening import as_matrix
 
     n = len(negatives)

@@ -34,8 +34,8 @@ def changed(
 def _add(gallery: "Gallery", out: Path, data: Path, labels: str | None, quiet: bool) -> int:
     features = read_source(data, labels)
     n, d = features.X.shape
-    if gallery.columns not in (None, d):
-        raise ValueError(f"{data} must have {gallery.columns} columns, as {out} has; got {d}")
+    if gallery.n_features_in_ not in (None, d):
+        raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {out} has; got {d}")
     with progress("encoding", "images", quiet) as report:
         add_rows(gallery, features, _new_ids(gallery, out, data, features), report)
     return int(n)

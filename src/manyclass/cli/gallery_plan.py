@@ -122,7 +122,7 @@ def _gallery(plan: Plan, kept: Fitted, image_encoder: Any) -> "Gallery":
         "pictures": [] if plan.folder is None else [str(plan.folder)],
     }
     common: dict[str, Any] = {"false_match": plan.false_match, "provenance": provenance}
-    gallery: Gallery = mc.Gallery(kept.encoder, pool=kept.pool, features=image_encoder, **common)
+    gallery: Gallery = mc.Gallery(kept.encoder, background=kept.background, features=image_encoder, **common)
     return gallery
 
 
@@ -157,7 +157,7 @@ def _result(plan: Plan, gallery: "Gallery", kept: Fitted, record: dict[str, Any]
     return {
         "path": str(plan.out),
         "images": len(gallery),
-        "columns": gallery.columns,
+        "columns": gallery.n_features_in_,
         "method": kept.name,
         "settings": kept.settings(),
         "codes": int(kept.space(plan.features.X.shape[1]).n_features_out_),

@@ -46,7 +46,8 @@ def _several(result: dict[str, Any]) -> bool:
 
 
 def _settings(settings: dict[str, Any]) -> str:
-    shown = {key: value for key, value in settings.items() if key not in ("random_state", "pool") and value is not None}
+    hidden = ("random_state", "n_background")
+    shown = {key: value for key, value in settings.items() if key not in hidden and value is not None}
     plain = {key: f"{value:g}" if isinstance(value, float) else str(value) for key, value in shown.items()}
     words = ", ".join(f"{key} {value}" for key, value in plain.items())
     return f" ({words})" if words else ""

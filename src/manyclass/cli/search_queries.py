@@ -72,8 +72,8 @@ def _by_pictures(gallery: "Gallery", path: Path, files: list[Path], k: int, wher
 
 def _by_features(gallery: "Gallery", path: Path, file: Path, k: int, where: Any) -> list[Result]:
     X, names = _rows(file)
-    if gallery.columns not in (None, X.shape[1]):
-        raise ValueError(f"{file} must have {gallery.columns} columns, as {path} has; got {X.shape[1]}")
+    if gallery.n_features_in_ not in (None, X.shape[1]):
+        raise ValueError(f"{file} must have {gallery.n_features_in_} columns, as {path} has; got {X.shape[1]}")
     return results_of(gallery, names, [None] * len(names), gallery.search(X, k, where))
 
 

@@ -9,11 +9,27 @@ from manyclass import _checks
 
 
 def drawn_parts(y: ArrayLike, fraction: float = 0.2, random_state: int = 0) -> NDArray[np.str_]:
-    """ "train" or "test" (n,) for every label: of each class that fraction is for testing, rounded.
+    """Draw a stratified split into "train" and "test".
 
-    At least one example of a class that has two or more, and never all of them. The same labels and seed give the same
-    parts.
+    Of each class the same fraction is for testing, rounded: at least one example of a class that has two or more, and
+    never all of them. The same labels and seed give the same split.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_examples,)
+        Labels.
+    fraction : float, default=0.2
+        Fraction of test examples, between 0 and 1.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    ndarray of shape (n_examples,), str
+        "train" or "test" for every example.
+
+    Examples
+    --------
     >>> drawn_parts(["cat"] * 5 + ["dog"] * 2 + ["owl"]).tolist().count("test")
     2
     """

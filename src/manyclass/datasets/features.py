@@ -25,10 +25,22 @@ from manyclass.datasets.labels import as_labels, read_labels, tidy
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows, and what is known of them; None where nothing is.
+    """Features with labels and names; None where there are none.
 
-    y holds integers or strings. Where classes is known and y holds integers, classes[y] are their names. `notices` has
-    one sentence for everything that was found with the rows and left out.
+    Parameters
+    ----------
+    X : Matrix of shape (n_examples, n_features)
+        Features.
+    y : ndarray of shape (n_examples,), default=None
+        Labels, integers or strings.
+    names : sequence of str of length n_examples, default=None
+        Names of the examples.
+    classes : sequence of str, default=None
+        Names of the classes: classes[y] if labels are integers.
+    split : ndarray of shape (n_examples,), default=None
+        Subset of each example, such as "train" or "test".
+    notices : tuple of str, default=()
+        One sentence for everything that was found with the features and left out.
     """
 
     X: Matrix
@@ -49,19 +61,34 @@ class Features:
 def read_features(
     path: str | os.PathLike[str], labels: str | os.PathLike[str] | ArrayLike | bool | None = None
 ) -> Features:
-    """The features at a path, as `as_matrix` opens them, with the labels and names that lie in it or beside it.
+    """Read features, as `as_matrix` opens them, with the labels and names in or beside the file.
 
-    - .npz: members called labels, names, classes, split (or alike);
-    - .npy: x_labels.npy, x_labels.csv, labels.npy, labels.csv, labels.txt beside it, and so for names, classes, split;
+    These are found in
+
+    - .npz: members called labels, names, classes, split (or similar);
+    - .npy: x_labels.npy, x_labels.csv, labels.npy, labels.csv, labels.txt beside it, and likewise names, classes,
+    split;
     - a folder of .npy shards: the same, or shards of labels (labels_0.npy, ...) with the numbers of the features;
     - parquet: columns called label, name, path, split, ... ;
     - clip-retrieval: the columns of metadata/metadata_N.parquet, with names from image_path, key or url;
     - a store: what was written with it.
 
-    `labels`, a file (.npy, .csv, .txt, ...) or a sequence, replaces the labels and classes that are found; False leaves
-    them out. Where a table of labels has names and the rows have names, labels go by name, and otherwise by order.
     Names, classes and split that are found but unusable are left out with a warning, and so is a labels.* beside an
     .npy that does not fit it; other labels that are found must fit.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder of features.
+    labels : path-like, array-like or bool, default=None
+        File (.npy, .csv, .txt, ...) or sequence of labels, which replaces labels and classes that are found; False
+        leaves them out. If a table of labels has names and the rows have names, they are matched by name, otherwise by
+        order.
+
+    Returns
+    -------
+    Features
+        Features, labels and names.
     """
     path = Path(path).expanduser()
     X = as_matrix(path)

@@ -23,10 +23,22 @@ _GENERATOR = 1
 
 @dataclass(frozen=True)
 class Glyphs:
-    """Gray pictures of characters, class after class.
+    """Gray images of characters, sorted by class.
 
-    `images` (n, size, size) uint8, `y` (n,) int64 into `classes`, which are Unicode names; for every image the face
-    that drew it, and "train" or "test": a quarter is for testing, and every class is in both.
+    A quarter of the images is for testing, and every class is in both subsets.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n_images, size, size), uint8
+        Pixels.
+    y : ndarray of shape (n_images,), int64
+        Positions in `classes`.
+    classes : list of str
+        Unicode names of the characters.
+    faces : list of str
+        Font face of each image.
+    split : list of str
+        "train" or "test" for each image.
     """
 
     images: NDArray[np.uint8]
@@ -51,12 +63,33 @@ def glyphs(
     cache: bool | str | os.PathLike[str] = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Glyphs:
-    """Draw characters of many scripts in several faces, each picture shifted, turned, thickened and stained a little.
+    """Draw characters of many scripts in several faces, each image slightly shifted, rotated, thickened and stained.
 
-    Image j of a class depends on the seed, the character and j alone: asking for more classes or more images gives the
-    same ones again, and then others. `cache` is a folder, True for the user's own, or False for none. `progress` is
-    called with (classes done, classes in all).
+    Image j of a class depends on the seed, the character and j alone: more classes or more images are the same ones and
+    then others.
 
+    Parameters
+    ----------
+    n_classes : int, default=500
+        Number of characters.
+    n_per_class : int, default=20
+        Number of images of each, at least 2.
+    size : int, default=32
+        Height and width of an image.
+    random_state : int, default=0
+        Seed.
+    cache : bool or path-like, default=True
+        Folder where results are cached; True for that of the user, False for none.
+    progress : callable, default=None
+        Function that is called with (classes done, classes in total).
+
+    Returns
+    -------
+    Glyphs
+        Images and labels.
+
+    Examples
+    --------
     >>> glyphs(3, 4, cache=False)
     Glyphs(12 images of 32 x 32, 3 classes)
     """
@@ -77,7 +110,7 @@ def glyphs(
 def _letters(n_classes: int) -> list[Letter]:
     letters = alphabet(n_classes)
     if len(letters) < n_classes:
-        raise ValueError(f"n_classes must be at most {len(letters)}, as many as the fonts here draw; got {n_classes}")
+        raise ValueError(f"n_classes must be at most {len(letters)}, all that the fonts here draw; got {n_classes}")
     return letters
 
 

@@ -11,12 +11,23 @@ _AT_ONCE = 256
 
 
 def glyph_features(images: NDArray[Any]) -> NDArray[np.float32]:
-    """Histograms of gradient directions (n, 640) of gray pictures (n, s, s), each row of unit length.
+    """Compute histograms of gradient directions of small gray images.
 
     Every pixel votes with the length of its gradient for the two nearest of 8 directions and for the nearest cells of
-    an 8 x 8 and of a 4 x 4 grid; the roots of the sums are normalized, grid by grid and then together. A picture
-    without any edge gives zeros.
+    an 8 x 8 and of a 4 x 4 grid; the square roots of the sums are normalized, for each grid and then together.
 
+    Parameters
+    ----------
+    images : array-like of shape (n_images, height, width)
+        Gray images of at least 8 x 8 pixels.
+
+    Returns
+    -------
+    ndarray of shape (n_images, 640), float32
+        Rows of unit length; zeros for an image without edges.
+
+    Examples
+    --------
     >>> glyph_features(np.eye(16)[None]).shape
     (1, 640)
     """

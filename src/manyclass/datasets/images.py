@@ -17,10 +17,20 @@ _BESIDE_STORES = (".encoder", ".encoder.json", ".skipped.jsonl")
 
 @dataclass(frozen=True, eq=False)
 class ImageSet:
-    """Pictures by their paths; names are the paths as the source has them, below its folder.
+    """Images by path, with labels and subsets.
 
-    y holds the label of each, and split the part ("train", "val", "test") that it belongs to; None where there are
-    none. `notices` has one sentence for everything that was found and not followed.
+    Parameters
+    ----------
+    paths : list of str
+        Paths of the files.
+    names : list of str
+        Paths relative to the folder of the source.
+    y : ndarray of shape (n_images,), str, default=None
+        Labels; None if there are none.
+    split : ndarray of shape (n_images,), str, default=None
+        Subset of each image, "train", "val" or "test"; None if there are none.
+    notices : tuple of str, default=()
+        One sentence for everything that was found and ignored.
     """
 
     paths: list[str]
@@ -34,18 +44,39 @@ class ImageSet:
 
 
 def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | None = None) -> ImageSet:
-    """The pictures of a folder or a table, in the order of their names; nothing is opened, so bad files are among them.
+    """List the images of a folder or a table, in the order of their names.
 
-    - a folder of pictures: no labels;
-    - a folder of folders: one class each, whatever is below (Caltech-101 and 256, and photos sorted by hand);
+    No file is opened, so bad files are among them. Layouts are
+
+    - a folder of images: no labels;
+    - a folder of folders: one class each, whatever is below (Caltech-101 and 256, and photographs sorted by hand);
     - folders called train, val or test with a folder per class in each (ImageNet), which become the split; the labels
-      of a val of Tiny-ImageNet come from its val_annotations.txt;
-    - a folder with train.txt and test.txt, which list its pictures one per line: the split too;
-    - a CSV or TSV of path,label, or of columns that its first line names, with paths below its own folder.
+    of a
+      val folder of Tiny-ImageNet are read from its val_annotations.txt;
+    - a folder with train.txt and test.txt, which list its images one per line: the split too;
+    - a CSV or TSV of path,label, or of columns that its first line names, with paths relative to its own folder.
 
     A folder that holds nothing but one folder is passed through. Files whose names start with a dot are left out, and
-    so are files beside the folders of classes that are not called like pictures. `store` is one that is written from
-    these pictures: if it lies among them, it and what is kept beside it are left out.
+    so are files beside the folders of classes that do not have the extension of an image.
+
+    Parameters
+    ----------
+    source : path-like
+        Folder or table.
+    store : path-like, default=None
+        Store that is written from these images: if it lies among them, it and its sidecar files are left out.
+
+    Returns
+    -------
+    ImageSet
+        Paths, names, labels and subsets.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or table.
+    ValueError
+        If it holds no images.
     """
     source = Path(source).expanduser()
     if source.is_file():

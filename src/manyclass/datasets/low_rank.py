@@ -17,12 +17,32 @@ _MEANS, _LABELS, _ROWS = range(3)  # part of every seed, so that no two things d
 
 
 class LowRankClasses(Matrix):
-    """Rows (n, d) float32 of n_classes classes, `y` (n,); a Matrix that holds no rows, but makes them.
+    """Generated rows of many classes: a Matrix that holds no rows but makes them.
 
-    Row i is m + S's + noise * e, divided by its length, where m is the mean of its class, s and e are normal numbers,
-    and the rows of S are the few directions, from the span of the means, in which all classes vary most. A row depends
-    on the seed and its number alone. Rows that follow one another are cheap; one that stands apart costs as much as 16.
-    See `low_rank_classes`.
+    Row i is m + S's + noise * e, divided by its length, where m is the mean of its class, s and e are standard normal,
+    and the rows of S are the few directions, in the span of the means, in which all classes vary most. A row depends on
+    the seed and its number alone. Consecutive rows are cheap; an isolated one costs as much as 16. `low_rank_classes`
+    makes one of these.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_classes, n_features), float32
+        Means m of the classes.
+    directions : ndarray of shape (n_directions, n_features), float32
+        Directions S, times the deviation along them.
+    y : ndarray of shape (n_examples,), int64
+        Class of each row.
+    noise : float
+        Standard deviation in every dimension.
+    seed : int
+        Seed of the rows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of rows and of features.
+    dtype : dtype
+        Type of the rows, float32.
     """
 
     dtype = np.dtype(np.float32)
@@ -39,12 +59,12 @@ class LowRankClasses(Matrix):
 
     @property
     def n_classes(self) -> int:
-        """Classes, whether they occur in y or not."""
+        """Number of classes, whether they occur in y or not."""
         return len(self.means)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what the rows are made from."""
+        """Bytes of the arrays that the rows are made from."""
         return int(self.means.nbytes + self.directions.nbytes + self.y.nbytes)
 
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
@@ -85,17 +105,43 @@ def low_rank_classes(
     imbalance: float = 0.0,
     random_state: int = 0,
 ) -> LowRankClasses:
-    """n rows of unit length in d dimensions, whose class means span `rank` dimensions.
+    """Generate rows of unit length whose class means span a subspace of low dimension.
 
-    Means have unit length. Around them all classes vary alike: by `shared` along each of rank / 4 directions that the
-    means span too, which a classifier must learn to overlook, and by `noise` in every one of the d dimensions. The
-    defaults (rank 64, or d if that is less) suit 1,000 classes of 50 examples in 1,024 dimensions, of which plain
-    ridge regression then gets about seven in ten right.
+    Means have unit length. Around them all classes vary alike: by `shared` along each of rank / 4 directions in the
+    span of the means, which a classifier must learn to ignore, and by `noise` in every dimension. The defaults suit
+    1,000 classes of 50 examples in 1,024 dimensions, of which plain ridge regression then gets about seven in ten
+    right.
 
-    Class c has a share of (c + 1) ** -imbalance. Every n_classes consecutive rows hold each class as often as its
-    share tells, rounded up or down: with no imbalance, once. More rows are the same rows and then others, so those
-    after the first n are a test set; and with another imbalance they are of the same classes.
+    Class c has a share of (c + 1) ** -imbalance. Every n_classes consecutive rows hold each class as often as its share
+    tells, rounded up or down: without imbalance, once. More rows are the same rows and then others, so those after the
+    first n are a test set; with another imbalance they are of the same classes.
 
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of features.
+    n_classes : int
+        Number of classes.
+    rank : int, default=None
+        Dimension of the span of the means; None for 64, or d if that is less.
+    noise : float, default=0.15
+        Standard deviation in every dimension.
+    shared : float, default=0.5
+        Standard deviation along the shared directions.
+    imbalance : float, default=0.0
+        Exponent of the shares of the classes; 0 for equal ones.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    LowRankClasses
+        Matrix of shape (n, d), with labels `y`.
+
+    Examples
+    --------
     >>> X = low_rank_classes(60, d=32, n_classes=10)
     >>> X
     LowRankClasses(60 x 32 float32, 0.0 MB)

@@ -24,7 +24,7 @@ def partners(features: Sequence[Path], others: Sequence[Path]) -> list[Path]:
         if not lonely[-1]:
             return [partner for _, partner in pairs if partner]
     folder, like, path = others[0].parent, others[0].name, min(lonely, key=len)[0]
-    raise ValueError(f"{folder} must have a file like {like} for {path.name}; got none of its number")
+    raise ValueError(f"{folder} must have a file like {like} for {path.name}; got none with its number")
 
 
 def _all(paths: Sequence[Path]) -> list[Numbers]:
@@ -44,5 +44,5 @@ def _by_numbers(paths: Sequence[Path], keys: Sequence[Numbers]) -> dict[Numbers,
     known: dict[Numbers, Path] = {}
     for path, key in zip(paths, keys, strict=True):
         if known.setdefault(key, path) != path:
-            raise ValueError(f"{path.parent} must have one file of a number; got {known[key].name} and {path.name}")
+            raise ValueError(f"{path.parent} must have one file per number; got {known[key].name} and {path.name}")
     return known

@@ -13,17 +13,40 @@ Ranks = NDArray[np.intp]
 
 
 def average_precision(order: ArrayLike, positives: ArrayLike, junk: ArrayLike = (), area: Area = "trapezoid") -> float:
-    """The area under precision against recall of one ranking, best first; NaN where there are no positives.
+    """Compute the average precision of one ranking: the area under precision against recall.
 
-    Junk is taken out of the ranking first. With r_j the places of the P positives from 0 on, j = 0 .. P - 1,
+    Junk images are removed from the ranking first. With r_j the ranks of the P positives from 0 on, j = 0 .. P - 1,
 
         trapezoid:  1 / P  sum_j  (j / r_j + (j + 1) / (r_j + 1)) / 2        (j / r_j is 1 where r_j = 0)
         rectangle:  1 / P  sum_j  (j + 1) / (r_j + 1)
 
-    Holidays, Oxford, Paris and their revisited forms are scored by trapezoids; trec_eval and scikit-learn take
-    rectangles. Images are numbers or names. Every positive must be in `order`: a page of results has another average
-    precision than the whole ranking, and is refused if it misses any.
+    Holidays, Oxford, Paris and their revisited forms are scored by trapezoids; trec_eval and scikit-learn use
+    rectangles. Every positive must be in `order`, because a page of results has another average precision than the
+    whole ranking.
 
+    Parameters
+    ----------
+    order : array-like of shape (n_images,)
+        Images, integers or strings, best first.
+    positives : array-like of shape (n_positives,)
+        Images that are right.
+    junk : array-like of shape (n_junk,), default=()
+        Images that are neither right nor wrong.
+    area : {"trapezoid", "rectangle"}, default="trapezoid"
+        Rule of integration.
+
+    Returns
+    -------
+    float
+        Average precision, NaN if there are no positives.
+
+    Raises
+    ------
+    ValueError
+        If the ranking lacks a positive or has an image twice, or if an image is both positive and junk.
+
+    Examples
+    --------
     >>> average_precision(["b", "a", "x", "c"], positives=["a", "c"], junk=["x"])
     0.41666666666666663
     >>> average_precision(["b", "a", "x", "c"], positives=["a", "c"], junk=["x"], area="rectangle")
@@ -33,11 +56,29 @@ def average_precision(order: ArrayLike, positives: ArrayLike, junk: ArrayLike = 
 
 
 def precision_at(order: ArrayLike, positives: ArrayLike, k: int, junk: ArrayLike = ()) -> float:
-    """The share of positives among the first k, junk taken out; NaN where there are no positives.
+    """Compute the fraction of positives among the first k images of a ranking, without junk.
 
-    As the revisited protocol has it, k is at most the place of the last positive, so that a query with fewer than k
+    As in the revisited protocol, k is at most the rank of the last positive, so that a query with fewer than k
     positives can reach 1.
 
+    Parameters
+    ----------
+    order : array-like of shape (n_images,)
+        Images, integers or strings, best first.
+    positives : array-like of shape (n_positives,)
+        Images that are right.
+    k : int
+        Number of images to look at.
+    junk : array-like of shape (n_junk,), default=()
+        Images that are neither right nor wrong.
+
+    Returns
+    -------
+    float
+        Precision at k, NaN if there are no positives.
+
+    Examples
+    --------
     >>> precision_at([7, 3, 5, 9, 1], positives=[7, 5], k=2), precision_at([7, 3, 5, 9, 1], positives=[7, 5], k=5)
     (0.5, 0.6666666666666666)
     """
@@ -77,10 +118,10 @@ def _ranks(order: ArrayLike, positives: ArrayLike, junk: ArrayLike) -> Ranks:
         raise ValueError(f"positives and junk must be different images; got {both[0].item()!r} in both")
     distinct, counts = np.unique(ranked, return_counts=True)
     if (counts > 1).any():
-        raise ValueError(f"order must hold every image once; got {distinct[counts > 1][0].item()!r} again")
+        raise ValueError(f"order must hold every image once; got {distinct[counts > 1][0].item()!r} twice")
     right = np.unique(right)
     if missing := len(right) - np.count_nonzero(np.isin(right, distinct)):
-        raise ValueError(f"order must rank all {len(right)} positives, not a part of the images; it lacks {missing}")
+        raise ValueError(f"order must hold all {len(right)} positives, as a whole ranking does; it lacks {missing}")
     return np.flatnonzero(np.isin(ranked[~np.isin(ranked, ignored)], right))
 
 

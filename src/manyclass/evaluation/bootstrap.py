@@ -11,7 +11,19 @@ _BLOCK = 1 << 20  # numbers that are drawn together
 
 
 class Comparison(NamedTuple):
-    """The mean of a - b, the interval [low, high] that holds it, and the probability of such a difference by chance."""
+    """Result of a paired comparison of methods a and b.
+
+    Parameters
+    ----------
+    difference : float
+        Mean of a - b.
+    low : float
+        Lower end of the confidence interval.
+    high : float
+        Upper end of the confidence interval.
+    p : float
+        Two-sided p-value of the difference.
+    """
 
     difference: float
     low: float
@@ -27,16 +39,37 @@ def paired_bootstrap(
     random_state: int | np.random.Generator | None = None,
     groups: ArrayLike | None = None,
 ) -> Comparison:
-    """Compare two methods by their values for the same queries, such as average precisions (n,) and (n,).
+    """Compare two methods by their values for the same queries, such as average precisions.
 
-    Queries are drawn anew with replacement, `n_resamples` times. The interval lies between percentiles of the drawn
-    mean differences; p is two-sided: the share of draws (the observed one included) whose mean is at least as far from
-    the observed difference as that is from 0. Queries that are NaN for both are left out.
+    Queries are resampled with replacement. The interval lies between percentiles of the resampled mean differences. p
+    is two-sided: the fraction of resamples (the observed one included) whose mean is at least as far from the observed
+    difference as that is from 0. Queries that are NaN for both methods are left out.
 
-    Queries that belong together, such as images of one class that look for each other, are hard or easy together, and
-    intervals that take each for news of its own are too short. `groups` (n,) has a label for each query: whole groups
-    are drawn.
+    Queries that belong together, such as images of one class that search for each other, are hard or easy together, and
+    intervals that treat them as independent are too short. With `groups`, whole groups are resampled.
 
+    Parameters
+    ----------
+    a : array-like of shape (n_queries,)
+        Values of the first method.
+    b : array-like of shape (n_queries,)
+        Values of the second method.
+    n_resamples : int, default=10_000
+        Number of resamples.
+    confidence : float, default=0.95
+        Confidence level of the interval.
+    random_state : int, Generator or None, default=None
+        Seed.
+    groups : array-like of shape (n_queries,), default=None
+        Group of each query.
+
+    Returns
+    -------
+    Comparison
+        Mean difference, interval and p-value.
+
+    Examples
+    --------
     >>> paired_bootstrap([0.75, 0.5, 1.0], [0.5, 0.25, 0.75], random_state=0)
     Comparison(difference=0.25, low=0.25, high=0.25, p=...)
     """
@@ -60,7 +93,9 @@ def _differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArr
         raise ValueError(f"a and b must be vectors of the same length; got shapes {first.shape} and {second.shape}")
     left_out = np.isnan(first)
     if (wrong := left_out != np.isnan(second)).any():
-        raise ValueError(f"a and b must be NaN for the same queries; query {int(wrong.argmax())} is so for one of them")
+        raise ValueError(
+            f"a and b must be NaN for the same queries; query {int(wrong.argmax())} is NaN for one of them"
+        )
     if left_out.all() or np.isinf(first).any() or np.isinf(second).any():
         raise ValueError(f"a and b must hold finite numbers for at least one query; got {a!r} and {b!r}")
     differences: NDArray[np.float64] = (first - second)[~left_out]

@@ -12,7 +12,17 @@ _BLOCK = 1 << 20  # scores that are looked at together
 
 
 class Confusion(NamedTuple):
-    """So many times an example of the class `truth` was taken for `predicted`."""
+    """Number of times that one class was predicted for another.
+
+    Parameters
+    ----------
+    truth : label
+        True class.
+    predicted : label
+        Predicted class.
+    times : int
+        Number of examples.
+    """
 
     truth: Any
     predicted: Any
@@ -22,16 +32,33 @@ class Confusion(NamedTuple):
 def top_k_accuracy(
     y: ArrayLike, scores: ArrayLike, k: int = 5, per_class: bool = True, classes: ArrayLike | None = None
 ) -> float:
-    """The share of examples whose class is among the k that score highest.
-
-    y (n,) are positions of classes in the columns of scores (n, n_classes), or labels out of `classes`, which names
-    the columns. By default the share is that of each class that occurs in y, and then the mean of those, so that
-    every class counts the same; per_class=False counts every example the same.
+    """Compute the fraction of examples whose class is among the k that score highest.
 
     Ties count against the classifier: an example is right if fewer than k other classes score at least as high as its
-    own, whatever the order of the columns. A classifier that scores all classes alike is never right for k < n_classes;
-    from k = n_classes on all are right. NaN is refused.
+    own, whatever the order of the columns. A classifier that scores all classes equally is never right for k <
+    n_classes; for k >= n_classes all examples are right.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_examples,)
+        Columns of the true classes, or labels out of `classes`.
+    scores : array-like of shape (n_examples, n_classes)
+        Scores without NaN.
+    k : int, default=5
+        Number of classes.
+    per_class : bool, default=True
+        Whether the mean is that of the accuracies of the classes in y, so that each counts the same; otherwise every
+        example counts the same.
+    classes : array-like of shape (n_classes,), default=None
+        Labels of the columns.
+
+    Returns
+    -------
+    float
+        Accuracy between 0 and 1.
+
+    Examples
+    --------
     >>> scores = [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.2, 0.2, 0.6]]
     >>> top_k_accuracy([0, 0, 1], scores, k=1), top_k_accuracy([0, 0, 1], scores, k=3)
     (0.5, 1.0)
@@ -45,8 +72,26 @@ def top_k_accuracy(
 def class_accuracies(
     y: ArrayLike, scores: ArrayLike, k: int = 1, classes: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Top-k accuracy of every class (n_classes,), NaN for those that y lacks; arguments as for `top_k_accuracy`.
+    """Compute the top-k accuracy of every class.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_examples,)
+        Columns of the true classes, or labels out of `classes`.
+    scores : array-like of shape (n_examples, n_classes)
+        Scores without NaN.
+    k : int, default=1
+        Number of classes among which the true one must be.
+    classes : array-like of shape (n_classes,), default=None
+        Labels of the columns.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Accuracies, NaN for classes that y lacks.
+
+    Examples
+    --------
     >>> class_accuracies([0, 0, 1], [[2, 1, 0], [1, 2, 0], [0, 2, 1]])
     array([0.5, 1. , nan])
     """
@@ -54,8 +99,24 @@ def class_accuracies(
 
 
 def accuracy(y: ArrayLike, predicted: ArrayLike, per_class: bool = True) -> float:
-    """The share of examples whose predicted label is the right one: mean over the classes in y, or over examples.
+    """Compute the fraction of examples whose predicted label is right.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_examples,)
+        True labels.
+    predicted : array-like of shape (n_examples,)
+        Predicted labels.
+    per_class : bool, default=True
+        Whether every class in y counts the same; otherwise every example does.
+
+    Returns
+    -------
+    float
+        Accuracy between 0 and 1.
+
+    Examples
+    --------
     >>> accuracy([0, 0, 0, 1], [0, 0, 2, 2]), accuracy([0, 0, 0, 1], [0, 0, 2, 2], per_class=False)
     (0.3333333333333333, 0.5)
     """
@@ -68,11 +129,24 @@ def accuracy(y: ArrayLike, predicted: ArrayLike, per_class: bool = True) -> floa
 
 
 def confusions(y: ArrayLike, predicted: ArrayLike, top: int = 20) -> list[Confusion]:
-    """The `top` pairs of different labels (true, predicted) that occur most, with their counts.
+    """Find the pairs of different labels (true, predicted) that occur most.
 
-    The most frequent come first; equally frequent ones in the order of their labels. Pairs that never occur are left
-    out.
+    Parameters
+    ----------
+    y : array-like of shape (n_examples,)
+        True labels.
+    predicted : array-like of shape (n_examples,)
+        Predicted labels.
+    top : int, default=20
+        Largest number of pairs.
 
+    Returns
+    -------
+    list of Confusion
+        Pairs that occur, the most frequent first; equally frequent ones in the order of their labels.
+
+    Examples
+    --------
     >>> confusions(["cat", "cat", "dog"], ["dog", "dog", "owl"], top=1)
     [Confusion(truth='cat', predicted='dog', times=2)]
     """

@@ -58,7 +58,7 @@ def same_kind(labels: NDArray[Any], others: NDArray[Any], name: str, name_of_oth
     """Refuse to compare strings with numbers."""
     if (labels.dtype.kind == "U") != (others.dtype.kind == "U"):
         raise ValueError(
-            f"{name} must be labels such as {name_of_others} holds, of {others.dtype}; got dtype {labels.dtype}"
+            f"{name} must hold labels of the same kind as {name_of_others}, {others.dtype}; got dtype {labels.dtype}"
         )
 
 

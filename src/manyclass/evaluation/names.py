@@ -21,5 +21,5 @@ def places(names: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for i, name in enumerate(names):
         if found.setdefault(stem(name), i) != i:
-            raise ValueError(f"names must be different without folders and endings; got {stem(name)!r} twice")
+            raise ValueError(f"names must be distinct without folders and file extensions; got {stem(name)!r} twice")
     return found

@@ -33,7 +33,7 @@ def _query(path: Path, place: Mapping[str, int]) -> Query:
     good, ok, junk = (_listed(path, kind) for kind in ("good", "ok", "junk"))
     needed = [*good, *ok, name]
     if missing := [image for image in needed if image not in place]:
-        raise ValueError(f"names must hold every image that counts; {missing[0]!r} of {path.name} is not there")
+        raise ValueError(f"names must hold every image that counts; {missing[0]!r} of {path.name} is missing")
     right = np.array([place[image] for image in (*good, *ok)], np.intp)
     ignored = np.array([place[image] for image in junk if image in place], np.intp)
     return Query(name, right, junk=ignored, row=place[name], box=box)

@@ -69,7 +69,7 @@ class _Machine:
 
     def popped(self, n: int) -> tuple[Any, ...]:
         if len(self.stack) < n:
-            raise NotPlainError("the pickle takes what is not there; it is damaged")
+            raise NotPlainError("the pickle reads from an empty stack; it is damaged")
         taken = tuple(self.stack[len(self.stack) - n :])
         del self.stack[len(self.stack) - n :]
         return taken
@@ -92,7 +92,7 @@ class _Machine:
     def call(self) -> None:
         function, arguments = self.popped(2)
         if not isinstance(function, Call):
-            raise NotPlainError("the pickle calls what cannot be called; it is damaged")
+            raise NotPlainError("the pickle calls an object that is not callable; it is damaged")
         self.spend(function(*arguments))
 
     def spend(self, made: Any) -> None:
@@ -105,12 +105,12 @@ class _Machine:
 
     def extend(self, values: tuple[Any, ...]) -> None:
         if type(self.stack[-1]) is not list:
-            raise NotPlainError("the pickle appends to what is no list; it is damaged")
+            raise NotPlainError("the pickle appends to an object that is not a list; it is damaged")
         self.stack[-1].extend(values)
 
     def update(self, values: tuple[Any, ...]) -> None:
         if type(self.stack[-1]) is not dict:
-            raise NotPlainError("the pickle sets entries of what is no dictionary; it is damaged")
+            raise NotPlainError("the pickle sets entries of an object that is not a dictionary; it is damaged")
         self.stack[-1].update(_pairs(values))
 
 

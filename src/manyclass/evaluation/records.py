@@ -69,7 +69,7 @@ def _names(values: Any, key: str) -> list[str]:
         raise ValueError(f"{key} must list names of images; got {type(wrong[0]).__name__}")
     # A short file can name one long string very often, and every name is copied.
     if (longest := max(map(len, names), default=0)) > _LONGEST:
-        raise ValueError(f"{key} must list names of at most {_LONGEST} letters; got one of {longest}")
+        raise ValueError(f"{key} must list names of at most {_LONGEST} characters; got one of {longest}")
     return [name.strip() for name in names]
 
 

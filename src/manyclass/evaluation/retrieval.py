@@ -19,8 +19,28 @@ def mean_average_precision(
     difficulty: Difficulty | None = None,
     area: Area = "trapezoid",
 ) -> float:
-    """The mean of `average_precisions` over the queries that have positives.
+    """Compute the mean of `average_precisions` over the queries that have positives.
 
+    Parameters
+    ----------
+    scores : array-like of shape (n_queries, n_database)
+        Similarities of queries and images; columns are in the order of `truth.names`.
+    truth : Truth
+        Which images are right for which query.
+    protocol : {"holidays", "oxford", "revisited"}
+        Protocol, as in `average_precisions`.
+    difficulty : {"easy", "medium", "hard"}, default=None
+        Difficulty of the revisited protocol.
+    area : {"trapezoid", "rectangle"}, default="trapezoid"
+        Rule of integration.
+
+    Returns
+    -------
+    float
+        Mean average precision.
+
+    Examples
+    --------
     >>> truth = Truth.from_labels([0, 1], database=[1, 0, 1])
     >>> mean_average_precision([[0.1, 0.9, 0.3], [0.2, 0.5, 0.4]], truth, protocol="revisited")
     0.7083333333333333
@@ -35,14 +55,29 @@ def average_precisions(
     difficulty: Difficulty | None = None,
     area: Area = "trapezoid",
 ) -> NDArray[np.float64]:
-    """The average precision of every query (n_queries,), NaN for those without positives.
+    """Compute the average precision of every query.
 
-    scores (n_queries, n_database) tell how alike query and image are, more is better; columns come in the order of
-    truth.names. Images of equal scores rank in the order of the database. All images must have a score: average
-    precision by the first page of results is another number, and scores that are missing, NaN or infinite are refused.
+    Images with equal scores rank in the order of the database. All images must have a finite score, because average
+    precision on the first page of results is another number.
 
-    The protocols are those of `relevance`: "holidays" ignores the query, "oxford" counts it, "revisited" is for queries
-    outside the database and has a difficulty, "easy", "medium" or "hard".
+    Parameters
+    ----------
+    scores : array-like of shape (n_queries, n_database)
+        Similarities of queries and images; columns are in the order of `truth.names`.
+    truth : Truth
+        Which images are right for which query.
+    protocol : {"holidays", "oxford", "revisited"}
+        "holidays" ignores the query in the ranking, "oxford" counts it, and "revisited" is for queries outside the
+        database and has a difficulty.
+    difficulty : {"easy", "medium", "hard"}, default=None
+        Difficulty of the revisited protocol.
+    area : {"trapezoid", "rectangle"}, default="trapezoid"
+        Rule of integration.
+
+    Returns
+    -------
+    ndarray of shape (n_queries,)
+        Average precisions, NaN for queries without positives.
     """
     return _each(scores, truth, protocol, difficulty, lambda ranks: area_of(ranks, area))
 
@@ -50,7 +85,26 @@ def average_precisions(
 def mean_precision_at(
     scores: ArrayLike, truth: Truth, k: int, protocol: Protocol, difficulty: Difficulty | None = None
 ) -> float:
-    """The mean of `precision_at` k, the revisited protocol's mP@k, over the queries that have positives."""
+    """Compute the mean of `precision_at` k over the queries that have positives: mP@k of the revisited protocol.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_queries, n_database)
+        Similarities of queries and images; columns are in the order of `truth.names`.
+    truth : Truth
+        Which images are right for which query.
+    k : int
+        Number of images to look at.
+    protocol : {"holidays", "oxford", "revisited"}
+        Protocol, as in `average_precisions`.
+    difficulty : {"easy", "medium", "hard"}, default=None
+        Difficulty of the revisited protocol.
+
+    Returns
+    -------
+    float
+        Mean precision at k.
+    """
     _checks.count(k, "k")
     return _mean(_each(scores, truth, protocol, difficulty, lambda ranks: precision_of(ranks, k)))
 

@@ -20,10 +20,24 @@ def _none() -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """One query, and rows of the database: `easy` and `hard` ones are right, `junk` ones are neither right nor wrong.
+    """Ground truth of one query, as rows of the database.
 
-    Where nobody told easy from hard, all that is right is easy. `row` is the query's own place in the database, None
-    if it is not there; `box` is the part of the image that is asked for, (left, top, right, bottom).
+    Where easy and hard images are not distinguished, all that are right are easy.
+
+    Parameters
+    ----------
+    name : str
+        Name of the query.
+    easy : array-like of shape (n_easy,)
+        Rows of images that are right and easy to find.
+    hard : array-like of shape (n_hard,), default=()
+        Rows of images that are right and hard to find.
+    junk : array-like of shape (n_junk,), default=()
+        Rows of images that are neither right nor wrong.
+    row : int, default=None
+        Row of the query itself; None if it is not in the database.
+    box : tuple of 4 floats, default=None
+        Region of the query image, (left, top, right, bottom); None for all of it.
     """
 
     name: str
@@ -47,14 +61,23 @@ class Query:
 
     @property
     def positives(self) -> Rows:
-        """All that is right, easy and hard."""
+        """Rows of all images that are right, easy or hard."""
         return np.union1d(self.easy, self.hard)
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Queries, and the names of the database's images in the order in which scores have their columns.
+    """Ground truth of queries against a database.
 
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the images of the database, in the order of the columns of scores.
+    queries : tuple of Query
+        Queries.
+
+    Examples
+    --------
     >>> truth = Truth.from_labels([0, 1], database=[1, 0, 1])
     >>> [query.positives.tolist() for query in truth.queries]
     [[1], [0, 2]]
@@ -74,15 +97,27 @@ class Truth:
 
     @property
     def boxes(self) -> NDArray[np.float64]:
-        """(n_queries, 4), NaN where the whole image is asked for."""
+        """Boxes of the queries, an array of shape (n_queries, 4), NaN for whole images."""
         whole = (np.nan,) * 4
         return np.array([query.box or whole for query in self.queries], np.float64).reshape(-1, 4)
 
     @classmethod
     def from_labels(cls, queries: ArrayLike, database: ArrayLike, rows: Sequence[int] | None = None) -> "Truth":
-        """Right is what has the query's label; `rows`, where queries are in the database, are their own places.
+        """Make ground truth of labels: images are right if they have the label of the query.
 
-        A query in the database is not among its positives.
+        Parameters
+        ----------
+        queries : array-like of shape (n_queries,)
+            Labels of the queries.
+        database : array-like of shape (n_database,)
+            Labels of the images.
+        rows : sequence of int, default=None
+            Rows of the queries in the database, if they are there; a query is not among its own positives.
+
+        Returns
+        -------
+        Truth
+            Ground truth.
         """
         asked, labels = as_labels(queries, "queries"), as_labels(database, "database")
         same_kind(asked, labels, "queries", "database")
@@ -95,14 +130,33 @@ class Truth:
         return cls(tuple(str(i) for i in range(len(labels))), asking)
 
     def take(self, queries: ArrayLike) -> "Truth":
-        """The queries at these places, with the same database."""
+        """Select queries, with the same database.
+
+        Parameters
+        ----------
+        queries : array-like of int
+            Positions of the queries.
+
+        Returns
+        -------
+        Truth
+            Ground truth of these queries.
+        """
         return replace(self, queries=tuple(self.queries[int(i)] for i in np.atleast_1d(np.asarray(queries))))
 
     def reordered(self, names: Sequence[str]) -> "Truth":
-        """The same truth for a database whose images come in another order, with more images or less junk.
+        """Return the same ground truth for a database in another order, with more images or less junk.
 
-        Names are compared without folders and endings of image files. Every positive must be among them, and every
-        query that was in the database.
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the images of the new database, which are compared without folders and file extensions. Every
+            positive must be among them, and every query that was in the database.
+
+        Returns
+        -------
+        Truth
+            Ground truth with rows of the new database.
         """
         place = places(names)
         return Truth(tuple(names), tuple(self._moved(query, place) for query in self.queries))
@@ -115,9 +169,7 @@ class Truth:
     def _places(self, rows: Iterable[int], place: Mapping[str, int], query: str) -> Rows:
         names = [stem(self.names[row]) for row in rows]
         if missing := [name for name in names if name not in place]:
-            raise ValueError(
-                f"names must hold every image that counts; {missing[0]!r} is not there, for query {query!r}"
-            )
+            raise ValueError(f"names must hold every image that counts; {missing[0]!r} is missing, for query {query!r}")
         return np.array([place[name] for name in names], np.intp)
 
 

@@ -13,17 +13,36 @@ from manyclass.evaluation.truth import Truth
 
 
 def read_truth(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Truth:
-    """Which images are right for which query, by
+    """Read the ground truth of Holidays, Oxford, Paris and their revisited forms, as their authors published it.
+
+    Formats are
 
     - .mat: imlist, qidx or qimlist, and gnd with ok (or easy and hard), junk and bbx, as for Holidays, Oxford5k,
-      Paris6k and the revisited sets;
-    - .pkl: the same record, read without running anything that a pickle may ask for;
-    - a folder of Oxford's or Paris's text files (x_query.txt, x_good.txt, x_ok.txt, x_junk.txt);
+    Paris6k
+      and the revisited sets;
+    - .pkl: the same record, read without executing anything that a pickle may ask for;
+    - a folder of the text files of Oxford or Paris (x_query.txt, x_good.txt, x_ok.txt, x_junk.txt);
     - any other file: the list of images of Holidays.
 
-    `names` are the images of the database in the order of the columns of scores, with or without folders and endings;
-    more of them than the file has are distractors. By default the order is that of the file, which Oxford's text files
-    do not have.
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+    names : sequence of str, default=None
+        Images of the database in the order of the columns of scores, with or without folders and file extensions; those
+        that the file lacks are distractors. With None the order is that of the file, which text files of Oxford lack.
+
+    Returns
+    -------
+    Truth
+        Ground truth.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file or folder.
+    ValueError
+        If it holds no ground truth.
     """
     path = Path(path).expanduser()
     if path.is_dir():

@@ -28,22 +28,41 @@ def calibrate(
     grid: Mapping[str, Sequence[Any]] | None = None,
     random_state: Any = 0,
 ) -> Encoder:
-    """The encoder with the best settings of a grid, fitted on the negatives; `encoder` itself stays as it is.
+    """Choose the parameters of an encoder on a grid, and fit it on the negatives.
 
-    With labels y, every row of X looks for the others of its label among all rows but itself: settings are chosen for
-    what makes images alike to you. The measure is the mean average precision (the trapezoid one); of equals the first
-    wins. X should be none of the negatives.
+    The criterion is the mean average precision (by trapezoids); among equals the first wins. With labels y, every row
+    of X searches for the other rows of its label among all rows but itself. X should be none of the negatives.
 
-    Without labels, every row is looked for by a copy of which nine columns in ten, drawn at random, are replaced by
-    their means among the negatives. That tells which settings survive the loss of columns, and so keeps from those that
+    Without labels, every row is searched for by a copy in which nine columns in ten, drawn at random, are replaced by
+    their means among the negatives. That tells which settings survive the loss of columns, and rules out those that
     magnify noise or let a few columns decide. It cannot tell which differences between images matter: a change of
     light, view or background is in no copy, and the best setting for copies may be far from the best for photographs.
-    Where nothing is known, take it for a start; a few dozen pairs with labels are worth more.
+    Where nothing is known, it is a start; a few dozen labeled pairs are worth more.
 
-    `grid` has a list of values for each name of a parameter, and all combinations are tried; by default it is the
-    encoder's own, for linear ones regularization from 1e-6 to 10 times the mean square of the negatives about their
-    mean. What was tried is in `calibration_`, a list of dictionaries of the settings and their "mAP".
+    Parameters
+    ----------
+    encoder : Encoder
+        Encoder, which is not changed.
+    negatives : array-like, Matrix or path of shape (n_negatives, n_features)
+        Vectors of unrelated images.
+    X : array-like, Matrix or path of shape (n_images, n_features)
+        Vectors of images to search for.
+    y : array-like of shape (n_images,), default=None
+        Labels.
+    grid : dict of str to sequence, default=None
+        Values by parameter, all combinations of which are tried. With None, the `default_grid` of the encoder; for
+        linear ones regularization from 1e-6 to 10 times the mean square of the negatives about their mean.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the columns that are replaced, without labels.
 
+    Returns
+    -------
+    Encoder
+        Fitted copy with the best parameters. Its `calibration_` is a list of one dict per combination, with the
+        parameters and their "mAP".
+
+    Examples
+    --------
     >>> from manyclass.exemplar.square_loss import SquareLossExemplar
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(40) % 10
@@ -74,9 +93,9 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """
     for name, values in grid.items():
         if not len(values):
-            raise ValueError(f"grid must have a value for every parameter; got none for {name}")
+            raise ValueError(f"grid must have at least one value for every parameter; got none for {name}")
     if not grid:
-        raise ValueError("grid must name a parameter to choose; this encoder has none of its own, so give one")
+        raise ValueError("grid must name a parameter to choose, because this encoder proposes none; pass grid")
     # Plain numbers, as they go into files.
     plain = [[v.item() if isinstance(v, np.generic) else v for v in values] for values in grid.values()]
     return [dict(zip(grid, chosen, strict=True)) for chosen in product(*plain)]
@@ -118,7 +137,7 @@ def _among_labels(rows: Matrix, y: ArrayLike) -> Search:
     labels = as_labels(y, "y")
     _checks.same_length(labels, rows, "y", "X")
     if len(np.unique(labels)) == len(labels):
-        raise ValueError("y must have a label of two rows at least; got no two equal labels")
+        raise ValueError("y must have at least two equal labels; got none")
     return Search(rows, rows, labels, labels, same=True)
 
 
@@ -128,7 +147,7 @@ def _among_copies(rows: Matrix, negatives: Matrix, random_state: Any) -> Search:
     from manyclass.exemplar.statistics import mean_of
 
     if len(rows) < 2:
-        raise ValueError("X must have at least two rows, so that one can be taken for another; got 1")
+        raise ValueError("X must have at least two rows for one to be mistaken for another; got 1")
     copies = rows.toarray()
     hidden = check_random_state(random_state).rand(*copies.shape) < HIDDEN
     copies = np.where(hidden, mean_of(negatives).astype(copies.dtype), copies)

@@ -11,19 +11,39 @@ from manyclass.exemplar.statistics import Moments, Spectrum
 
 
 class ExemplarLDA(DiscriminativeEncoder):
-    """Linear discriminant analysis whose one class is an image x and whose other class are the negatives.
+    """Linear discriminant analysis of one image against all negatives.
 
-    The classifier is w = S^-1 (x - mu) with bias -(x + mu)'w / 2, where S is the covariance of the negatives and of
-    nothing else: there is no regularization. Directions in which the negatives do not differ at all, such as constant
-    columns, have no say; then S^-1 is the pseudoinverse. `SquareLossExemplar` tends to it as its lambda falls.
+    One class is the image x and the other the negatives. The classifier is
+
+        w = S^-1 (x - mu)        bias = -(x + mu)'w / 2
+
+    where mu and S are the mean and the covariance of the negatives, without regularization. Directions in which the
+    negatives do not vary, such as constant columns, are ignored; S^-1 is then the pseudoinverse. The embedding of x is
+    w, scaled to unit length. `SquareLossExemplar` converges to it as its regularization tends to 0.
 
     Parameters
     ----------
-    pool, random_state : how many negatives are kept as codes, and the seed by which they are drawn.
+    n_background : int, default=1024
+        Number of negatives whose embeddings are kept as the background set.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of the background set.
 
     Attributes
     ----------
-    mean_ (d,) and projection_ (d, d), mu and S^-1; rank_ : that of S; pool_; n_features_in_, n_features_out_.
+    mean_ : ndarray of shape (n_features,)
+        Mean mu of the negatives.
+    projection_ : ndarray of shape (n_features, n_features)
+        (Pseudo)inverse S^-1 of the covariance.
+    rank_ : int
+        Rank of S.
+    background_ : ndarray of shape (n_background, n_features_out_), float32
+        Embeddings of the background set.
+    background_pull_ : ndarray of shape (n_background, n_features), float32
+        Leave-one-out correction of each of the background set.
+    n_features_in_ : int
+        Number of features of an image.
+    n_features_out_ : int
+        Number of features of an embedding.
 
     Examples
     --------
@@ -35,8 +55,8 @@ class ExemplarLDA(DiscriminativeEncoder):
 
     rank_: int
 
-    def __init__(self, pool: int = 1024, random_state: Any = None):
-        self.pool = pool
+    def __init__(self, n_background: int = 1024, random_state: Any = None):
+        self.n_background = n_background
         self.random_state = random_state
 
     def _fit(self, matrix: Matrix) -> None:

@@ -1,9 +1,9 @@
-"""Encoder: what all exemplar machines have in common, from negatives to codes."""
+"""Encoder: what all exemplar machines have in common, from negatives to embeddings."""
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,31 +26,51 @@ TILE = 1024  # rows that are encoded at once
 
 
 class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A transformer that is fitted on negatives and turns every image into a code of its own.
+    """Base class of encoders that are fitted on negatives and give every image an embedding of its own.
 
-    A kind of machine defines
+    A subclass defines
 
     - `_fit(matrix)`: learn from the negatives, a checked Matrix, and set fitted attributes;
-    - `_encode(rows)`: codes (m, p) of rows (m, d) float64, each row by itself;
+    - `_encode(rows)`: embeddings (m, p) of rows (m, d) float64, each row by itself;
     - `_n_codes()`: p;
-    - `_check_settings()`, and `similarity` where codes are not compared by their products.
+    - `_check_settings()`, and `similarity` if embeddings are not compared by their inner products.
 
-    `pool` and `random_state` are parameters of every encoder.
+    `n_background` and `random_state` are parameters of every encoder. `former_names` maps parameters and fitted
+    attributes of files that earlier versions wrote to what they are called now.
     """
 
-    pool: int
+    former_names: ClassVar[dict[str, str]] = {
+        "pool": "n_background",
+        "pool_": "background_",
+        "pool_leverage_": "background_leverage_",
+        "pool_pull_": "background_pull_",
+    }
+
+    n_background: int
     random_state: Any
     n_features_in_: int
     n_features_out_: int
-    pool_: Codes  # (at most `pool`, p)
+    background_: Codes  # (at most `n_background`, p)
 
     @all_or_nothing
     def fit(self, negatives: Any, y: Any = None) -> Self:
-        """Learn from negatives (n, d), an array, a memory map, a Matrix or the path of one; y is not used.
+        """Fit the encoder on negatives.
 
-        After an error or Ctrl-C the encoder is as it was before.
+        After an error or Ctrl-C the encoder is unchanged.
+
+        Parameters
+        ----------
+        negatives : array-like, Matrix or path of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Encoder
+            The fitted encoder itself.
         """
-        _checks.count(self.pool, "pool")
+        _checks.count(self.n_background, "n_background")
         self._check_settings()
         matrix = open_examples(self, negatives, reset=True)
         with one_thread():
@@ -59,43 +79,108 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         return self
 
     def transform(self, X: Any) -> Codes:
-        """Codes (m, n_features_out_) of rows X (m, d), a tile of rows at a time."""
+        """Compute the embeddings of images, block by block.
+
+        Parameters
+        ----------
+        X : array-like, Matrix or path of shape (n_images, n_features)
+            Vectors of images.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_features_out_), float32
+            Embeddings, each of which depends on its own row alone.
+        """
         check_is_fitted(self)
         return self._codes(open_features(self, X))
 
     @property
     def inner_product(self) -> bool:
-        """Whether the similarity of codes is their inner product."""
+        """Whether the similarity of embeddings is their inner product."""
         return type(self).similarity is Encoder.similarity
 
     def similarity(self, C: ArrayLike, D: ArrayLike) -> Codes:
-        """How alike codes C (n, p) and D (m, p) are, (n, m): their products, here the cosines of classifiers."""
+        """Compute the similarity of embeddings: their inner products, which are cosines of the classifiers.
+
+        Parameters
+        ----------
+        C : array-like of shape (n, n_features_out_)
+            Embeddings.
+        D : array-like of shape (m, n_features_out_)
+            Embeddings to compare with.
+
+        Returns
+        -------
+        ndarray of shape (n, m), float32
+            Similarities; more is more alike.
+        """
         C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
         found = in_order(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
         return np.concatenate([np.zeros((0, len(D)), np.float32), *found])
 
-    def pool_similarity(self, C: ArrayLike) -> Codes:
-        """How alike codes C (n, p) and those of the pool are, (n, m), as far as known with each of the pool left out.
+    def background_similarity(self, C: ArrayLike) -> Codes:
+        """Compute the similarity of embeddings and the background set, with leave-one-out correction if possible.
 
-        An image is less alike to what its machine was fitted against than to strangers. Where there is a closed form
-        for that it is made up for; otherwise this is `similarity(C, pool_)`.
+        An image is less similar to the negatives that its encoder was fitted on than to other unrelated images.
+        Encoders with a closed form for the fit without one negative correct for that; for others this is `similarity(C,
+        background_)`.
+
+        Parameters
+        ----------
+        C : array-like of shape (n, n_features_out_)
+            Embeddings.
+
+        Returns
+        -------
+        ndarray of shape (n, n_background), float32
+            Similarities.
         """
-        return self.similarity(C, self.pool_)
+        return self.similarity(C, self.background_)
 
     def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
-        """Values for the parameters that `calibrate` chooses, if it is given none."""
+        """Propose values for the parameters that `calibrate` chooses.
+
+        Parameters
+        ----------
+        negatives : Matrix of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+
+        Returns
+        -------
+        dict of str to list
+            Values by parameter; empty if there is nothing to choose.
+        """
         if not hasattr(self, "regularization"):
             return {}
         square = mean_square(negatives, mean_of(negatives)) or 1.0
         return {"regularization": (square * np.logspace(-6, 1, 15)).tolist()}
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["Encoder"]:
-        """This encoder with each of the settings, fitted on the same negatives, for comparison: with a pool of one."""
+        """Fit a copy of this encoder with each of several settings, for comparison.
+
+        Parameters
+        ----------
+        negatives : array-like, Matrix or path of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+        settings : sequence of dict
+            Parameters of each copy.
+
+        Yields
+        ------
+        Encoder
+            A fitted copy, whose background set has one image.
+        """
         for setting in settings:
-            yield clone(self).set_params(**setting, pool=1).fit(negatives)
+            yield clone(self).set_params(**setting, n_background=1).fit(negatives)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads."""
+        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write.
+        """
         from manyclass._models import save
 
         save(self, path)
@@ -111,12 +196,12 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
     def _finish(self, matrix: Matrix) -> None:
         self.n_features_out_ = self._n_codes()
-        sample = Sample(matrix, self.pool, self.random_state)
-        self.pool_ = self._codes(sample)
+        sample = Sample(matrix, self.n_background, self.random_state)
+        self.background_ = self._codes(sample)
         self._leave_out(sample.rows(slice(None)).astype(np.float64), len(matrix))
 
     def _leave_out(self, rows: Doubles, n: int) -> None:
-        """Keep what `pool_similarity` needs of the rows (m, d) of the pool, which are among n negatives."""
+        """Keep what `background_similarity` needs of the background set's rows (m, d), which are among n negatives."""
 
     def _check_settings(self) -> None:
         return
@@ -138,7 +223,9 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         check_is_fitted(self)
         C = np.asarray(C, np.float32)
         if C.ndim != 2 or C.shape[1] != self.n_features_out_:
-            raise ValueError(f"{name} must hold codes of {self.n_features_out_} numbers; got shape {C.shape}")
+            raise ValueError(
+                f"{name} must have shape (n, {self.n_features_out_}), as transform returns it; got {C.shape}"
+            )
         return C
 
     @property

@@ -26,39 +26,59 @@ DUAL_BYTES = 128 << 20  # of the dual variables, one for every image and negativ
 
 
 class ExemplarSVM(Encoder):
-    """The exemplar support vector machine (Malisiewicz et al., ICCV 2011) as an encoder (Zepeda and Perez, CVPR 2015).
+    """Exemplar support vector machine: one image against all negatives, with the hinge loss.
 
-    The classifier of an image x against negatives x_1 ... x_n minimizes over w and its bias b, with f(z) = w'z + b,
+    The classifier f(z) = w'z + b of an image x against negatives x_1 ... x_n minimizes over w and b
 
-        theta max(0, 1 - f(x)) + 1/n sum_i max(0, 1 + f(x_i)) + lambda/2 |w|^2,
+        theta max(0, 1 - f(x)) + 1/n sum_i max(0, 1 + f(x_i)) + lambda/2 |w|^2
 
-    and the code of x is w of unit length. There is no closed form: every image is trained, many at a time, and the
-    negatives are kept for that; they are not copied, so they must stay as they are. `SquareLossExemplar` is the same
-    with another loss, and thousands of times faster. An image has the same code alone and among others, up to rounding.
+    (Malisiewicz et al., ICCV 2011), and the embedding of x is w, scaled to unit length (Zepeda and Perez, CVPR 2015).
+    There is no closed form: every image is trained, many at a time, and the negatives are kept for that. They are not
+    copied and must not change. `SquareLossExemplar` is the same with another loss and thousands of times faster. The
+    embedding of an image is the same alone and among others, up to rounding.
 
     Parameters
     ----------
-    regularization : lambda. In scikit-learn's terms a negative has C = 1 / (n lambda), the image C = theta / lambda.
-    positive_weight : theta, the weight of the image against all negatives together. From 1 on it changes nothing at
-        the optimum.
-    solver : "sgd", steps of stochastic gradient descent as published; or "exact", sweeps of dual coordinate descent
-        over all negatives until the objective is proven to be near the optimum.
-    n_steps : of "sgd"; each sees the image and one negative.
-    tolerance, max_epochs : of "exact"; how far the objective may be above the optimum, as a part of itself, and after
-        how many sweeps a ConvergenceWarning says that it is not there.
-    pool, random_state : how many negatives are kept as codes, and the seed by which they and the steps are drawn. There
-        is no closed form for what leaving one of them out would change: where negatives are no more than a few times
-        the dimensions, a gallery calls too many queries matched.
+    regularization : float, default=1e-3
+        Lambda. In scikit-learn's terms a negative has C = 1 / (n lambda), and the image C = theta / lambda.
+    positive_weight : float, default=1.0
+        Weight theta of the image against all negatives together. Values above 1 do not change the optimum.
+    solver : {"sgd", "exact"}, default="sgd"
+        "sgd" is stochastic gradient descent as published; "exact" is dual coordinate descent over all negatives until
+        the duality gap is small.
+    n_steps : int, default=100_000
+        Number of steps of "sgd"; each sees the image and one negative.
+    tolerance : float, default=1e-4
+        Relative duality gap at which "exact" stops.
+    max_epochs : int, default=1000
+        Number of sweeps after which "exact" stops with a ConvergenceWarning.
+    n_background : int, default=256
+        Number of negatives whose embeddings are kept as the background set. There is no closed form for leaving one of
+        them out: if negatives are no more than a few times the features, a gallery reports too many queries as matched.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of the background set and of the steps.
 
     Attributes
     ----------
-    negatives_ (n, d); mean_ (d,), their mean, and square_, the mean square of their distance from it; seed_; pool_;
-    n_features_in_, n_features_out_.
+    negatives_ : Matrix of shape (n_negatives, n_features)
+        Negatives.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the negatives.
+    square_ : float
+        Mean squared distance of the negatives from their mean.
+    seed_ : int
+        Seed of the steps.
+    background_ : ndarray of shape (n_background, n_features_out_), float32
+        Embeddings of the background set.
+    n_features_in_ : int
+        Number of features of an image.
+    n_features_out_ : int
+        Number of features of an embedding.
 
     Examples
     --------
     >>> negatives = np.random.default_rng(0).normal(size=(100, 3)) * [5, 1, 1]
-    >>> enc = ExemplarSVM(0.1, solver="exact", pool=1, random_state=0).fit(negatives)
+    >>> enc = ExemplarSVM(0.1, solver="exact", n_background=1, random_state=0).fit(negatives)
     >>> w, bias = enc.classifier([0.0, 8.0, 0.0])
     >>> bool(abs(w @ [0.0, 8.0, 0.0] + bias - 1) < 1e-9)
     True
@@ -77,7 +97,7 @@ class ExemplarSVM(Encoder):
         n_steps: int = 100_000,
         tolerance: float = 1e-4,
         max_epochs: int = 1000,
-        pool: int = 256,
+        n_background: int = 256,
         random_state: Any = None,
     ):
         self.regularization = regularization
@@ -86,30 +106,60 @@ class ExemplarSVM(Encoder):
         self.n_steps = n_steps
         self.tolerance = tolerance
         self.max_epochs = max_epochs
-        self.pool = pool
+        self.n_background = n_background
         self.random_state = random_state
 
     def classifier(self, x: ArrayLike) -> tuple[Doubles, Any]:
-        """(w, bias) of the classifier w'z + bias of x (d,); of rows (m, d) all of them, (m, d) and (m,)."""
+        """Train the classifier w'z + bias of an image, or those of several.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (n_images, n_features)
+            Vector of an image, or of several.
+
+        Returns
+        -------
+        w : ndarray of shape (n_features,) or (n_images, n_features), float64
+            Weights.
+        bias : float or ndarray of shape (n_images,)
+            Intercept.
+        """
         with one_thread():
             W, biases = self._classifiers(one_or_many(self, x))
         return (W[0], float(biases[0])) if np.ndim(x) == 1 else (W, biases)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted encoder, its negatives included, to one safetensors file, which `manyclass.load` reads.
+        """Write the fitted encoder, with its negatives, to one safetensors file, which `manyclass.load` reads.
 
-        Negatives that are kept as codes or shards become one array in memory for that.
+        Quantized or sharded negatives become one array in memory for that.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write.
         """
         if not hasattr(self, "negatives_"):
-            return super().save(path)
+            super().save(path)
+            return
         plain = copy.copy(self)
         plain.negatives_ = as_matrix(self.negatives_).rows(slice(None))
-        return super(ExemplarSVM, plain).save(path)
+        super(ExemplarSVM, plain).save(path)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """The shapes that arrays of a saved encoder must have."""
-        d, n, m = fitted["n_features_in_"], len(fitted["negatives_"]), len(fitted["pool_"])
-        return {"negatives_": (n, d), "mean_": (d,), "square_": (), "pool_": (m, d)}
+        """Return the shapes that the arrays of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
+        d, n, m = fitted["n_features_in_"], len(fitted["negatives_"]), len(fitted["background_"])
+        return {"negatives_": (n, d), "mean_": (d,), "square_": (), "background_": (m, d)}
 
     def _check_settings(self) -> None:
         _checks.positive(self.regularization, "regularization")
@@ -152,8 +202,8 @@ class ExemplarSVM(Encoder):
         W, bias, gaps = problem.solve(positives, np.random.default_rng(self.seed_))
         if gaps.max(initial=0) > self.tolerance:
             warnings.warn(
-                f"after {self.max_epochs} sweeps the objective of an exemplar may be {gaps.max():.3g} of itself too "
-                "large; raise max_epochs, tolerance or regularization",
+                f"after {self.max_epochs} sweeps the relative duality gap of an exemplar is {gaps.max():.3g}, above "
+                f"{self.tolerance:g}; raise max_epochs, tolerance or regularization",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -35,39 +35,72 @@ FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
 
 
 class KernelSquareLossExemplar(Encoder):
-    """The kernel square-loss exemplar machine (Rezende et al., CVPR 2017, Section 4).
+    """Kernel square-loss exemplar machine.
 
     The machine of an image x against negatives x_1 ... x_n is the function h of the space of a kernel k and the bias b
     that minimize
 
-        theta/2 (h(x) + b - 1)^2 + 1/(2n) sum_i (h(x_i) + b + 1)^2 + lambda/2 |h|^2.
+        theta/2 (h(x) + b - 1)^2 + 1/(2n) sum_i (h(x_i) + b + 1)^2 + lambda/2 |h|^2
 
-    The Gram matrix of the negatives is factored once, into r coordinates for each; after that an image costs its kernel
-    values with the negatives, or with r of them, and two products. Its code holds d + 2 r numbers: the image itself,
-    lambda times the slope of its machine in these coordinates, and its own coordinates. `similarity` compares codes by
-    the cosine of their machines (Eq. 16); the product of codes means nothing.
+    (Rezende et al., CVPR 2017, Section 4). The Gram matrix of the negatives is factored once, into r coordinates for
+    each; after that an image costs its kernel values with the negatives, or with r of them, and two products. Its
+    embedding has d + 2 r numbers: the image itself, lambda times the slope of its machine in these coordinates, and its
+    own coordinates. `similarity` compares embeddings by the cosine of their machines (Eq. 16); their inner product has
+    no meaning.
 
     Parameters
     ----------
-    kernel : "linear"; "rbf", exp(-gamma |x - z|^2); "poly", x'z + gamma (x'z)^2; a function of two arrays of rows
-        (n, d), (m, d) that gives an array (n, m); or "precomputed": negatives are their Gram matrix (n, n), and images
-        their kernel values with the negatives (m, n).
-    gamma : of "rbf" and "poly".
-    regularization : lambda, beside the variance of the negatives in the space of the kernel.
-    rank : r at most; None for as many as there are.
-    factorization : "cholesky", complete, of rank n; "kpca", the best of a given rank; both hold the Gram matrix and
-        keep all negatives. "incomplete_cholesky" never forms it, keeps r of the negatives, and is for very many of
-        them: an image's coordinates are those of its projection on what these r span.
-    positive_weight : theta, the weight of the image against all negatives together; codes do not depend on it.
-    pool, random_state : how many negatives are kept as codes, and the seed by which they are drawn.
+    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
+        "rbf" is exp(-gamma |x - z|^2), and "poly" x'z + gamma (x'z)^2. A function takes two arrays of rows (n, d), (m,
+        d) and returns an array (n, m). With "precomputed", negatives are given as their Gram matrix (n, n), and images
+        as their kernel values with the negatives (m, n).
+    gamma : float, default=1.0
+        Parameter of "rbf" and "poly".
+    regularization : float, default=1e-3
+        Lambda, on the scale of the variance of the negatives in the space of the kernel.
+    rank : int, default=None
+        Largest r; None for no limit.
+    factorization : {"cholesky", "kpca", "incomplete_cholesky"}, default="cholesky"
+        "cholesky" is complete, of rank n, and "kpca" the best of a given rank; both hold the Gram matrix and keep all
+        negatives. "incomplete_cholesky" never forms it and keeps r of the negatives, for very many of them: the
+        coordinates of an image are those of its projection on the span of these r.
+    positive_weight : float, default=1.0
+        Weight theta of the image against all negatives together; embeddings do not depend on it.
+    n_background : int, default=1024
+        Number of negatives whose embeddings are kept as the background set.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of the background set.
 
     Attributes
     ----------
-    rank_ : r; residual_ : trace(K - BB') / trace(K), what the factor leaves out of the Gram matrix; positions_ (m,) :
-    which negatives the coordinates are made from; landmarks_ (m, d) : these, unless the kernel is precomputed;
-    coordinates_ (m, r) and slopes_ (m, r) : by which their kernel values become an image's coordinates and slope;
-    mean_ (r,) and slope_offset_ (r,) : of the negatives; kernel_, regularization_; pool_; n_features_in_,
-    n_features_out_.
+    rank_ : int
+        Number of coordinates r.
+    residual_ : float
+        Share of the Gram matrix K that the factor B leaves out, trace(K - BB') / trace(K).
+    positions_ : ndarray of shape (m,)
+        Rows of the m negatives that the coordinates are computed from.
+    landmarks_ : ndarray of shape (m, n_features), float32
+        These negatives, unless the kernel is precomputed.
+    coordinates_ : ndarray of shape (m, r)
+        Matrix that maps kernel values with the landmarks to the coordinates of an image.
+    slopes_ : ndarray of shape (m, r)
+        Matrix that maps them to its slope.
+    slope_offset_ : ndarray of shape (r,)
+        Offset that is subtracted from the slope.
+    mean_ : ndarray of shape (r,)
+        Mean coordinates of the negatives.
+    kernel_ : dict
+        Name and gamma of the kernel of the fit.
+    regularization_ : float
+        Lambda of the fit.
+    background_ : ndarray of shape (n_background, n_features_out_), float32
+        Embeddings of the background set.
+    background_pull_ : ndarray of shape (n_background, r + 1)
+        Leave-one-out correction of each of the background set.
+    n_features_in_ : int
+        Number of features of an image.
+    n_features_out_ : int
+        Number of features of an embedding.
 
     Examples
     --------
@@ -88,7 +121,7 @@ class KernelSquareLossExemplar(Encoder):
     slopes_: Doubles
     mean_: Doubles
     slope_offset_: Doubles
-    pool_pull_: Doubles
+    background_pull_: Doubles
 
     def __init__(
         self,
@@ -98,7 +131,7 @@ class KernelSquareLossExemplar(Encoder):
         rank: int | None = None,
         factorization: str = "cholesky",
         positive_weight: float = 1.0,
-        pool: int = 1024,
+        n_background: int = 1024,
         random_state: Any = None,
     ):
         self.kernel = kernel
@@ -107,39 +140,74 @@ class KernelSquareLossExemplar(Encoder):
         self.rank = rank
         self.factorization = factorization
         self.positive_weight = positive_weight
-        self.pool = pool
+        self.n_background = n_background
         self.random_state = random_state
 
     def similarity(
         self, C: ArrayLike, D: ArrayLike, values: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None
     ) -> Codes:
-        """Cosines of the machines of codes C (n, p) and D (m, p), (n, m).
+        """Compute the cosines of the machines of embeddings.
 
-        Codes of a precomputed kernel do not tell the kernel of two images: give values = (k(c, d) (n, m), k(c, c) (n,),
-        k(d, d) (m,)), or images are taken for their projections on what the negatives span.
+        Parameters
+        ----------
+        C : array-like of shape (n, n_features_out_)
+            Embeddings.
+        D : array-like of shape (m, n_features_out_)
+            Embeddings to compare with.
+        values : tuple of array-like, default=None
+            Kernel values k(c, d) (n, m), k(c, c) (n,) and k(d, d) (m,), which embeddings of a precomputed kernel do not
+            contain; without them images are replaced by their projections on the span of the negatives.
+
+        Returns
+        -------
+        ndarray of shape (n, m), float32
+            Similarities.
         """
         C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
         parts = CodeParts(C, self.rank_), CodeParts(D, self.rank_)
         if not self._is_given():
             if values is not None:
-                raise ValueError("values must be None unless kernel='precomputed', as codes tell the kernel")
+                raise ValueError(
+                    "values must be None unless kernel='precomputed', because other embeddings contain the images"
+                )
             return kernel_similarity(*parts, computed_values(self._kernel(), *parts))
         if values is None:
             return kernel_similarity(*parts, projected_values(*parts))
         return kernel_similarity(*parts, given_values(values, *parts))
 
-    def pool_similarity(self, C: ArrayLike) -> Codes:
-        """How alike codes C (n, p) and those of the pool are, (n, m), with each of the pool left out.
+    def background_similarity(self, C: ArrayLike) -> Codes:
+        """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
 
-        Of an incomplete factor this is an approximation, as the factor stays as it is.
+        For an incomplete factor this is an approximation, because the factor is not updated.
+
+        Parameters
+        ----------
+        C : array-like of shape (n, n_features_out_)
+            Embeddings.
+
+        Returns
+        -------
+        ndarray of shape (n, n_background), float32
+            Leave-one-out similarities.
         """
         C = self._check_codes(C, "C")
         parts = CodeParts(C, self.rank_)
-        pulls = np.concatenate([np.zeros((0, len(self.pool_))), *in_order(self._pulls(parts), parts.tiles())])
-        return left_out_cosines(self.similarity(C, self.pool_), pulls)
+        pulls = np.concatenate([np.zeros((0, len(self.background_))), *in_order(self._pulls(parts), parts.tiles())])
+        return left_out_cosines(self.similarity(C, self.background_), pulls)
 
     def classifier(self, x: ArrayLike) -> KernelClassifier:
-        """The machine of an image x (d,) itself, with its bias and `decision_function`."""
+        """Return the machine of one image.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            Vector of the image.
+
+        Returns
+        -------
+        KernelClassifier
+            The machine, with its bias and `decision_function`.
+        """
         rows = self._coded(one_or_many(self, x))
         if np.ndim(x) != 1:
             raise ValueError(f"x must be one image of {self.n_features_in_} numbers; got shape {np.shape(x)}")
@@ -149,19 +217,43 @@ class KernelSquareLossExemplar(Encoder):
         return KernelClassifier(slopes[0], V[0], *machine, partial(self._seen, rows, V[0]))
 
     def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
-        """Values of gamma and regularization that fit the negatives."""
+        """Propose values of gamma and regularization for the scale of the negatives.
+
+        Parameters
+        ----------
+        negatives : Matrix of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+
+        Returns
+        -------
+        dict of str to list
+            Values by parameter.
+        """
         self._check_settings()
         if self.kernel == "precomputed":
             return given_grid(float(np.abs(GivenGram(negatives).diagonal()).mean()))
         return kernel_grid(ExemplarKernel(self.kernel, float(self.gamma)), negatives)
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["KernelSquareLossExemplar"]:
-        """Each of the settings; those that differ in lambda alone, one after the other, by one factorization."""
+        """Fit a copy with each of several settings; consecutive ones that differ in lambda alone share a factorization.
+
+        Parameters
+        ----------
+        negatives : array-like, Matrix or path of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+        settings : sequence of dict
+            Parameters of each copy.
+
+        Yields
+        ------
+        KernelSquareLossExemplar
+            A fitted copy, whose background set has one image.
+        """
         matrix = open_examples(clone(self), negatives, reset=True)
         before: Any = None
         with one_thread():
             for setting in settings:
-                trial = clone(self).set_params(**setting, pool=1)
+                trial = clone(self).set_params(**setting, n_background=1)
                 trial._check_settings()
                 trial.n_features_in_ = matrix.shape[1]
                 if (terms := (trial.kernel, trial.gamma, trial.rank, trial.factorization)) != before:
@@ -171,20 +263,45 @@ class KernelSquareLossExemplar(Encoder):
                 yield trial
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads; its kernel must be a name."""
+        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write.
+
+        Raises
+        ------
+        TypeError
+            If the kernel is a function.
+        """
         check_is_fitted(self)
         if callable(self.kernel) or callable(self.kernel_["name"]):
-            raise TypeError("kernel must be a name for an encoder to be saved; got a function, so use 'precomputed'")
+            raise TypeError(
+                "kernel must be a name for the encoder to be saved; got a function: use kernel='precomputed' instead"
+            )
         super().save(path)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """The shapes that arrays of a saved encoder must have."""
+        """Return the shapes that the arrays of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
         m, r, d = len(fitted["positions_"]), fitted["rank_"], fitted["n_features_in_"]
         p = 2 * r + (0 if fitted["kernel_"]["name"] == "precomputed" else d)
         rows = {} if fitted["kernel_"]["name"] == "precomputed" else {"landmarks_": (m, d)}
+        b = len(fitted["background_"])
         shapes: dict[str, tuple[int, ...]] = {
             "positions_": (m,), "coordinates_": (m, r), "slopes_": (m, r), "mean_": (r,), "slope_offset_": (r,),
-            "pool_": (len(fitted["pool_"]), p), "pool_pull_": (len(fitted["pool_"]), r + 1), **rows,
+            "background_": (b, p), "background_pull_": (b, r + 1), **rows,
         }  # fmt: skip
         return shapes
 
@@ -244,7 +361,7 @@ class KernelSquareLossExemplar(Encoder):
         with np.errstate(over="ignore"):
             coded = as_coded(rows)
         if not np.isfinite(coded).all():
-            raise ValueError(f"X must hold numbers that float32 can hold; got {rows[~np.isfinite(coded)][0]}")
+            raise ValueError(f"X must hold values within the range of float32; got {rows[~np.isfinite(coded)][0]}")
         return coded.astype(np.float64)
 
     def _located(self, rows: Doubles) -> tuple[Doubles, Doubles]:
@@ -269,7 +386,7 @@ class KernelSquareLossExemplar(Encoder):
         V, slopes = self._located(rows)
         around = (V - self.mean_) / self.regularization_
         weights = weight_of_left_out(np.einsum("ij,ij->i", around, slopes), n) * self._lengths(rows, V, slopes)
-        self.pool_pull_ = weights[:, None] * np.column_stack([around, np.ones(len(V))])
+        self.background_pull_ = weights[:, None] * np.column_stack([around, np.ones(len(V))])
 
     def _pulls(self, C: CodeParts) -> Callable[[slice], Doubles]:
         """d'h + 1 over the length of h: the mean of the negatives moves as well when one is left out."""
@@ -278,7 +395,7 @@ class KernelSquareLossExemplar(Encoder):
             slopes = C.slopes(at)
             lengths = self._lengths(C.images(at), C.coordinates(at), slopes)[:, None]
             H = np.column_stack([slopes, np.ones(len(slopes))])
-            return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0) @ self.pool_pull_.T
+            return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0) @ self.background_pull_.T
 
         return pulls
 

@@ -31,44 +31,94 @@ class LinearEncoder(Encoder):
         return int(self.projection_.shape[1])
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """The shapes that arrays of a saved encoder must have."""
+        """Return the shapes that the arrays of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
         d, p = fitted["n_features_in_"], fitted["n_features_out_"]
-        return {"mean_": (d,), "projection_": (d, p), "pool_": (len(fitted["pool_"]), p)}
+        return {"mean_": (d,), "projection_": (d, p), "background_": (len(fitted["background_"]), p)}
 
 
 class DiscriminativeEncoder(LinearEncoder):
-    """A linear encoder whose code is the direction of a classifier of the image against the negatives.
+    """Linear encoder whose embedding is the direction of a classifier of the image against the negatives.
 
-    pool_pull_ (m, d) is what the classifier of an image is pulled by toward each of the pool when that is left out.
+    `background_pull_` (m, d) is the leave-one-out correction: the direction in which the classifier of an image moves
+    toward each of the background set when that negative is left out.
     """
 
-    pool_pull_: Codes
+    background_pull_: Codes
 
-    def pool_similarity(self, C: ArrayLike) -> Codes:
-        """How alike codes C (n, p) and those of the pool are, (n, m), with each of the pool left out."""
+    def background_similarity(self, C: ArrayLike) -> Codes:
+        """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
+
+        Parameters
+        ----------
+        C : array-like of shape (n, n_features_out_)
+            Embeddings.
+
+        Returns
+        -------
+        ndarray of shape (n, n_background), float32
+            Leave-one-out similarities.
+        """
         C = self._check_codes(C, "C")
-        pulls = np.concatenate([np.zeros((0, len(self.pool_))), *in_order(self._pulls(C), spans(len(C), TILE))])
-        return left_out_cosines(self.similarity(C, self.pool_), pulls)
+        pulls = np.concatenate([np.zeros((0, len(self.background_))), *in_order(self._pulls(C), spans(len(C), TILE))])
+        return left_out_cosines(self.similarity(C, self.background_), pulls)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """The shapes that arrays of a saved encoder must have."""
-        return {**super().fitted_shapes(fitted), "pool_pull_": (len(fitted["pool_"]), fitted["n_features_in_"])}
+        """Return the shapes that the arrays of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
+        return {
+            **super().fitted_shapes(fitted),
+            "background_pull_": (len(fitted["background_"]), fitted["n_features_in_"]),
+        }
 
     def classifier(self, x: ArrayLike) -> tuple[Doubles, Any]:
-        """(w, bias) of the classifier w'z + bias of x (d,); of rows (m, d) all of them, (m, d) and (m,)."""
+        """Return the classifier w'z + bias of an image, or those of several.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (n_images, n_features)
+            Vector of an image, or of several.
+
+        Returns
+        -------
+        w : ndarray of shape (n_features,) or (n_images, n_features), float64
+            Weights.
+        bias : float or ndarray of shape (n_images,)
+            Intercept.
+        """
         rows = one_or_many(self, x)
         W, biases = self._classifiers(rows, (rows - self.mean_) @ self.projection_)
         return (W[0], float(biases[0])) if np.ndim(x) == 1 else (W, biases)
 
     def _pulls(self, C: Codes) -> Callable[[slice], Codes]:
-        return lambda at: C[at] @ self.pool_pull_.T
+        return lambda at: C[at] @ self.background_pull_.T
 
     def _leave_out(self, rows: Doubles, n: int) -> None:
         rows = rows - self.mean_
         directions = rows @ self.projection_
         weights = weight_of_left_out(np.einsum("ij,ij->i", rows, directions), n)
         lengths = np.sqrt(np.einsum("ij,ij->i", directions, directions))
-        self.pool_pull_ = ((weights * lengths)[:, None] * rows).astype(np.float32)
+        self.background_pull_ = ((weights * lengths)[:, None] * rows).astype(np.float32)
 
     @abstractmethod
     def _classifiers(self, rows: Doubles, directions: Doubles) -> tuple[Doubles, Doubles]:

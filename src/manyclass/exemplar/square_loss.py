@@ -16,24 +16,41 @@ from manyclass.exemplar.statistics import Moments
 
 
 class SquareLossExemplar(DiscriminativeEncoder):
-    """The square-loss exemplar machine (Rezende et al., "Kernel square-loss exemplar machines", CVPR 2017).
+    """Square-loss exemplar machine: ridge regression of one image against all negatives, in closed form.
 
     The classifier of an image x against negatives x_1 ... x_n minimizes over w and its bias b
 
-        theta/2 (w'x + b - 1)^2 + 1/(2n) sum_i (w'x_i + b + 1)^2 + lambda/2 |w|^2,
+        theta/2 (w'x + b - 1)^2 + 1/(2n) sum_i (w'x_i + b + 1)^2 + lambda/2 |w|^2
 
-    and w is a multiple of A^-1 (x - mu), where mu is the mean of the negatives and A their covariance plus lambda on
-    the diagonal. A is inverted once; codes are these directions, one product for a batch of images.
+    (Rezende et al., "Kernel square-loss exemplar machines", CVPR 2017). w is a multiple of A^-1 (x - mu), where mu is
+    the mean of the negatives and A their covariance plus lambda on the diagonal. A is inverted once; embeddings are
+    these directions, scaled to unit length, one matrix product for a batch of images.
 
     Parameters
     ----------
-    regularization : lambda, beside the variance of the features. 0 is allowed where the covariance has an inverse.
-    positive_weight : theta, the weight of the image against all negatives together; codes do not depend on it.
-    pool, random_state : how many negatives are kept as codes, and the seed by which they are drawn.
+    regularization : float, default=1e-3
+        Lambda, on the scale of the variance of the features. 0 is allowed if the covariance is invertible.
+    positive_weight : float, default=1.0
+        Weight theta of the image against all negatives together; embeddings do not depend on it.
+    n_background : int, default=1024
+        Number of negatives whose embeddings are kept as the background set.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of the background set.
 
     Attributes
     ----------
-    mean_ (d,) and projection_ (d, d), mu and A^-1; pool_; n_features_in_, n_features_out_.
+    mean_ : ndarray of shape (n_features,)
+        Mean mu of the negatives.
+    projection_ : ndarray of shape (n_features, n_features)
+        Inverse of A.
+    background_ : ndarray of shape (n_background, n_features_out_), float32
+        Embeddings of the background set.
+    background_pull_ : ndarray of shape (n_background, n_features), float32
+        Leave-one-out correction of each of the background set.
+    n_features_in_ : int
+        Number of features of an image.
+    n_features_out_ : int
+        Number of features of an embedding.
 
     Examples
     --------
@@ -48,21 +65,37 @@ class SquareLossExemplar(DiscriminativeEncoder):
         self,
         regularization: float = 1e-3,
         positive_weight: float = 1.0,
-        pool: int = 1024,
+        n_background: int = 1024,
         random_state: Any = None,
     ):
         self.regularization = regularization
         self.positive_weight = positive_weight
-        self.pool = pool
+        self.n_background = n_background
         self.random_state = random_state
 
     def examples_classifier(
         self, positives: Any, negatives: Any = None, negative_weight: float = 1.0
     ) -> tuple[Doubles, float]:
-        """(w, bias) of one classifier of several positives (p, d), and of further negatives (m, d) beside its own.
+        """Fit one classifier of several positives, with additional negatives.
 
-        The positives share the weight theta, and the further negatives `negative_weight`; all negatives that the
-        encoder was fitted on have 1. One positive alone gives the direction of its code.
+        All positives together have the weight theta, all additional negatives together `negative_weight`, and the
+        negatives that the encoder was fitted on together 1. One positive alone gives the direction of its embedding.
+
+        Parameters
+        ----------
+        positives : array-like or Matrix of shape (n_positives, n_features)
+            Vectors of wanted images.
+        negatives : array-like or Matrix of shape (n_negatives, n_features), default=None
+            Vectors of unwanted images, beside those of `fit`.
+        negative_weight : float, default=1.0
+            Weight of these negatives together.
+
+        Returns
+        -------
+        w : ndarray of shape (n_features,), float64
+            Weights of the classifier w'z + bias.
+        bias : float
+            Intercept.
         """
         from manyclass.exemplar.examples import examples_classifier
 
@@ -77,13 +110,26 @@ class SquareLossExemplar(DiscriminativeEncoder):
         _checks.positive(self.positive_weight, "positive_weight")
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["SquareLossExemplar"]:
-        """Each of the settings, all by one eigendecomposition of the covariance."""
+        """Fit a copy with each of several settings, by one eigendecomposition of the covariance.
+
+        Parameters
+        ----------
+        negatives : array-like, Matrix or path of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+        settings : sequence of dict
+            Parameters of each copy.
+
+        Yields
+        ------
+        SquareLossExemplar
+            A fitted copy, whose background set has one image.
+        """
         matrix = open_examples(clone(self), negatives, reset=True)
         moments = Moments.of(matrix)
         with one_thread():
             s, V = np.linalg.eigh(moments.covariance)
             for setting in settings:
-                trial = clone(self).set_params(**setting, pool=1)
+                trial = clone(self).set_params(**setting, n_background=1)
                 trial._check_settings()
                 _refuse_singular(s[0], s[-1], len(s), trial.regularization)
                 trial.n_features_in_ = len(s)
@@ -121,5 +167,5 @@ def _refuse_singular(smallest: float, largest: float, d: int, regularization: fl
     """Refuse a sum with an inverse of nothing but rounding, by (bounds of) the eigenvalues of the covariance."""
     if smallest + regularization <= d * np.finfo(np.float64).eps * (largest + regularization):
         raise ValueError(
-            f"regularization must be larger, as the covariance of the negatives has no inverse; got {regularization}"
+            f"regularization must be larger, because the covariance of the negatives is singular; got {regularization}"
         )

@@ -55,20 +55,49 @@ class BagAggregation:
 
 
 class BagOfWords(ImageEncoder):
-    """Images as histograms of visual words, the nearest of which stands for a descriptor.
+    """Histograms of visual words, the nearest of which represents a descriptor.
+
+    Square roots of the word frequencies are scaled to unit length, so that inner products of vectors are the Hellinger
+    kernel.
 
     Parameters
     ----------
-    n_words : words for every kind of descriptor.
-    whiten : whether the numbers that PCA leaves are brought to equal variance, and then to unit length.
-    descriptors, n_components, coordinates, pyramid, step, scales, patch, root, max_pixels, n_samples, random_state :
-        as `FisherVectors` has them.
+    n_words : int, default=1024
+        Number of visual words for every kind of descriptor.
+    descriptors : sequence of {"sift", "rootsift", "color"}, default=("sift",)
+        Kinds of local descriptors; their vectors are concatenated.
+    n_components : int, default=64
+        Number of principal components of a descriptor; None for no PCA.
+    whiten : bool, default=False
+        Whether principal components are scaled to equal variance, and then to unit length.
+    coordinates : bool, default=False
+        Whether the position of a patch is appended to its descriptor, a small alternative to a pyramid.
+    pyramid : sequence of str, default=("1x1",)
+        Layouts "rows x columns" of regions, each with a vector of its own: "1x1" is the whole image, "3x1" three
+        horizontal stripes.
+    step : int, default=6
+        Distance of patches in pixels.
+    scales : int, default=5
+        Number of sizes of the image, each smaller by sqrt(2).
+    patch : int, default=24
+        Side of a patch in pixels.
+    root : bool, default=False
+        Whether square roots of "sift" are taken.
+    max_pixels : int, default=100_000
+        Number of pixels to which larger images are shrunk.
+    n_samples : int, default=250_000
+        Number of descriptors to learn from.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
 
     Attributes
     ----------
-    parts_ : what was learned of each kind of descriptor, projection and words, as arrays.
-    skipped_ : (position, reason) of the images that `fit` could not read.
-    n_features_out_ : regions x n_words, for each kind of descriptor.
+    parts_ : list of dict
+        Arrays that were learned for each kind of descriptor: projection and words.
+    skipped_ : list of tuple
+        Position and reason of the images that `fit` could not read.
+    n_features_out_ : int
+        Number of features of a vector: regions x n_words, for each kind of descriptor.
 
     Examples
     --------

@@ -14,7 +14,7 @@ def as_rgb(picture: Image.Image) -> Image.Image:
     if picture.mode.startswith("I;16") or picture.mode == "F":
         return Image.fromarray(eight_bits(np.asarray(picture))).convert("RGB")
     if picture.mode == "I":
-        raise ImageError("has 32-bit integers, of which nobody knows what is white")
+        raise ImageError("has 32-bit integer pixels, whose range is not defined; convert it first")
     if picture.mode in _WITH_ALPHA or "transparency" in picture.info:
         return _over_white(picture.convert("RGBA"))
     return picture if picture.mode == "RGB" else picture.convert("RGB")
@@ -34,7 +34,7 @@ def eight_bits(values: NDArray[np.generic]) -> NDArray[np.uint8]:
         return values.astype(np.uint8) * np.uint8(255)
     if values.dtype.kind == "f":
         return _of_fractions(values.astype(np.float32))
-    raise ImageError(f"has pixels of {values.dtype}; bytes, 16-bit, bool and floats in [0, 1] are known")
+    raise ImageError(f"has pixels of type {values.dtype}; uint8, uint16, bool and floats in [0, 1] are supported")
 
 
 def _of_fractions(values: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -115,7 +115,7 @@ class Encoding:
         if row.shape != (self.encoder.n_features_out_,):
             raise ValueError(
                 f"the encoder must give {self.encoder.n_features_out_} numbers; got shape {row.shape} for image "
-                f"{position}; a network whose layer is as large as the image must be given a size"
+                f"{position}; pass size for a network whose layer is as large as the image"
             )
         if not np.isfinite(row).all():
             return Outcome(position, None, "has features that are NaN or infinite")
@@ -135,7 +135,7 @@ def _alone(workers: Workers[list[range], Group], chunks: list[range]) -> Group:
         return [of(chunk) for chunk in chunks]
     (chunk,) = chunks
     if len(chunk) == 1:
-        return [[Outcome(chunk[0], None, "ended the process that worked on it")]]
+        return [[Outcome(chunk[0], None, "crashed the decoder")]]
     return [[outcome for position in chunk for outcome in of(range(position, position + 1))]]
 
 

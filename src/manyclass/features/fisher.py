@@ -69,27 +69,53 @@ class FisherAggregation:
 
 
 class FisherVectors(ImageEncoder):
-    """Images as Fisher vectors of dense descriptors: the gradients of a mixture of Gaussians.
+    """Fisher vectors of dense local descriptors: gradients of a mixture of Gaussians.
+
+    For the descriptors x_1 ... x_n of a region and the weights w, means mu and deviations sigma of K Gaussians, the
+    parts
+
+        u_k = 1 / (n sqrt(w_k))   sum_i q_ik (x_i - mu_k) / sigma_k
+        v_k = 1 / (n sqrt(2 w_k)) sum_i q_ik [((x_i - mu_k) / sigma_k)^2 - 1]
+
+    are the normalized gradients of the mean log-likelihood in the means and variances, where q are the posteriors. A
+    region is u_1 ... u_K v_1 ... v_K, after signed square roots and scaled to unit length.
 
     Parameters
     ----------
-    n_gaussians : K, for every kind of descriptor; 16 to 256 are usual.
-    descriptors : kinds of local descriptors, "sift", "rootsift" and "color"; their vectors stand side by side.
-    n_components : numbers that PCA leaves of a descriptor; None for no PCA.
-    coordinates : whether the position of a patch is added to its numbers, a small alternative to a pyramid.
-    pyramid : layouts "rows x columns" of regions, each with a vector of its own: "1x1" is the whole image, "3x1" three
-        stripes above each other.
-    step, scales, patch : pixels between patches, sizes of the image (each smaller by sqrt(2)), side of a patch.
-    root : whether "sift" has square roots taken.
-    max_pixels : larger images are shrunk to so many pixels.
-    n_samples : descriptors to learn from.
-    random_state : the seed.
+    n_gaussians : int, default=16
+        Number K of Gaussians for every kind of descriptor; 16 to 256 are usual.
+    descriptors : sequence of {"sift", "rootsift", "color"}, default=("sift", "color")
+        Kinds of local descriptors; their vectors are concatenated.
+    n_components : int, default=64
+        Number of principal components of a descriptor; None for no PCA.
+    coordinates : bool, default=False
+        Whether the position of a patch is appended to its descriptor, a small alternative to a pyramid.
+    pyramid : sequence of str, default=("1x1",)
+        Layouts "rows x columns" of regions, each with a vector of its own: "1x1" is the whole image, "3x1" three
+        horizontal stripes.
+    step : int, default=6
+        Distance of patches in pixels.
+    scales : int, default=5
+        Number of sizes of the image, each smaller by sqrt(2).
+    patch : int, default=24
+        Side of a patch in pixels.
+    root : bool, default=False
+        Whether square roots of "sift" are taken.
+    max_pixels : int, default=100_000
+        Number of pixels to which larger images are shrunk.
+    n_samples : int, default=250_000
+        Number of descriptors to learn from.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
 
     Attributes
     ----------
-    parts_ : what was learned of each kind of descriptor, projection and mixture, as arrays.
-    skipped_ : (position, reason) of the images that `fit` could not read.
-    n_features_out_ : regions x 2 K D, summed over the kinds of descriptors.
+    parts_ : list of dict
+        Arrays that were learned for each kind of descriptor: projection and mixture.
+    skipped_ : list of tuple
+        Position and reason of the images that `fit` could not read.
+    n_features_out_ : int
+        Number of features of a vector: regions x 2 K D, summed over the kinds of descriptors.
 
     Examples
     --------

@@ -26,12 +26,12 @@ from manyclass.features.sample import MOST_IMAGES, Progress, sample_descriptors
 
 
 class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A transformer that learns from the local descriptors of images, and turns every image into one vector.
+    """Base class of transformers that learn from local descriptors of images and give every image one vector.
 
-    Kinds of descriptors are learned apart, and their vectors stand side by side. A kind of encoder defines
+    Kinds of descriptors are learned separately, and their vectors are concatenated. A subclass defines
 
     - `_learn(Z, seed)`: an Aggregation for prepared rows Z (m, p);
-    - `_restored(plain)`: the Aggregation of which `plain()` gave these arrays;
+    - `_restored(plain)`: the Aggregation whose `plain()` gave these arrays;
     - `_check_settings()` for its own parameters.
     """
 
@@ -54,10 +54,24 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     @all_or_nothing
     def fit(self, images: Sequence[Any], y: Any = None, *, progress: Progress | None = None) -> Self:
-        """Learn from images, paths or arrays as `read_image` takes them; y is not used.
+        """Learn from images.
 
-        At most 5,000 of them are read, which progress(done, in all) can follow; those that cannot be are left out and
-        listed in `skipped_`. After an error or Ctrl-C the encoder is as it was before.
+        At most 5,000 images are read; those that cannot be read are listed in `skipped_`. After an error or Ctrl-C the
+        encoder is unchanged.
+
+        Parameters
+        ----------
+        images : sequence of path or array
+            Images, as `read_image` takes them.
+        y : None
+            Ignored.
+        progress : callable, default=None
+            Function that is called with (images read, images in total).
+
+        Returns
+        -------
+        ImageEncoder
+            The fitted encoder itself.
         """
         self._check_common()
         images = listed(images)
@@ -71,7 +85,25 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self
 
     def transform(self, images: Sequence[Any]) -> Vectors:
-        """Vectors (n, n_features_out_) of images, which threads share out; the bits do not depend on their number."""
+        """Compute the vectors of images.
+
+        Images are distributed over threads; the result is the same to the bit for any number of them.
+
+        Parameters
+        ----------
+        images : sequence of path or array
+            Images, as `read_image` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_features_out_), float32
+            Vectors of unit length.
+
+        Raises
+        ------
+        ImageError
+            If an image cannot be read.
+        """
         check_is_fitted(self)
         images = listed(images)
         out = np.empty((len(images), self.n_features_out_), np.float32)
@@ -84,20 +116,48 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return out
 
     def encode(self, image: Pixels) -> Vectors:
-        """The vector (n_features_out_,) of one image (h, w, 3) uint8 as it is; unit length, or zeros if it is tiny."""
+        """Compute the vector of one image at its own size.
+
+        Parameters
+        ----------
+        image : ndarray of shape (height, width, 3), uint8
+            Pixels.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out_,), float32
+            Vector of unit length, or zeros if the image is too small for a patch.
+        """
         check_is_fitted(self)
         descriptors, parts, pyramid = self._ready()
         vectors = [part.vector(d.describe(image), pyramid) for d, part in zip(descriptors, parts, strict=True)]
         return unit(np.concatenate(vectors)) if len(vectors) > 1 else vectors[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads."""
+        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write.
+        """
         from manyclass._models import save
 
         save(self, path)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """Refuse a saved encoder whose arrays do not fit each other; none of them is an attribute by itself."""
+        """Refuse a saved encoder whose arrays do not fit each other.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict
+            Empty, because no array is an attribute by itself.
+        """
         descriptors, parts, pyramid = self._ready()
         for descriptor, part in zip(descriptors, parts, strict=True):
             part.check(descriptor.dimension)

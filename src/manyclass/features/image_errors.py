@@ -4,7 +4,7 @@ import re
 
 
 class ImageError(ValueError):
-    """A picture cannot be used; the message says why, without its name."""
+    """Error of an image that cannot be used; the message says why, without its name."""
 
 
 def reason(error: BaseException) -> str:

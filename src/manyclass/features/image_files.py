@@ -37,7 +37,7 @@ def decoded(path: str | bytes | os.PathLike[Any], most: int, limit: int) -> NDAr
     except ImageError:
         raise
     except UnidentifiedImageError:
-        raise ImageError(f"is not a picture in a known format ({', '.join(FORMATS)})") from None
+        raise ImageError(f"is not an image in a supported format ({', '.join(FORMATS)})") from None
     except _BOMBS:
         raise ImageError(f"has more than {limit:,} pixels") from None
     except Exception as error:

@@ -82,7 +82,7 @@ class Mixture:
         X = np.subtract(X, self._center, order="C")
         bad = _native.mixture_sums(X, cells.order, cells.starts, *self._tables, counts, first, second, total)
         if bad >= 0:
-            raise ValueError(f"descriptors must be finite numbers of ordinary size; row {bad} is not")
+            raise ValueError(f"descriptors must be finite numbers of moderate size; row {bad} is not")
         return Sums(counts, first, second, float(total[0]) - len(cells.order) * D * np.log(2 * np.pi) / 2)
 
 

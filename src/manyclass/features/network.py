@@ -25,7 +25,7 @@ class Network:
         self._name, shape = given.name, [size if isinstance(size, int) else None for size in given.shape]
         if given.type != "tensor(float)" or len(shape) != 4 or 3 not in (shape[1], shape[3]):
             raise ValueError(
-                f"the network must take float32 pictures (n, 3, h, w) or (n, h, w, 3); {path} takes {given.type} "
+                f"the network must take float32 images (n, 3, h, w) or (n, h, w, 3); {path} takes {given.type} "
                 f"of shape {given.shape}"
             )
         self._last = shape[1] != 3

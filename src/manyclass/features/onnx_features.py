@@ -20,16 +20,38 @@ from manyclass.features.pooling import POOLINGS, pooled
 
 
 class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A layer of the network in an ONNX file, for every picture.
+    """Activations of a layer of the network in an ONNX file, pooled to one vector per image.
 
-    `layer` is the name of a node or tensor; None is the last map of activations, or the output if there is no pooling.
-    `pooling` makes a unit vector of a map: "spoc" (the sum, with weight on the center), "mean", "max" or "gem" (the
-    generalized mean, power 3); a layer that has no map is scaled to unit length. None keeps the activations as they
-    are, in one row. `mean` and `std` are three numbers between 0 and 1, `size` is (h, w) or one number, and `crop` the
-    share of a picture that is seen, or "stretch" for all of it whatever its proportions; where they are None,
-    model.json beside model.onnx says them, and otherwise they are those of ImageNet, the size of the network or of the
-    picture, and 0.875. Pictures go through the network `batch_size` at a time. There is nothing to learn: `fit` opens
-    the file.
+    There is nothing to learn: `fit` opens the file. Where `mean`, `std`, `size` or `crop` is None, model.json beside
+    model.onnx defines it; otherwise it is that of ImageNet, the size of the network or of the image, and 0.875.
+
+    Parameters
+    ----------
+    model : path-like
+        ONNX file.
+    layer : str, default=None
+        Name of a node or tensor; None for the last map of activations, or the output if there is no pooling.
+    pooling : {"spoc", "mean", "max", "gem"}, default="spoc"
+        Pooling of a map to a vector of unit length: "spoc" is the sum with more weight on the center, "gem" the
+        generalized mean of power 3. A layer without a map is scaled to unit length. None keeps the activations,
+        flattened.
+    mean : sequence of 3 floats, default=None
+        Mean of red, green and blue, between 0 and 1.
+    std : sequence of 3 floats, default=None
+        Standard deviation of red, green and blue.
+    size : int or tuple of int, default=None
+        Input size, (height, width) or one number.
+    crop : float or "stretch", default=None
+        Central share of the image that is seen; "stretch" is all of it, whatever its proportions.
+    batch_size : int, default=1
+        Number of images that go through the network together.
+    max_pixels : int, default=100_000
+        Number of pixels to which larger images are shrunk when they are read.
+
+    Attributes
+    ----------
+    sha256_ : str
+        Digest of the network and the files beside it.
     """
 
     def __init__(
@@ -55,14 +77,27 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.max_pixels = max_pixels
 
     def fit(self, images: Any = None, y: Any = None) -> Self:
-        """Open the network, and see how long its vectors are."""
+        """Open the network and find the length of its vectors.
+
+        Parameters
+        ----------
+        images : None
+            Ignored.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        OnnxFeatures
+            The encoder itself.
+        """
         self.__dict__.pop("sha256_", None)
         self._open()
         return self
 
     @property
     def n_features_out_(self) -> int:
-        """Numbers per picture."""
+        """Number of features of a vector."""
         self._opened()
         return int(self._width)
 
@@ -71,12 +106,34 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self.n_features_out_
 
     def encode(self, image: Pixels) -> NDArray[np.float32]:
-        """The vector of one picture (h, w, 3)."""
+        """Compute the vector of one image.
+
+        Parameters
+        ----------
+        image : ndarray of shape (height, width, 3), uint8
+            Pixels.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out_,), float32
+            Vector.
+        """
         row: NDArray[np.float32] = self.encode_many([image])[0]
         return row
 
     def encode_many(self, images: Sequence[Pixels]) -> NDArray[np.float32]:
-        """The vectors (m, n_features_out_) of pictures."""
+        """Compute the vectors of several images.
+
+        Parameters
+        ----------
+        images : sequence of ndarray of shape (height, width, 3), uint8
+            Pixels of each.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_features_out_), float32
+            Vectors.
+        """
         network, settings = self._opened()
         prepared = [settings.prepared(image) for image in images]
         if len({picture.shape for picture in prepared}) > 1:  # which cannot be one batch
@@ -84,20 +141,66 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return self._vectors(network, np.stack(prepared))
 
     def transform(self, images: Sequence[Any]) -> NDArray[np.float32]:
-        """The vectors (n, n_features_out_) of pictures, which are paths or arrays."""
+        """Read images and compute their vectors.
+
+        Parameters
+        ----------
+        images : sequence of path or array
+            Images, as `read_image` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_features_out_), float32
+            Vectors.
+
+        Raises
+        ------
+        ImageError
+            If an image cannot be used.
+        """
         return encoded(images, self, self.max_pixels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the settings and the digest of the network to a file, from which `manyclass.load` makes this again."""
+        """Write the settings and the digest of the network to a file, which `manyclass.load` reads.
+
+        The network itself stays where it is.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write.
+        """
         self._opened()
         _models.save(self, path)
 
     def plain_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The parameters as a file keeps them, with a path that holds in any folder."""
+        """Return the parameters as a file keeps them, with an absolute path.
+
+        Parameters
+        ----------
+        parameters : dict
+            Parameters of the encoder.
+
+        Returns
+        -------
+        dict
+            Parameters to write.
+        """
         return parameters | {"model": str(Path(self.model).expanduser().absolute())}
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """What a saved encoder must have: the digest of its network."""
+        """Return the shapes that the attributes of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shape of the digest of the network.
+        """
         return {"sha256_": ()}
 
     def _vectors(self, network: Network, batch: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -128,7 +231,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         sha256 = _digest([path, *data_files(path), path.with_suffix(".json")])
         if getattr(self, "sha256_", sha256) != sha256:
             raise ValueError(
-                f"{path} must be the network that this encoder was saved with; it, or a file beside it, is another"
+                f"{path} must be the network that this encoder was saved with; it or a file beside it has changed"
             )
         self.sha256_ = sha256
 

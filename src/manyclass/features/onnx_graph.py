@@ -70,8 +70,8 @@ class Graph:
         wide = [name for node in self.nodes for name in node.output if self._is_wide(name)]
         if wide and wide[-1] not in self._maps:
             raise ValueError(
-                f"layer must be named for {self.path}: its last tensor of four axes, {wide[-1]}, is no map of "
-                "activations but of attention, perhaps; or pass pooling=None for the output of the network"
+                f"layer must be given for {self.path}: its last tensor with four axes, {wide[-1]}, is not a map of "
+                "activations (perhaps of attention); or pass pooling=None for the output of the network"
             )
         return wide[-1] if wide else None
 

@@ -56,7 +56,7 @@ class Part:
         width = self.projection.components.shape[1] if self.projection else dimension
         if self.aggregation.dimension != width + 2 * self.coordinates:
             raise ValueError(
-                f"what is learned must be of {width + 2 * self.coordinates} numbers; got {self.aggregation.dimension}"
+                f"an aggregation must take {width + 2 * self.coordinates} numbers; got {self.aggregation.dimension}"
             )
 
 

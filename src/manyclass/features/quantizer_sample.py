@@ -34,9 +34,7 @@ def learned(
     rows = [outcome.row for outcomes in sampled.values() for outcome in outcomes if outcome.row is not None]
     if not rows:
         first = next(iter(sampled.values()))[0]
-        raise ValueError(
-            f"a quantizer must have rows to learn from; of no image is there one: the first {first.reason}"
-        )
+        raise ValueError(f"a quantizer must have rows to learn from; no image has one: the first {first.reason}")
     fitted = copy(quantizer).fit(np.stack(rows))
     return fitted, dict(zip(sampled, coded(list(sampled.values()), fitted), strict=True))
 

@@ -91,8 +91,8 @@ def _entries(path: Path, first: bytes) -> list[Skipped]:
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     if lines[:1] != [first]:
         raise StorageError(
-            f"{path}, which tells of which images the rows done so far are, is missing or another run's; "
-            "pass resume=False to begin again"
+            f"{path}, which lists the images skipped so far, is missing or belongs to another run; "
+            "pass resume=False to start over"
         )
     return [_entry(line) for line in lines[1:] if line.endswith(b"\n")]
 

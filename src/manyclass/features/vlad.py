@@ -78,24 +78,54 @@ class VladAggregation:
 
 
 class Vlad(ImageEncoder):
-    """Images as sums of what is left of descriptors beside their nearest words.
+    """Vectors of locally aggregated descriptors (VLAD): sums of the residuals of descriptors and their nearest words.
 
-    By default as exemplar machines were tried with: square roots of dense SIFT, 64 words, every word of equal weight,
-    rotated, signed square roots; 8,192 numbers.
+        s_k = sum of x - c_k over the descriptors x whose nearest word is c_k
+
+    Each s_k is scaled to unit length, rotated to the principal axes of the residuals of its word, and signed square
+    roots are taken; the whole is scaled to unit length. The defaults are those with which exemplar machines were
+    published: square roots of dense SIFT and 64 words, 8,192 numbers.
 
     Parameters
     ----------
-    n_words : words for every kind of descriptor.
-    rotate : whether the residuals of each word are turned to their principal axes.
-    whiten : whether the numbers that PCA leaves are brought to equal variance, and then to unit length.
-    descriptors, n_components, coordinates, pyramid, step, scales, patch, root, max_pixels, n_samples, random_state :
-        as `FisherVectors` has them.
+    n_words : int, default=64
+        Number of visual words for every kind of descriptor.
+    descriptors : sequence of {"sift", "rootsift", "color"}, default=("sift",)
+        Kinds of local descriptors; their vectors are concatenated.
+    n_components : int, default=None
+        Number of principal components of a descriptor; None for no PCA.
+    rotate : bool, default=True
+        Whether the residuals of each word are rotated to their principal axes.
+    whiten : bool, default=False
+        Whether principal components are scaled to equal variance, and then to unit length.
+    coordinates : bool, default=False
+        Whether the position of a patch is appended to its descriptor, a small alternative to a pyramid.
+    pyramid : sequence of str, default=("1x1",)
+        Layouts "rows x columns" of regions, each with a vector of its own: "1x1" is the whole image, "3x1" three
+        horizontal stripes.
+    step : int, default=6
+        Distance of patches in pixels.
+    scales : int, default=5
+        Number of sizes of the image, each smaller by sqrt(2).
+    patch : int, default=24
+        Side of a patch in pixels.
+    root : bool, default=True
+        Whether square roots of "sift" are taken.
+    max_pixels : int, default=100_000
+        Number of pixels to which larger images are shrunk.
+    n_samples : int, default=250_000
+        Number of descriptors to learn from.
+    random_state : int, RandomState instance or None, default=None
+        Seed.
 
     Attributes
     ----------
-    parts_ : what was learned of each kind of descriptor, projection, words and rotations, as arrays.
-    skipped_ : (position, reason) of the images that `fit` could not read.
-    n_features_out_ : regions x n_words x D, summed over the kinds of descriptors.
+    parts_ : list of dict
+        Arrays that were learned for each kind of descriptor: projection, words and rotations.
+    skipped_ : list of tuple
+        Position and reason of the images that `fit` could not read.
+    n_features_out_ : int
+        Number of features of a vector: regions x n_words x D, summed over the kinds of descriptors.
 
     Examples
     --------

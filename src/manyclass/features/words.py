@@ -31,7 +31,7 @@ class Words:
         labels = np.empty(len(X), np.int32)
         bad = _native.nearest_words(np.ascontiguousarray(X), self.centers, labels)
         if bad >= 0:
-            raise ValueError(f"descriptors must be finite numbers of ordinary size; row {bad} is not")
+            raise ValueError(f"descriptors must be finite numbers of moderate size; row {bad} is not")
         return labels
 
     def residuals(
@@ -73,8 +73,8 @@ def _different_rows(X: Vectors, k: int, seed: int) -> Vectors:
         if len(first) >= k:
             return np.ascontiguousarray(shuffled[np.sort(first[:k])])
     raise ValueError(
-        f"words and Gaussians must be at most as many as the different descriptors of the images to learn from, "
-        f"{len(first)}; got {k}"
+        f"n_words or n_gaussians must be at most {len(first)}, the number of distinct descriptors in the images to "
+        f"learn from; got {k}"
     )
 
 

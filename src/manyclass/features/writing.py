@@ -41,21 +41,63 @@ def write_features(
     sample: int | None = None,
     seed: int = 0,
     max_pixels: int | None = None,
-    limit: int = 50_000_000,
+    max_source_pixels: int = 50_000_000,
     overwrite: bool = False,
     resume: bool = True,
     provenance: dict[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> FeatureRun:
-    """Encode pictures, which `read_image` reads, and write their rows to a store as they come.
+    """Encode images, and write their vectors to a store as they come.
 
-    `encoder` has encode(image) and n_features_out_, as FisherVectors has. y, names (by default the paths) and split
-    have an entry for every picture. With a quantizer codes are written and the numbers never; one that is not fitted
-    learns from a sample of the pictures. A picture that cannot be used has no row, and is listed with the reason in
-    `FeatureRun.skipped` and in `<path>.skipped.jsonl`. Larger ones are shrunk to max_pixels, by default the encoder's;
-    files of more than `limit` pixels are not opened. Pictures are shared out among processes, as many as
-    `manyclass.threads` allows, and neither their number nor interruptions, after which the same call goes on, change a
-    bit. `progress` gets (pictures done, in all).
+    Images are distributed over processes, as many as `manyclass.threads` allows. Neither their number nor
+    interruptions, after which the same call resumes, change a bit of the result. An image that cannot be used has no
+    row in the store; it is listed with the reason in `FeatureRun.skipped` and in `<path>.skipped.jsonl`.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder of the store.
+    images : sequence of path or array
+        Images, as `read_image` takes them.
+    encoder : ImageEncoder
+        Fitted encoder with `encode(image)` and `n_features_out_`, such as `FisherVectors`.
+    y : sequence of length n_images, default=None
+        Labels.
+    names : sequence of str, default=None
+        Names; by default the paths.
+    classes : sequence of str, default=None
+        Names of the classes, if labels are integers.
+    split : sequence of str, default=None
+        Subset of each image, such as "train" or "test".
+    quantizer : Quantizer, default=None
+        Quantizer whose codes are written in place of the vectors. One that is not fitted learns from a sample of
+        images.
+    sample : int, default=None
+        Number of images that it learns from.
+    seed : int, default=0
+        Seed of the sample.
+    max_pixels : int, default=None
+        Number of pixels to which larger images are shrunk; by default that of the encoder.
+    max_source_pixels : int, default=50_000_000
+        Largest number of pixels of a file; larger files are skipped.
+    overwrite : bool, default=False
+        Whether a store at `path` is replaced.
+    resume : bool, default=True
+        Whether an unfinished attempt is continued; otherwise it is discarded.
+    provenance : dict, default=None
+        Information about where the images came from, which is saved with the store.
+    progress : callable, default=None
+        Function that is called with (images done, images in total).
+
+    Returns
+    -------
+    FeatureRun
+        `store` that was written, images `skipped`, and the number of rows `resumed_after`.
+
+    Raises
+    ------
+    ValueError
+        If no image can be used, or if the arguments do not fit each other.
     """
     path = Path(path).expanduser()
     if not hasattr(encoder, "encode"):
@@ -65,7 +107,7 @@ def write_features(
     columns = {"y": in_positions(y), "names": names, "split": in_positions(split)}
     _check_lengths(images, columns)
     most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
-    encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), limit)
+    encoding = Encoding(images, encoder, _checks.count(most, "max_pixels"), max_source_pixels)
     identity = run_identity(encoding, names, quantizer, sample, seed)
     kept = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
     fitted, known = learned(quantizer, kept.quantizer, encoding, sample, seed, progress)

@@ -49,7 +49,7 @@ class Catalog:
     def free_ids(self, n: int) -> list[Id]:
         """n integers that no image of this gallery has had, if ids are integers."""
         if self.strings:
-            raise ValueError("ids must be given, as those in this gallery are strings")
+            raise ValueError("ids must be given, because those in this gallery are strings")
         return list(range(self._free, self._free + n))
 
     def check_new(self, ids: list[Id], n: int) -> None:

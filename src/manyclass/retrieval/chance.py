@@ -1,18 +1,18 @@
 """Chance: how similar unrelated images are, so that a score can be judged.
 
-The scores of a query against a pool of unrelated images are a sample of what chance gives. Within the sample the chance
-p of a score is counted. Beyond it, where all interesting scores lie, the tail is taken to fall exponentially from the
-u that a twentieth of the pool exceeds, with the median excess of those:
+The scores of a query against a background set of unrelated images are a sample of the null distribution. Within the
+sample the p-value of a score is counted. Beyond it, where all interesting scores lie, the tail is taken to fall
+exponentially from the u that a twentieth of the background set exceeds, with the median excess of those:
 
     p(s) = 1/20 * 2^(-(s - u) / median excess)      for s > u
 
 Tails of similarities fall faster as a rule (those of a Gaussian do), so that p is rather too high: the error is on the
 side of *no match*; those of skewed ones (of sparse features, or of a narrow kernel) fall more slowly, and p is too low.
-The median lets some of the pool be related to the query after all. Where more of the pool equal u, as scores of sparse
-vectors may, the tail are those above it, in place of a twentieth; if there are none, p is only counted.
+The median lets some of the background set be related to the query after all. Where more of it equal u, as scores of
+sparse vectors may, the tail are those above it, in place of a twentieth; if there are none, p is only counted.
 
-Among N unrelated images N p are expected to have such a score, and the best one has it with probability
-1 - exp(-N p). So the same score means less in a larger gallery.
+Among N unrelated images N p are expected to have such a score: that is the E-value. The best one has it with
+probability 1 - exp(-N p). So the same score means less in a larger gallery.
 """
 
 from typing import Any
@@ -22,25 +22,25 @@ from numpy.typing import NDArray
 
 Doubles = NDArray[np.float64]
 
-_TAIL = 20  # the part of the pool that is the tail, as 1 in so many
-_LEAST = 40  # a smaller pool has no tail to speak of
+_TAIL = 20  # the part of the background that is the tail, as 1 in so many
+_LEAST = 40  # a smaller background has no tail to speak of
 
 
-def percentiles(scores: NDArray[Any], pool: NDArray[Any]) -> Doubles:
-    """How many of the pool's scores (q, m) lie below each of scores (q, k), in percent.
+def percentiles(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
+    """How many of the background's scores (q, m) lie below each of scores (q, k), in percent.
 
     >>> percentiles(np.array([[0.0, 2.5, 9.0]]), np.array([[1.0, 2.0, 3.0, 4.0]]))
     array([[  0.,  50., 100.]])
     """
-    ordered = np.sort(pool, axis=1)
+    ordered = np.sort(background, axis=1)
     below = [np.searchsorted(row, s, side="left") for row, s in zip(ordered, scores, strict=True)]
-    part: Doubles = np.array(below, np.float64).reshape(scores.shape) / pool.shape[1]
+    part: Doubles = np.array(below, np.float64).reshape(scores.shape) / background.shape[1]
     return 100 * part
 
 
-def chances(scores: NDArray[Any], pool: NDArray[Any]) -> Doubles:
-    """The chance that an unrelated image has at least such a score, (q, k), from the pool's scores (q, m)."""
-    ordered = np.sort(pool.astype(np.float64), axis=1)
+def chances(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
+    """p-values (q, k): how likely an unrelated image scores at least as high, by the background's scores (q, m)."""
+    ordered = np.sort(background.astype(np.float64), axis=1)
     m = ordered.shape[1]
     found = [m - np.searchsorted(row, s, side="left") for row, s in zip(ordered, scores, strict=True)]
     counted: Doubles = (1.0 + np.array(found, np.float64).reshape(scores.shape)) / (m + 1)
@@ -63,5 +63,5 @@ def _tail(ordered: Doubles, u: Doubles) -> tuple[NDArray[np.intp], Doubles]:
 
 
 def most_expected(false_match: float) -> float:
-    """The most expected false matches N p at which the best image is still called a match."""
+    """The largest E-value N p at which the best image is still a match."""
     return float(-np.log1p(-false_match))

@@ -47,8 +47,8 @@ class FaissIndex:
         except RuntimeError as error:
             self._index = None
             raise ValueError(
-                f"index {self.kind!r} must have more images to be trained on than the {len(sample)} in the gallery; "
-                "add them before the first search, or take index=None"
+                f"index {self.kind!r} needs more images to train on than the {len(sample)} in the gallery; "
+                "add images before the first search, or use index=None"
             ) from error
 
 

@@ -14,7 +14,7 @@ from manyclass.retrieval.expansion import QueryExpansion
 from manyclass.retrieval.faiss_index import FaissIndex, check_factory
 from manyclass.retrieval.filters import selected
 from manyclass.retrieval.hits import Hits
-from manyclass.retrieval.identifiers import as_ids, check_kind
+from manyclass.retrieval.identifiers import as_ids, distinct_ids
 from manyclass.retrieval.metadata import Record, as_columns
 from manyclass.retrieval.pieces import Codes, Positions
 from manyclass.retrieval.ranking import Ranking, judged, without_own
@@ -25,26 +25,34 @@ from manyclass.retrieval.unread import Unread
 
 
 class Gallery:
-    """A collection of images, searched by similarity, exactly.
+    """Collection of images that is searched by similarity.
 
-    The code of an image depends on the encoder alone and not on other images, so to add is to encode, to remove is to
-    forget, and after any sequence of both a gallery answers as one that is built afresh. Equals stand in the order of
-    the gallery, which is that in which images were added; an updated image goes to the end.
+    Search is exact unless `index` names an approximate one. The embedding of an image depends on the encoder alone, so
+    after any sequence of changes the gallery returns the same results as one built from scratch. Images with equal
+    scores are returned in gallery order, the order in which they were added; an updated image moves to the end.
 
     Parameters
     ----------
-    encoder : a fitted encoder of `manyclass.exemplar`, or anything with `transform`, `similarity`, `pool_`,
-        `n_features_in_`, `n_features_out_` and `save`. None compares vectors as they are, by their cosines. It is not
-        copied: fitted anew, it would not go with the codes that the gallery has.
-    second : another encoder, which sorts the `shortlist` best images of the first anew; for kernel machines, whose
-        similarity is dear. It keeps codes of its own. Scores are then those of the second.
-    pool : vectors of unrelated images, against which scores are judged where there is no encoder to bring its own.
-    false_match : the probability at which a query with nothing like it in the gallery may still be called `matched`.
-    index : None for exact search, or a kind of index that `faiss.index_factory` makes, such as "HNSW32". Filtered
-        searches stay exact.
-    features : a fitted encoder of pictures such as FisherVectors, which made the vectors, for `search_images`. It is
-        saved with the gallery, and read again when first needed.
-    provenance : a dict of where the images came from, which is saved as it is.
+    encoder : Encoder, default=None
+        Fitted encoder of `manyclass.exemplar`, or any object with `transform`, `similarity`, `background_`,
+        `n_features_in_`, `n_features_out_` and `save`. With None, vectors are compared as they are, by cosine
+        similarity. It is not copied; do not refit it, because the embeddings in the gallery would no longer match.
+    reranker : Encoder, default=None
+        Second encoder, which re-scores the `n_candidates` best images of the first. Useful for kernel machines, whose
+        similarity is expensive. The gallery keeps its embeddings too, and scores are then those of the reranker.
+    n_candidates : int, default=1000
+        Number of images that the first encoder passes to the reranker.
+    background : array-like or Matrix of shape (n_background, n_features), default=None
+        Vectors of unrelated images, against which scores are judged. Only without an encoder, which has its own.
+    false_match : float, default=0.05
+        Probability that a query with no related image in the gallery is reported as matched.
+    index : str, default=None
+        Factory string of a faiss index, such as "HNSW32". None is exact search. Filtered searches are always exact.
+    features : ImageEncoder, default=None
+        Fitted image encoder that produced the vectors, such as `FisherVectors`; `search_images` needs it. It is saved
+        with the gallery and loaded when first needed.
+    provenance : dict, default=None
+        Information about where the images came from, which is saved unchanged.
 
     Examples
     --------
@@ -63,9 +71,9 @@ class Gallery:
         self,
         encoder: Any = None,
         *,
-        second: Any = None,
-        shortlist: int = 1000,
-        pool: Any = None,
+        reranker: Any = None,
+        n_candidates: int = 1000,
+        background: Any = None,
         false_match: float = 0.05,
         index: str | None = None,
         features: Any = None,
@@ -73,24 +81,24 @@ class Gallery:
     ):
         if not 0 < _checks.positive(false_match, "false_match") < 1:
             raise ValueError(f"false_match must lie between 0 and 1; got {false_match!r}")
-        for space, name in ((encoder, "encoder"), (second, "second")):
+        for space, name in ((encoder, "encoder"), (reranker, "reranker")):
             if space is not None:
                 check_space(space, name)
         if index is not None:
             check_factory(index)
             if encoder is not None and not has_products(encoder):
-                raise ValueError("index must be None for an encoder whose similarity is no inner product")
-        if pool is not None and encoder is not None:
-            raise ValueError("pool must be None with an encoder, which has its own")
-        self.encoder, self.second, self.index = encoder, second, index
-        self.shortlist, self.false_match = _checks.count(shortlist, "shortlist"), float(false_match)
+                raise ValueError("index must be None for an encoder whose similarity is not an inner product")
+        if background is not None and encoder is not None:
+            raise ValueError("background must be None with an encoder, which has its own background set")
+        self.encoder, self.reranker, self.index = encoder, reranker, index
+        self.n_candidates, self.false_match = _checks.count(n_candidates, "n_candidates"), float(false_match)
         self.provenance = as_json(provenance or {}, "provenance")
         self._features: Any = features  # or an Unread one
         self._faiss = None if index is None else FaissIndex(index)
         self._catalog = Catalog()
-        self._stages = [Stage(space) for space in (encoder, second) if space is not None]
-        if encoder is None and pool is not None:
-            self._stages.insert(0, Stage(UnitVectors(as_matrix(pool).shape[1], pool)))
+        self._stages = [Stage(space) for space in (encoder, reranker) if space is not None]
+        if encoder is None and background is not None:
+            self._stages.insert(0, Stage(UnitVectors(as_matrix(background).shape[1], background)))
         self._saved: Any = None  # what is known of the folder that holds this gallery
         self._forgotten: list[int] = []  # numbers of images that were removed since it was saved
 
@@ -106,43 +114,79 @@ class Gallery:
 
     @property
     def ids(self) -> NDArray[Any]:
-        """All ids in the gallery's order."""
+        """All ids in gallery order, an array of int64 or strings of shape (n_images,)."""
         return self._catalog.ids_at(self._catalog.live())
 
     @property
-    def columns(self) -> int | None:
-        """Numbers in the vector of an image; None while no image and no encoder tells."""
+    def n_features_in_(self) -> int | None:
+        """Number of features of an image vector; None while there is neither an image nor an encoder."""
         return int(self._stages[0].space.n_features_in_) if self._stages else None
 
     @property
     def features(self) -> Any:
-        """The encoder that turns pictures into vectors, or None."""
+        """Image encoder that turns images into vectors, or None."""
         if isinstance(self._features, Unread):
             self._features = self._features.read()
         return self._features
 
     def metadata(self, ids: Any) -> list[Record]:
-        """What is known of these images."""
+        """Return the metadata of images.
+
+        Parameters
+        ----------
+        ids : int, str or sequence of them
+            Ids of images in the gallery.
+
+        Returns
+        -------
+        list of dict
+            One dict per id; values that an image lacks are None.
+        """
         return [self._catalog.record(key) for key in as_ids(ids)]
 
     def codes(self, ids: Any) -> Codes:
-        """Codes (m, p) of these images, as they are searched by."""
+        """Return the embeddings by which images are searched.
+
+        Parameters
+        ----------
+        ids : int, str or sequence of them
+            Ids of images in the gallery.
+
+        Returns
+        -------
+        ndarray of shape (n_ids, n_features_out), float32
+            Embeddings by the first encoder.
+        """
         return self._ready(None)[0].rows.rows(self._catalog.positions(as_ids(ids)))
 
     def add(self, X: Any, ids: Any = None, metadata: Any = None) -> None:
-        """Add images X (n, d), an array, a Matrix or the path of one, under new ids: integers, or strings.
+        """Add images under new ids: all of them or, after an error, none.
 
-        Without ids they are integers that count on. `metadata` is a dict of columns, {"year": [2018, 2019]}, or a list
-        of dicts, one per image, of what JSON can hold. Either all images are added or, after an error, none.
+        Parameters
+        ----------
+        X : array-like, Matrix or path of shape (n_images, n_features)
+            Vectors of the images.
+        ids : int, str or sequence of them, default=None
+            Integers or strings, one per image; a gallery has ids of one kind. With None they are consecutive integers
+            that the gallery has not used before.
+        metadata : dict or list of dict, default=None
+            Columns such as {"year": [2018, 2019]}, or one dict per image; values must be representable in JSON.
         """
         X = _rows(X)
         keys = self._catalog.free_ids(len(X)) if ids is None else as_ids(ids)
         self._catalog.check_new(keys, len(X))
-        self._add(X, keys, as_columns(len(X), metadata))
+        columns = as_columns(len(X), metadata)
+        self._append(self._encoded(X), keys, columns)
 
     def remove(self, ids: Any) -> None:
-        """Take these images out; each must be there."""
-        keys = _distinct(as_ids(ids))
+        """Remove images.
+
+        Parameters
+        ----------
+        ids : int, str or sequence of them
+            Ids of images in the gallery.
+        """
+        keys = distinct_ids(ids)
         places = self._catalog.positions(keys)
         self._forgotten.extend(self._catalog.numbers[i] for i in places.tolist())
         self._catalog.remove(keys)
@@ -150,8 +194,18 @@ class Gallery:
             self._close_up()
 
     def update(self, ids: Any, X: Any, metadata: Any = None) -> None:
-        """Give images that are there other vectors; without `metadata` theirs stays. They go to the end."""
-        X, keys = _rows(X), _distinct(as_ids(ids))
+        """Replace the vectors of images, which move to the end of the gallery.
+
+        Parameters
+        ----------
+        ids : int, str or sequence of them
+            Ids of images in the gallery.
+        X : array-like, Matrix or path of shape (n_ids, n_features)
+            New vectors.
+        metadata : dict or list of dict, default=None
+            New metadata, as in `add`; with None the images keep theirs.
+        """
+        X, keys = _rows(X), distinct_ids(ids)
         if len(keys) != len(X):
             raise ValueError(f"ids must have one entry per row of X ({len(X)}); got {len(keys)}")
         self._catalog.positions(keys)
@@ -169,49 +223,113 @@ class Gallery:
         expansion: QueryExpansion | None = None,
         reranking: KReciprocal | None = None,
     ) -> Hits:
-        """The k most similar images of each query Q (q, d), or of one (d,).
+        """Find the k most similar images of each query.
 
-        `where` leaves some images: a boolean mask in the gallery's order, ids, a dict such as {"year": 2019} or
-        {"year": [2018, 2019]}, or a function of an image's metadata. `expansion` asks again with what was found;
-        `reranking` sorts the best anew by whom they find, and `scores` are then its own.
+        Parameters
+        ----------
+        Q : array-like, Matrix or path of shape (n_queries, n_features) or (n_features,)
+            Vectors of the queries.
+        k : int, default=10
+            Number of images per query.
+        where : mask, ids, dict or callable, default=None
+            Filter: a boolean mask in gallery order, ids, metadata such as {"year": 2019} or {"year": [2018, 2019]}, or
+            a predicate on the metadata of an image.
+        expansion : QueryExpansion, default=None
+            Search again with an expanded query.
+        reranking : KReciprocal, default=None
+            Re-rank the best images by their own neighbors; `Hits.scores` are then those of the re-ranking.
+
+        Returns
+        -------
+        Hits
+            Ids and scores of shape (n_queries, k), best first.
         """
         Q = _rows(Q)
         return self._search(self._encoded(Q), k, where, expansion, reranking)
 
     def search_images(self, images: Any, k: int = 10, where: Any = None) -> Hits:
-        """The k most similar images of each picture, a path or an array as `read_image` takes it."""
+        """Find the k most similar images of each query image.
+
+        Parameters
+        ----------
+        images : sequence of path or array
+            Query images, as `read_image` takes them.
+        k : int, default=10
+            Number of images per query.
+        where : mask, ids, dict or callable, default=None
+            Filter, as in `search`.
+
+        Returns
+        -------
+        Hits
+            Ids and scores of shape (n_queries, k), best first.
+        """
         if self.features is None:
-            raise ValueError("search_images needs a gallery with features, an encoder of pictures; got none")
+            raise ValueError("search_images needs a gallery with features, an image encoder; got none")
         return self.search(self.features.transform(images), k, where)
 
     def search_ids(self, ids: Any, k: int = 10, where: Any = None) -> Hits:
-        """The k images most similar to each of these, which are in the gallery; none finds itself.
+        """Find the k images that are most similar to each of some images in the gallery.
 
-        There are fewer than k, for all of them alike, if `where` leaves no more to the one that has the least.
+        An image is never among its own results. If `where` leaves fewer than k to one of them, all have as few results.
+
+        Parameters
+        ----------
+        ids : int, str or sequence of them
+            Ids of images in the gallery.
+        k : int, default=10
+            Number of images per query.
+        where : mask, ids, dict or callable, default=None
+            Filter, as in `search`.
+
+        Returns
+        -------
+        Hits
+            Ids and scores of shape (n_ids, at most k), best first.
         """
         own = self._catalog.positions(as_ids(ids))
         codes = [stage.rows.rows(own) for stage in self._ready(None)]
         return self._search(codes, k, where, None, None, own)
 
     def search_examples(self, positives: Any, negatives: Any = None, k: int = 10, where: Any = None) -> Hits:
-        """The k images most like all `positives` (m, d) and unlike `negatives`, as one query.
+        """Find the k images that are most like all positives and unlike the negatives, as one query.
 
-        The encoder fits one classifier of them, in closed form, against its own negatives too; one positive alone is
-        the same as `search`.
+        The encoder fits one classifier, against its own negatives too; one positive alone is the same as `search`.
+
+        Parameters
+        ----------
+        positives : array-like or Matrix of shape (n_positives, n_features)
+            Vectors of wanted images.
+        negatives : array-like or Matrix of shape (n_negatives, n_features), default=None
+            Vectors of unwanted images.
+        k : int, default=10
+            Number of images.
+        where : mask, ids, dict or callable, default=None
+            Filter, as in `search`.
+
+        Returns
+        -------
+        Hits
+            Ids and scores of shape (1, k), best first.
         """
-        if not hasattr(self.encoder, "examples_classifier") or self.second is not None:
+        if not hasattr(self.encoder, "examples_classifier") or self.reranker is not None:
             raise ValueError(
-                "search_examples needs a gallery of one encoder with examples_classifier, such as SquareLossExemplar; "
-                f"got {self!r}"
+                "search_examples needs a gallery without reranker, whose encoder has examples_classifier, such as "
+                f"SquareLossExemplar; got {self!r}"
             )
         w, _ = self.encoder.examples_classifier(positives, negatives)
         code = np.ascontiguousarray(UnitVectors(len(w)).transform(w[None]))
         return self._search([code], k, where, None, None)
 
     def save(self, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> None:
-        """Write the gallery to a folder, or, where it is saved already, what has changed: whole or not at all.
+        """Write the gallery to a folder, or what has changed since it was saved there, atomically.
 
-        Without a path it is the folder where it was last saved or opened.
+        Parameters
+        ----------
+        path : path-like, default=None
+            Folder; with None the one where the gallery was last saved or opened.
+        overwrite : bool, default=False
+            Whether another gallery in the folder is replaced.
         """
         from manyclass.retrieval.saving import save
 
@@ -219,7 +337,13 @@ class Gallery:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """The gallery in a folder; vectors are mapped, and all of it is checked."""
+        """Open a saved gallery, whose embeddings are memory-mapped and whose checksums are verified.
+
+        Parameters
+        ----------
+        path : path-like
+            Folder that `save` wrote; StorageError if it holds no gallery, StoreCorruptedError if it is damaged.
+        """
         from manyclass.retrieval.opening import open_gallery
 
         return open_gallery(cls, path)
@@ -234,7 +358,7 @@ class Gallery:
             none = np.zeros((len(codes[0]), min(k, n)), np.int64)
             best, similar = (none.astype(np.float32), none), none.astype(np.float32)
         else:
-            ranking = Ranking(stages, self.shortlist, self._faiss, expansion, reranking)
+            ranking = Ranking(stages, self.n_candidates, self._faiss, expansion, reranking)
             best, similar = ranking.best(codes, positions, self._catalog.live(), k + (own is not None))
             if own is not None:
                 best, similar = without_own(best, similar, own, k)
@@ -243,17 +367,14 @@ class Gallery:
 
     def _ready(self, d: int | None) -> list[Stage]:
         """The stages; vectors as they are have their width from the first that are added."""
-        if self.encoder is not None or len(self._stages) == 1 + (self.second is not None):
+        if self.encoder is not None or len(self._stages) == 1 + (self.reranker is not None):
             return self._stages
         if d is None:
-            raise ValueError("ids must be in the gallery, and it is empty")
+            raise ValueError("ids must be in the gallery, which is empty")
         return [Stage(UnitVectors(d)), *self._stages]
 
     def _encoded(self, X: Any) -> list[Codes]:
         return [stage.codes(X) for stage in self._ready(X.shape[1])]
-
-    def _add(self, X: Any, keys: list[Any], columns: dict[str, list[Any]]) -> None:
-        self._append(self._encoded(X), keys, columns)
 
     def _append(self, codes: list[Codes], keys: list[Any], columns: dict[str, list[Any]]) -> None:
         if not keys:
@@ -274,12 +395,3 @@ class Gallery:
 def _rows(X: Any) -> Any:
     """X as a Matrix; one vector is one row."""
     return as_matrix(np.asarray(X)[None] if isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1 else X)
-
-
-def _distinct(keys: list[Any]) -> list[Any]:
-    if keys:
-        check_kind(keys, None)
-    if len(set(keys)) != len(keys):
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise ValueError(f"ids must be distinct; got {twice!r} twice")
-    return keys

@@ -10,17 +10,28 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Hits:
-    """The k best images (q, k) of each of q queries, best first; equals stand in the order of the gallery.
+    """Results of a search, best first; images with equal scores are in gallery order.
 
-    k is what was asked for, or the number of images that could be found where that is less. The last three need a pool
-    of unrelated images, and are None without one:
+    k is the number asked for, or the number of images that can be found if that is less. The last three attributes need
+    a background set of unrelated images and are None without one. They are computed from the similarity of image and
+    query itself, even if `scores` are those of an expanded query or of a re-ranking.
 
-    - `percentiles`: how many of the pool, in percent, are less similar to the query than the image is;
-    - `false_matches`: how many of the images that were searched through would be so similar if all were unrelated;
-    - `matched` (q,): whether the best image is more similar than chance explains.
+    The scores of a query against the background set estimate the p-value of a score s, the probability that an
+    unrelated image scores at least s. Among N images searched, N p is the E-value, the expected number of false
+    matches. The best image is a match if its E-value is at most -log(1 - false_match).
 
-    They go by the similarity of image and query itself, also where `scores` are those of an expanded query or of a
-    re-ranking.
+    Parameters
+    ----------
+    ids : ndarray of shape (n_queries, k)
+        Ids of the images, int64 or strings.
+    scores : ndarray of shape (n_queries, k), float32
+        Similarities to the query, or the scores of a re-ranking.
+    percentiles : ndarray of shape (n_queries, k), default=None
+        Percentage of the background set that is less similar to the query than the image is.
+    false_matches : ndarray of shape (n_queries, k), default=None
+        E-value: the number of searched images that would score as high if all were unrelated to the query.
+    matched : ndarray of shape (n_queries,), default=None
+        Whether the best image is more similar than chance explains.
     """
 
     ids: NDArray[Any]

@@ -22,6 +22,17 @@ def as_ids(ids: Any) -> list[Id]:
     return [_as_id(value, row) for row, value in enumerate(values)]
 
 
+def distinct_ids(ids: Any) -> list[Id]:
+    """The same of ids of one kind, none of them twice."""
+    keys = as_ids(ids)
+    if keys:
+        check_kind(keys, None)
+    if len(set(keys)) != len(keys):
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise ValueError(f"ids must be distinct; got {twice!r} twice")
+    return keys
+
+
 def as_array(ids: Iterable[Id], shape: tuple[int, ...], strings: bool) -> NDArray[Any]:
     """Ids as an array of int64 or of strings."""
     flat = list(ids)
@@ -42,7 +53,7 @@ def _as_id(value: Any, row: int) -> Id:
         return _as_text(str(value), row)
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
         return int(value)
-    raise ValueError(f"ids must be integers of 64 bits or strings; got {value!r} at row {row}")
+    raise ValueError(f"ids must be 64-bit integers or strings; got {value!r} at row {row}")
 
 
 def _as_text(value: str, row: int) -> str:

@@ -86,4 +86,4 @@ def _check_json(name: str, values: list[Any]) -> None:
     try:
         json.dumps(values, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"metadata must be what JSON can hold; {name!r} is not ({error})") from None
+        raise ValueError(f"metadata must be representable in JSON; {name!r} is not ({error})") from None

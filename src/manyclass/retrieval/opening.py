@@ -60,11 +60,13 @@ def _bare(kind: type[G], folder: Path, content: Content) -> G:
         for role in ("encoder", "second")
     }
     about: dict[str, Any] = {"features": _unread(folder, content), "provenance": content.get("provenance")}
-    gallery = kind(models["encoder"], second=models["second"], **content["settings"], **about)
-    if gallery.encoder is None and len(content["widths"]) > (gallery.second is not None):
+    # "shortlist", "second" and "pool" are names of the file format; `Gallery` has others.
+    settings = {{"shortlist": "n_candidates"}.get(key, key): value for key, value in content["settings"].items()}
+    gallery = kind(models["encoder"], reranker=models["second"], **settings, **about)
+    if gallery.encoder is None and len(content["widths"]) > (gallery.reranker is not None):
         space = UnitVectors(content["widths"][0])
         if content["models"]["pool"] is not None:
-            space.pool_ = read_part(folder, content["models"]["pool"])[1]["pool"]
+            space.background_ = read_part(folder, content["models"]["pool"])[1]["pool"]
         gallery._stages.insert(0, Stage(space))
     return gallery
 
@@ -85,7 +87,7 @@ def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None
         for stage, rows in zip(gallery._stages, codes, strict=True):
             stage.rows.attach(rows)
     if len(catalog) != content["images"]:
-        raise ValueError(f"it tells of {content['images']} images, and there are {len(catalog)}")
+        raise ValueError(f"it records {content['images']} images, but there are {len(catalog)}")
     catalog.next_number = max(catalog.next_number, int(content["next"]))
 
 
@@ -93,4 +95,4 @@ def _check(catalog: Catalog, ids: list[Id], numbers: list[int]) -> None:
     """Refuse what no gallery of ours would have saved."""
     catalog.check_new(ids, len(ids))
     if any(a >= b for a, b in pairwise([catalog.next_number - 1, *numbers])):
-        raise ValueError("numbers of images must ascend")
+        raise ValueError("image numbers must be ascending")

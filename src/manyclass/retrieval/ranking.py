@@ -20,7 +20,7 @@ class Ranking:
     """How a gallery searches: its stages, and what is asked of them."""
 
     stages: list[Stage]
-    shortlist: int
+    n_candidates: int
     index: FaissIndex | None
     expansion: QueryExpansion | None = None
     reranking: KReciprocal | None = None
@@ -46,9 +46,9 @@ class Ranking:
     def _depth(self, k: int) -> int:
         wanted = [k]
         if len(self.stages) > 1:
-            wanted.append(self.shortlist)
+            wanted.append(self.n_candidates)
         if self.reranking is not None:
-            wanted.append(self.reranking.shortlist)
+            wanted.append(self.reranking.n_candidates)
         return max(wanted)
 
     def _first(self, C: Codes, positions: Positions | None, live: Positions, k: int) -> Best:
@@ -65,7 +65,9 @@ class Ranking:
 
     def _expanded(self, expansion: QueryExpansion, C: Codes, positions: Positions | None, live: Positions) -> Codes:
         if not has_products(self.stages[0].space):
-            raise ValueError("expansion must be None for an encoder whose codes cannot be added up, such as a kernel's")
+            raise ValueError(
+                "expansion must be None for an encoder whose similarity is not an inner product, as a kernel's is not"
+            )
         scores, found = self._first(C, positions, live, expansion.neighbors)
         rows = self.stages[0].rows.rows(found.ravel())
         return expansion.expanded(C, scores, rows.reshape(*found.shape, -1))
@@ -88,13 +90,13 @@ def without_own(best: Best, similar: Codes, own: Positions, k: int) -> tuple[Bes
 
 
 def judged(stage: Stage, C: Codes, similar: Codes, n: int, false_match: float) -> dict[str, Any]:
-    """Percentiles, expected false matches among n images, and whether the best is a match; nothing without a pool."""
-    pool = stage.pool(C)
-    if pool is None:
+    """Percentiles, E-values among n images, and whether the best is a match; nothing without a background set."""
+    background = stage.background(C)
+    if background is None:
         return {}
-    expected = n * chances(similar, pool)
+    expected = n * chances(similar, background)
     return {
-        "percentiles": percentiles(similar, pool),
+        "percentiles": percentiles(similar, background),
         "false_matches": expected,
         "matched": expected.min(axis=1, initial=np.inf) <= most_expected(false_match),
     }

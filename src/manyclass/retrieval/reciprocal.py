@@ -13,30 +13,52 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class KReciprocal:
-    """Re-ranking with k-reciprocal encoding (Zhong et al., CVPR 2017), among the `shortlist` best images of a query.
+    """Re-ranking with k-reciprocal encoding (Zhong et al., CVPR 2017).
 
-    Two images are neighbors if each is among the k1 nearest of the other. The neighbors of an image are widened by the
-    neighborhoods of their own (of half the size) that overlap them by two thirds, weighted by exp(-distance), and
-    averaged over its k2 nearest. The score is
+    Two images are neighbors if each is among the k1 nearest of the other. The neighborhood of an image is extended by
+    the neighborhoods of its neighbors (of half the size) that overlap it by two thirds, weighted by exp(-distance), and
+    averaged over its k2 nearest images. The new score is
 
-        weight * similarity + (1 - weight) * (weighted overlap of the neighborhoods of query and image),
+        weight * similarity + (1 - weight) * (weighted overlap of the neighborhoods of query and image)
 
-    with all neighborhoods taken within the query and its shortlist. `weight` = 1 leaves the order as it is.
+    and all neighborhoods are taken within the query and its candidates.
+
+    Parameters
+    ----------
+    k1 : int, default=20
+        Size of a neighborhood.
+    k2 : int, default=6
+        Number of images over which neighborhoods are averaged.
+    weight : float, default=0.3
+        Weight of the original similarity, from 0 to 1; 1 leaves the order unchanged.
+    n_candidates : int, default=100
+        Number of best images of a query that are re-ranked.
     """
 
     k1: int = 20
     k2: int = 6
     weight: float = 0.3
-    shortlist: int = 100
+    n_candidates: int = 100
 
     def __post_init__(self) -> None:
-        for name in ("k1", "k2", "shortlist"):
+        for name in ("k1", "k2", "n_candidates"):
             _checks.count(getattr(self, name), name)
         if not 0 <= _checks.nonnegative(self.weight, "weight") <= 1:
             raise ValueError(f"weight must be from 0 to 1; got {self.weight!r}")
 
     def scores(self, S: NDArray[Any]) -> Doubles:
-        """New scores (m,) of m images from the similarities S (1 + m, 1 + m) of the query, which is first, and them."""
+        """Compute the new scores of m images.
+
+        Parameters
+        ----------
+        S : ndarray of shape (1 + m, 1 + m)
+            Similarities of the query, which is first, and the images.
+
+        Returns
+        -------
+        ndarray of shape (m,), float64
+            New scores of the images.
+        """
         S = S.astype(np.float64)
         V = self._neighborhoods(S)
         shared = np.minimum(V[:1], V).sum(axis=1)

@@ -58,7 +58,7 @@ class Saved:
 def save(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: bool) -> None:
     """Write what has changed to the gallery's folder, or all of it to another one."""
     if path is None and gallery._saved is None:
-        raise ValueError("path must be given, as the gallery was neither saved nor opened before")
+        raise ValueError("path must be given, because the gallery was neither saved nor opened before")
     folder = gallery._saved.path if path is None else Path(path).expanduser().absolute()
     with explained(folder):
         _make_folder(folder)
@@ -89,14 +89,14 @@ def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> Saved | None:
         return None
     if overwrite:
         if not is_gallery(folder):
-            raise StorageError(f"{folder} holds something else than a gallery; choose another name")
+            raise StorageError(f"{folder} holds something other than a gallery; choose another name")
         return None
     content, data = read_manifest(folder)
     saved: Saved | None = gallery._saved
     if saved is not None and saved.path == folder and saved.data == data:
         return saved
     if saved is not None and saved.path == folder:
-        raise StorageError(f"{folder} was changed by another since it was opened; open it again or pass overwrite=True")
+        raise StorageError(f"{folder} was changed since it was opened; open it again or pass overwrite=True")
     raise StorageError(f"{folder} holds another gallery of {content.get('images')} images; pass overwrite=True")
 
 
@@ -104,7 +104,8 @@ def _commit(gallery: "Gallery", folder: Path, known: Saved | None) -> Saved:
     catalog, stages = gallery._catalog, gallery._stages
     serial = _next_serial(folder, known)
     plan = _Plan.of(catalog, gallery._forgotten, known)
-    settings = {"shortlist": gallery.shortlist, "false_match": gallery.false_match, "index": gallery.index}
+    # The file format has names of its own, so that galleries written before `Gallery` renamed its own still open.
+    settings = {"shortlist": gallery.n_candidates, "false_match": gallery.false_match, "index": gallery.index}
     said = {"settings": settings, "provenance": as_json(gallery.provenance, "provenance")}
     if known is not None and plan.is_empty(known) and said == {key: known.content.get(key, {}) for key in said}:
         return known
@@ -176,17 +177,17 @@ def _segments(folder: Path, serial: int, catalog: Catalog, stages: list[Stage], 
 
 
 def _models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
-    """The encoders, and the pool where there is none, as parts of their own; they never change."""
+    """The encoders, and the background set where there is none, as parts of their own; they never change."""
     models: dict[str, Any] = {"encoder": None, "second": None, "features": None, "pool": None}
-    for role in ("encoder", "second", "features"):
-        model = getattr(gallery, role)
+    roles = {"encoder": gallery.encoder, "second": gallery.reranker, "features": gallery.features}
+    for role, model in roles.items():
         if model is not None:
             name = f"{role}-{serial}.safetensors"
             model.save(folder / name)
             models[role] = record(folder, name)
-    if gallery.encoder is None and gallery._stages and len(gallery._stages[0].space.pool_):
-        pool = {"pool": gallery._stages[0].space.pool_}
-        models["pool"] = write_part(folder, f"pool-{serial}.safetensors", {}, pool)
+    if gallery.encoder is None and gallery._stages and len(gallery._stages[0].space.background_):
+        background = {"pool": gallery._stages[0].space.background_}
+        models["pool"] = write_part(folder, f"pool-{serial}.safetensors", {}, background)
     return models
 
 

@@ -50,7 +50,7 @@ def read_segment(
         file.check()
     shapes = [(len(numbers), d) for d in widths]
     if [file.array.shape for file in files] != shapes or {len(ids), len(numbers)} != {segment["rows"]}:
-        raise StoreCorruptedError(folder, Damage(segment["labels"]["name"], None, "does not go with its codes"))
+        raise StoreCorruptedError(folder, Damage(segment["labels"]["name"], None, "does not match its embeddings"))
     return ids, as_columns(len(ids), content["metadata"]), numbers, [_floats(file) for file in files]
 
 

@@ -14,15 +14,16 @@ from manyclass.retrieval.pieces import Codes
 
 
 class Encoder(Protocol):
-    """What a gallery asks of an encoder: `transform` gives new arrays, and `pool_` may have no rows.
+    """What a gallery asks of an encoder: `transform` gives new arrays, and `background_` may have no rows.
 
-    `inner_product`, if it has one, tells that `similarity` is C @ D.T. `pool_similarity(C)`, if it has one, is used
-    for that of codes and the pool: what an encoder was fitted on is less alike to an image than strangers are.
+    `inner_product`, if it has one, tells that `similarity` is C @ D.T. `background_similarity(C)`, if it has one, is
+    used for that of embeddings and the background set: negatives that an encoder was fitted on are less similar to an
+    image than other unrelated images.
     """
 
     n_features_in_: int
     n_features_out_: int
-    pool_: NDArray[np.float32]
+    background_: NDArray[np.float32]
 
     def transform(self, X: Any) -> Any: ...
 
@@ -41,9 +42,9 @@ class UnitVectors:
 
     inner_product = True
 
-    def __init__(self, d: int, pool: Any = None):
+    def __init__(self, d: int, background: Any = None):
         self.n_features_in_ = self.n_features_out_ = d
-        self.pool_: Codes = np.zeros((0, d), np.float32) if pool is None else self.transform(pool)
+        self.background_: Codes = np.zeros((0, d), np.float32) if background is None else self.transform(background)
 
     def transform(self, X: Any) -> Codes:
         """Rows (n, d) of unit length, float32."""
@@ -70,7 +71,7 @@ class UnitVectors:
 
 def check_space(space: Any, name: str) -> None:
     """Refuse what cannot encode images, or not yet."""
-    needed = ("transform", "similarity", "pool_", "n_features_in_", "n_features_out_")
+    needed = ("transform", "similarity", "background_", "n_features_in_", "n_features_out_")
     if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
         lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
         raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")

@@ -37,13 +37,13 @@ class Stage:
             scores[q] = self.space.similarity(C[q : q + 1], self.rows.rows(places))[0]
         return scores
 
-    def pool(self, C: Codes) -> Codes | None:
-        """Similarities (q, m) of the queries to the pool of unrelated images, if there is one."""
-        if not len(self.space.pool_):
+    def background(self, C: Codes) -> Codes | None:
+        """Similarities (q, m) of the queries to the background of unrelated images, if there is one."""
+        if not len(self.space.background_):
             return None
-        if hasattr(self.space, "pool_similarity"):
-            return np.asarray(self.space.pool_similarity(C), np.float32)
-        return np.asarray(self.space.similarity(C, self.space.pool_), np.float32)
+        if hasattr(self.space, "background_similarity"):
+            return np.asarray(self.space.background_similarity(C), np.float32)
+        return np.asarray(self.space.similarity(C, self.space.background_), np.float32)
 
 
 def sort_best(scores: Codes, found: Positions) -> Best:
