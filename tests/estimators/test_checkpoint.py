@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators import stochastic
+from manyclass.estimators import plan
 from manyclass.estimators.callbacks import FitTask
 from manyclass.solvers.checkpoint import Checkpoint
 from tests.estimators import checkpoint_child as child
@@ -50,7 +50,7 @@ def test_no_epoch_is_run_twice_and_none_is_left_out(path, epochs):
 def test_what_tuning_found_is_not_sought_again(path, monkeypatch):
     interrupt(path, 1, step="auto", beta="auto")
     whole = child.fit(max_epochs=5)
-    monkeypatch.setattr(stochastic, "find_plan", None)
+    monkeypatch.setattr(plan, "find_plan", None)
     again = child.fit(path, max_epochs=5)
     assert (again.step_, again.beta_, child.bits(again)) == (whole.step_, whole.beta_, child.bits(whole))
 
@@ -123,7 +123,7 @@ def test_other_settings_are_refused_by_name_and_the_file_is_kept(path, changes, 
     interrupt(path, 2)
     before = path.read_bytes()
     with pytest.raises(
-        ValueError, match=f"belongs to another fit, which differs in .*{named}.*; fit as before"
+        ValueError, match=f"belongs to another fit, which differs in .*{named}.*; fit with the same"
     ) as caught:
         child.fit(path, **{**QUICK, **changes})
     assert str(path) in str(caught.value)

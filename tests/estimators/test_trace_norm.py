@@ -112,7 +112,7 @@ def test_too_few_steps_are_a_warning():
         mc.TraceNormClassifier(trace=0.01, max_iter=2).fit(X, Y)
 
 
-@pytest.mark.parametrize(("solver", "advice"), [("auto", "tolerance$"), ("fista", "or take solver='auto'$")])
+@pytest.mark.parametrize(("solver", "advice"), [("auto", "tolerance$"), ("fista", "or use solver='auto'$")])
 def test_nobody_is_told_to_take_the_solver_he_has(solver, advice):
     with pytest.warns(ConvergenceWarning, match=advice):
         mc.TraceNormClassifier(trace=0.01, max_iter=2, solver=solver).fit(X, Y)

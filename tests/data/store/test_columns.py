@@ -73,7 +73,7 @@ def test_integers_without_classes_may_be_anything():
         ({"y": 5}, "y must be a sequence with one entry per row; got int"),
         ({"y": [0, 1, 1], "classes": ["a", "a"]}, "classes must be distinct; got 'a' twice"),
         ({"y": [0, 1, 1], "classes": ["a", 1]}, "classes must be strings throughout; got 1 at row 1"),
-        ({"classes": ["a"]}, "classes must come with labels"),
+        ({"classes": ["a"]}, "classes need labels"),
         ({"names": ["a", "b", 3]}, "names must be strings or paths; got 3 at row 2"),
         ({"names": ["a", "b", "\ud800"]}, "names must be strings or paths"),
         ({"names": "abc"}, "names must be a sequence with one entry per row; got str"),
