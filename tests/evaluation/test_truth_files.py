@@ -161,7 +161,7 @@ def test_other_lists_are_not_those_of_holidays(tmp_path, text, sentence):
         ({"imlist": ["a"], "gnd": [{"ok": [0], "junk": [0]}], "qimlist": ["a"]}, "must share no row"),
         ({"imlist": ["a"], "gnd": [{"ok": [0], "bbx": [1, 2]}], "qimlist": ["a"]}, "four numbers as bbx; got list"),
         ({"imlist": ["a"], "gnd": [{"ok": [0]}], "qidx": [4]}, r"qidx must name rows of the database, in \[0, 1\)"),
-        ({"imlist": ["a", "x/a.jpg"], "gnd": [], "qimlist": []}, "names must be different"),
+        ({"imlist": ["a", "x/a.jpg"], "gnd": [], "qimlist": []}, "names must be distinct"),
         ({"imlist": {"a"}, "gnd": [], "qimlist": []}, "the pickle must hold plain data"),
     ],
 )

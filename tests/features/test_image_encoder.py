@@ -78,7 +78,7 @@ def tampered(encoder, change):
         ("fisher", lambda e: e.parts_[0]["aggregation"].update(weights=np.ones(2)), "a mixture must have weights"),
         ("fisher", lambda e: e.parts_[0]["projection"].update(mean=np.ones(2, "f4")), "a projection must have a mean"),
         ("fisher", lambda e: e.parts_.reverse(), "a projection must take 128 numbers; got 96"),
-        ("bag", lambda e: e.parts_[1]["aggregation"].update(centers=np.ones((9, 5), "f4")), "must be of 6 numbers"),
+        ("bag", lambda e: e.parts_[1]["aggregation"].update(centers=np.ones((9, 5), "f4")), "must take 6 numbers"),
         ("vlad", lambda e: e.parts_[0]["aggregation"].update(rotations=np.ones((1, 2), "f4")), "rotations must have"),
     ],
     ids=["width", "part missing", "weights", "mean", "exchanged", "words", "rotations"],

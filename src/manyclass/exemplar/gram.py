@@ -114,5 +114,5 @@ class GivenGram(Gram):
 
 
 def as_coded(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows as a code holds them. Kernel values are of these, so that those of a code fit the ones it was made from."""
+    """Rows as an embedding holds them. Kernel values are of these, so that they are the same before and after."""
     return rows.astype(np.float32, copy=False)

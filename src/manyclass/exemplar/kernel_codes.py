@@ -1,4 +1,4 @@
-"""The parts of a kernel machine's code: the image, its slope and its coordinates."""
+"""The parts of a kernel machine's embedding: the image, its slope and its coordinates."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _TILE_ROWS = 256
 
 
 class CodeParts:
-    """Codes (n, d + 2 r), read as float64 some rows at a time, for what is left of k - v'v may be small.
+    """Embeddings (n, d + 2 r), read as float64 some rows at a time, for what is left of k - v'v may be small.
 
     >>> parts = CodeParts(np.arange(5, dtype=np.float32)[None], rank=1)
     >>> parts.images(slice(1)), parts.slopes(slice(1)), parts.coordinates(slice(1))
@@ -27,7 +27,7 @@ class CodeParts:
         return len(self.codes)
 
     def tiles(self) -> list[slice]:
-        """All codes, in as many as are read at a time."""
+        """All embeddings, in as many as are read at a time."""
         return spans(len(self), max(_TILE_ROWS, _TILE_BYTES // (8 * self.end)))
 
     def images(self, at: slice) -> Doubles:

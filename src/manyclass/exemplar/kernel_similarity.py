@@ -1,7 +1,8 @@
-"""How alike two kernel machines are, from their codes: the cosine of their slopes in the space of the kernel.
+"""How alike two kernel machines are, from their embeddings: the cosine of their slopes in the space of the kernel.
 
-A code holds an image x, the slope s = lambda beta and the coordinates v of its projection on what the negatives span;
-the rest of the image, which is orthogonal to all negatives, has length u. Up to a factor its machine is h = (u, s), so
+An embedding holds an image x, the slope s = lambda beta and the coordinates v of its projection on what the negatives
+span; the rest of the image, which is orthogonal to all negatives, has length u. Up to a factor its machine is
+h = (u, s), so
 
     <h, h'> = s's' + k(x, x') - v'v'          |h|^2 = |s|^2 + u^2,   u^2 = k(x, x) - |v|^2.
 """
@@ -19,7 +20,7 @@ _RESOLUTION = 2.0**-23
 
 
 def kernel_similarity(C: CodeParts, D: CodeParts, values: KernelValues) -> Codes:
-    """Cosines (n, m) of the machines of two lists of codes."""
+    """Cosines (n, m) of the machines of two lists of embeddings."""
     (uc, lc), (ud, ld) = _outside(C, values.c), _outside(D, values.d)
     out = np.empty((len(C), len(D)), np.float32)
 
@@ -43,7 +44,7 @@ def outside(k: Doubles, V: Doubles) -> Doubles:
 
 
 def _outside(C: CodeParts, k: Doubles) -> tuple[Doubles, Doubles]:
-    """(u, |h|) of every code."""
+    """(u, |h|) of every embedding."""
     squares, slopes = np.empty_like(k), np.empty_like(k)
     for at in C.tiles():
         squares[at] = outside(k[at], C.coordinates(at))

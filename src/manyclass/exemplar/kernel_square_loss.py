@@ -355,7 +355,7 @@ class KernelSquareLossExemplar(Encoder):
         return np.concatenate([slopes, V] if self._is_given() else [rows, slopes, V], axis=1)
 
     def _coded(self, rows: Doubles) -> Doubles:
-        """Rows with the values that a code will hold."""
+        """Rows with the values that an embedding will hold."""
         if self._is_given():
             return rows
         with np.errstate(over="ignore"):

@@ -22,7 +22,7 @@ class KernelValues:
 
 
 def computed_values(kernel: ExemplarKernel, C: CodeParts, D: CodeParts) -> KernelValues:
-    """From the images in the codes."""
+    """From the images in the embeddings."""
     c, d = (np.concatenate([np.zeros(0), *(kernel.diagonal(P.images(at)) for at in P.tiles())]) for P in (C, D))
     return KernelValues(lambda a, b: kernel(C.images(a), D.images(b)), c, d)
 

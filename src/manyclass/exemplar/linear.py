@@ -1,4 +1,4 @@
-"""Encoders whose codes are one product away: A (x - mu), brought to unit length."""
+"""Encoders whose embeddings are one product away: A (x - mu), brought to unit length."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -15,10 +15,10 @@ from manyclass.exemplar.left_out import left_out_cosines, weight_of_left_out
 
 
 class LinearEncoder(Encoder):
-    """Codes (x - mu)' projection_ of unit length, with mean_ mu (d,) and projection_ (d, p), both float64.
+    """Embeddings (x - mu)' projection_ of unit length, with mean_ mu (d,) and projection_ (d, p), both float64.
 
-    float64, because the inverse of a covariance magnifies rounding; so a row has the same code alone and among others
-    but for the last bit of float32.
+    float64, because the inverse of a covariance magnifies rounding; so a row has the same embedding alone and among
+    others but for the last bit of float32.
     """
 
     mean_: Doubles

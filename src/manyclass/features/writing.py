@@ -21,7 +21,17 @@ from manyclass.features.skipped import SkipLog, Skipped
 
 @dataclass(frozen=True, eq=False)
 class FeatureRun:
-    """A store that was written, the pictures that have no row in it, and the rows that an earlier attempt had done."""
+    """Result of `write_features`.
+
+    Parameters
+    ----------
+    store : Store
+        Store that was written.
+    skipped : list of Skipped
+        Images without a row in the store: position, name and reason.
+    resumed_after : int
+        Number of rows that an earlier attempt had written.
+    """
 
     store: Store
     skipped: list[Skipped]

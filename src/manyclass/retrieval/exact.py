@@ -39,7 +39,7 @@ def best_by_product(Q: Codes, rows: Pieces, positions: Positions | None, k: int)
 
 
 def best_by_similarity(similarity: Similarity, C: Codes, rows: Pieces, positions: Positions | None, k: int) -> Best:
-    """The same by any similarity of codes, `similarity(C (q, d), D (m, d)) -> (q, m)`."""
+    """The same by any similarity of embeddings, `similarity(C (q, d), D (m, d)) -> (q, m)`."""
     out = _nothing(len(C), k)
     for at in _batches(len(C), k):
         for places, block in _blocks(rows, positions):

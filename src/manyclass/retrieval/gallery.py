@@ -385,7 +385,7 @@ class Gallery:
         self._catalog.add(keys, columns)
 
     def _close_up(self) -> None:
-        """Let go of the codes of removed images."""
+        """Let go of the embeddings of removed images."""
         live = self._catalog.live()
         for stage in self._stages:
             stage.rows = stage.rows.kept(live)

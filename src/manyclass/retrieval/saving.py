@@ -42,7 +42,7 @@ from manyclass.retrieval.stage import Stage
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
 
-SEGMENT_BYTES = 256 << 20  # of codes in a segment, so that to write one takes no more memory
+SEGMENT_BYTES = 256 << 20  # of embeddings in a segment, so that to write one takes no more memory
 
 
 @dataclass

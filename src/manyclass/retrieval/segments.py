@@ -1,4 +1,4 @@
-"""A segment: some images of a saved gallery, their codes in .npy files and their labels in a sealed part."""
+"""A segment: some images of a saved gallery, their embeddings in .npy files and their labels in a sealed part."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from manyclass.retrieval.metadata import as_columns
 from manyclass.retrieval.pieces import Codes, Positions
 from manyclass.retrieval.stage import Stage
 
-ROLES = ("X", "codes")  # codes of the first stage, and of the second
+ROLES = ("X", "codes")  # names of the file format: embeddings of the encoder, and of the reranker
 
 
 def write_segment(folder: Path, serial: int, catalog: Catalog, stages: list[Stage], positions: Positions) -> Content:
@@ -41,7 +41,7 @@ def write_segment(folder: Path, serial: int, catalog: Catalog, stages: list[Stag
 def read_segment(
     folder: Path, segment: Content, widths: list[int]
 ) -> tuple[list[Id], dict[str, list[Any]], list[int], list[Codes]]:
-    """(ids, columns, numbers, codes per stage), all of it checked; the codes are mapped."""
+    """(ids, columns, numbers, embeddings per stage), all of it checked; these are mapped."""
     content, arrays = read_part(folder, segment["labels"])
     numbers = arrays["numbers"].tolist()
     ids = list(Names(arrays["id_bytes"], arrays["id_offsets"])) if "id_bytes" in arrays else arrays["ids"].tolist()

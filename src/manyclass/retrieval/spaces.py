@@ -1,4 +1,4 @@
-"""Where images are compared: by the codes of an encoder, or by vectors as they are."""
+"""Where images are compared: by the embeddings of an encoder, or by vectors as they are."""
 
 import os
 from typing import Any, Protocol
@@ -78,7 +78,7 @@ def check_space(space: Any, name: str) -> None:
 
 
 def has_products(space: Any) -> bool:
-    """Whether the similarity of codes is their inner product, so that codes may be added up."""
+    """Whether the similarity of embeddings is their inner product, so that they may be added up."""
     return bool(getattr(space, "inner_product", False))
 
 

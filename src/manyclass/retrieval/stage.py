@@ -1,4 +1,4 @@
-"""Stage: a space in which images are compared, and the codes of a gallery's images in it."""
+"""Stage: a space in which images are compared, and the embeddings of a gallery's images in it."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from manyclass.retrieval.spaces import has_products
 
 
 class Stage:
-    """An encoder and the codes by position, those of removed images included."""
+    """An encoder and the embeddings by position, those of removed images included."""
 
     def __init__(self, space: Any, rows: Pieces | None = None):
         self.space = space
         self.rows = Pieces(space.n_features_out_) if rows is None else rows
 
     def codes(self, X: Any) -> Codes:
-        """Codes of images."""
+        """Embeddings of images."""
         return as_codes(self.space.transform(X), self.rows.d)
 
     def best(self, C: Codes, positions: Positions | None, k: int) -> Best:
@@ -38,7 +38,7 @@ class Stage:
         return scores
 
     def background(self, C: Codes) -> Codes | None:
-        """Similarities (q, m) of the queries to the background of unrelated images, if there is one."""
+        """Similarities (q, m) of the queries to the background set of unrelated images, if there is one."""
         if not len(self.space.background_):
             return None
         if hasattr(self.space, "background_similarity"):
