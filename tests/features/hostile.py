@@ -191,8 +191,8 @@ def _cut() -> dict[str, tuple[bytes, str | None]]:
     flipped[whole.index(b"IDAT") + 40] ^= 0x10
     return {
         **cut,
-        "first byte.jpg": (b"\xff", "known format"),
-        "first line.png": (whole[:8], "known format"),
+        "first byte.jpg": (b"\xff", "supported format"),
+        "first line.png": (whole[:8], "supported format"),
         "flipped.png": (bytes(flipped), "cannot be decoded"),
         "no end of header.jpg": (saved(noise, "JPEG")[:20], ""),
     }
@@ -207,7 +207,7 @@ def _lying() -> dict[str, tuple[bytes, str | None]]:
     return {
         "huge.jpg": (jpeg_of_size(60000, 60000), "pixels"),
         "large.jpg": (jpeg_of_size(9000, 9000), "pixels"),
-        "no height.jpg": (jpeg_of_size(8, 0), "known format"),
+        "no height.jpg": (jpeg_of_size(8, 0), "supported format"),
         "huge.png": (png(60000, 60000, 8, 2, bomb), "pixels"),
         "large.png": (png(10000, 9000, 8, 2, bomb), "pixels"),
         "two billion.png": (png(2**31 - 1, 2**31 - 1, 8, 2, bomb), "pixels"),
@@ -226,7 +226,7 @@ def _lying() -> dict[str, tuple[bytes, str | None]]:
 
 
 def _other_things() -> dict[str, tuple[bytes, str | None]]:
-    unknown = "known format"
+    unknown = "supported format"
     return {
         "empty.jpg": (b"", "is empty"),
         "text.jpg": (b"this is not a picture\n" * 50, unknown),

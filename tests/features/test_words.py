@@ -72,7 +72,7 @@ def test_the_number_of_threads_changes_no_bit():
 @pytest.mark.parametrize("distinct", [1, 3])
 def test_fewer_different_rows_than_words_are_refused(distinct):
     X = np.repeat(np.arange(distinct, dtype="f4")[:, None], 30, axis=0)
-    with pytest.raises(ValueError, match=f"at most as many as the different descriptors .*, {distinct}; got 4"):
+    with pytest.raises(ValueError, match=f"at most {distinct}, the number of distinct descriptors .*; got 4"):
         fit_words(X, 4, seed=0)
     assert len(fit_words(X, distinct, seed=0).centers) == distinct
 
