@@ -151,7 +151,7 @@ def test_an_array_of_colors_is_kept_and_not_shared():
         (np.zeros(3, np.uint8), "an image must be a path or an array"),
         (np.zeros((2, 2, 5), np.uint8), "an image must be a path or an array"),
         (np.zeros((0, 2, 3), np.uint8), "an image must be a path or an array"),
-        (np.zeros((2, 2), np.int64), "pixels of int64"),
+        (np.zeros((2, 2), np.int64), "pixels of type int64"),
         (np.full((2, 2), 1.5), "outside"),
         (np.full((2, 2), np.nan), "outside"),
     ],
