@@ -28,7 +28,7 @@ def test_a_log_comes_back_as_it_was_up_to_the_rows_that_are_safe(tmp_path):
 
 def test_the_log_of_another_run_is_refused(tmp_path):
     log_with(tmp_path / "a.store", [0])
-    with pytest.raises(mc.StorageError, match="another run's"):
+    with pytest.raises(mc.StorageError, match="belongs to another run"):
         SkipLog.beside(tmp_path / "a.store", "other run", 2)
 
 
