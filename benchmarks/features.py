@@ -32,9 +32,8 @@ from benchmarks.classification import python_with
 from benchmarks.load import load
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
-from manyclass.features.dense_sift import DenseSift, gray_of
-from manyclass.features.local_color import LocalColor
-from manyclass.features.resampling import resize
+from manyclass.features.local.color import LocalColor
+from manyclass.features.local.dense_sift import DenseSift, gray_of, resize
 
 PIXELS = 100_000
 Ask = Callable[[int], dict[str, float]]

@@ -8,17 +8,16 @@ import numpy as np
 import manyclass as mc
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
-from manyclass.estimators.trace_grid import RIDGES, TRACES, grid
-from manyclass.losses.softmax import Softmax
+from manyclass.estimators._path_grid import RIDGES, TRACES, strength_grid
+from manyclass.losses.multiclass import Softmax
+from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.baseline import largest_useful
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.path import follow, largest_ridge
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solution import Solution
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.path import follow_path, ridge_max
+from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.problem import Objective, Problem
 
 TOLERANCE = 1e-4
 
@@ -30,7 +29,7 @@ def _penalty(trace: float, ridge: float) -> Penalty:
 def warm(objective: Objective, traces: list[float], ridges: list[float]) -> tuple[float, list[Solution]]:
     """Seconds and solutions of the path."""
     started = time.process_time()
-    points = follow(objective, traces, ridges, _penalty, partial(solve, tolerance=TOLERANCE))
+    points = follow_path(objective, traces, ridges, _penalty, partial(solve, tolerance=TOLERANCE))
     found = [point.solution for point in points]
     return time.process_time() - started, found
 
@@ -62,8 +61,8 @@ def run(n: int = 1_000, d: int = 128, k: int = 40, traces: int = 5, ridges: int 
     with all_threads(1):
         objective = Objective(Problem.whole(X, made.y, k), Softmax(), TraceNorm(1.0))
         strengths = (
-            grid(traces, "traces", TRACES, lambda: largest_useful(objective)),
-            grid(ridges, "ridges", RIDGES, lambda: largest_ridge(objective)),
+            strength_grid(traces, "traces", TRACES, lambda: alpha_max(objective)),
+            strength_grid(ridges, "ridges", RIDGES, lambda: ridge_max(objective)),
         )
         (seconds, path), (base, fits) = warm(objective, *strengths), cold(objective, *strengths)
     rows = [_row("cold fits", base, base, fits), _row("path", seconds, base, path)]

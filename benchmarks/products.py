@@ -7,7 +7,7 @@ import numpy as np
 import manyclass as mc
 from benchmarks.page import Page
 from benchmarks.timing import all_threads, best_of, with_threads
-from manyclass.data import tiles
+from manyclass.data.matrix import matmat, rmatmat
 
 N, D = 20_000, 4_096
 
@@ -71,9 +71,9 @@ def against_decoding(page: Page, rounds: int) -> None:
                     rounds if k < 1000 else 2,
                     {
                         "XW": partial(X.matmat, W),
-                        "tiles XW": partial(tiles.matmat, X._rows, X.shape, W),
+                        "tiles XW": partial(matmat, X._rows, X.shape, W),
                         "X'R": partial(X.rmatmat, R),
-                        "tiles X'R": partial(tiles.rmatmat, X._rows, X.shape, R),
+                        "tiles X'R": partial(rmatmat, X._rows, X.shape, R),
                     },
                 )
             ratios = [seconds[f"tiles {name}"] / seconds[name] for name in ("XW", "X'R")]

@@ -15,12 +15,11 @@ import numpy as np
 import manyclass as mc
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
-from manyclass.losses.softmax import Softmax
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.baseline import largest_useful
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solve import solve
+from manyclass.losses.multiclass import Softmax
+from manyclass.penalties.norms import TraceNorm
+from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.problem import Objective, Problem
 
 SMALL = (4_000, 512, 100)
 NEAR = 1e-3
@@ -33,7 +32,7 @@ LIMIT = 25  # others may take so many times as long as the first
 def objective(X: mc.Matrix, y: np.ndarray, k: int, share: float = 0.1) -> Objective:
     """The trace norm at a share of its largest useful strength: a tenth gives ranks of 40 to 70 on such data."""
     made = Objective(Problem.whole(X, y, k), Softmax(), TraceNorm(1.0))
-    return made.with_penalty(TraceNorm(share * largest_useful(made)))
+    return made.with_penalty(TraceNorm(share * alpha_max(made)))
 
 
 def ours(made: Objective, solver: str, target: float, limit: float) -> Values:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from experiments.picture_features import opened
 from experiments.sources import Rows, unit
-from manyclass.datasets.gradient_histograms import gradient_votes
+from manyclass.datasets.glyph_images.hog import gradient_votes
 
 _SIDE = 240  # pixels of the longer side
 _CELL = 4  # pixels of a cell; patches have 4 x 4 and start at every cell

@@ -9,7 +9,7 @@ import numpy as np
 import manyclass as mc
 from experiments.figures import COLORS, MARKERS, finish, panels
 from experiments.results import Results
-from manyclass.solvers.shared_dual import exact_objective, solve_dual, solve_primal
+from manyclass.solvers.conic import exact_objective, solve_dual, solve_primal
 
 D = K = 16
 N = 160

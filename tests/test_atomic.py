@@ -3,18 +3,18 @@ import os
 
 import pytest
 
-from manyclass import _atomic
+from manyclass._core.files import write_bytes
 
 
 def test_the_parts_are_written_one_after_the_other(tmp_path):
-    _atomic.write_bytes(tmp_path / "a", b"one ", bytearray(b"two "), memoryview(b"three"))
+    write_bytes(tmp_path / "a", b"one ", bytearray(b"two "), memoryview(b"three"))
     assert (tmp_path / "a").read_bytes() == b"one two three"
 
 
 def test_a_system_that_takes_little_at_a_time_gets_it_all(tmp_path, monkeypatch):
     pwrite = os.pwrite
     monkeypatch.setattr(os, "pwrite", lambda descriptor, data, offset: pwrite(descriptor, data[:3], offset))
-    _atomic.write_bytes(tmp_path / "a", b"ten bytes!")
+    write_bytes(tmp_path / "a", b"ten bytes!")
     assert (tmp_path / "a").read_bytes() == b"ten bytes!"
 
 
@@ -27,7 +27,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, c
 
     monkeypatch.setattr(os, call, fail)
     with pytest.raises(OSError, match="no space"):
-        _atomic.write_bytes(tmp_path / "a", b"new")
+        write_bytes(tmp_path / "a", b"new")
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"a": b"old"}
 
 
@@ -35,5 +35,5 @@ def test_the_file_is_synced_before_it_has_its_name_and_the_folder_after(tmp_path
     log, replace = [], os.replace
     monkeypatch.setattr(os, "fsync", lambda descriptor: log.append(os.fstat(descriptor).st_ino))
     monkeypatch.setattr(os, "replace", lambda source, target: log.append("rename") or replace(source, target))
-    _atomic.write_bytes(tmp_path / "a", b"new")
+    write_bytes(tmp_path / "a", b"new")
     assert log == [(tmp_path / "a").stat().st_ino, "rename", tmp_path.stat().st_ino]

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import manyclass as mc
-from manyclass._blas import _libraries, in_order, one_thread
+from manyclass._core.parallel import _libraries, one_blas_thread, thread_map
 
 
 def blas_threads():
@@ -19,15 +19,15 @@ def blas_threads():
 
 def test_blas_has_one_thread_inside_and_what_it_had_outside():
     with threadpool_limits(2):
-        with one_thread():
+        with one_blas_thread():
             assert set(blas_threads()) == {1}
         assert set(blas_threads()) == {2}
 
 
 def test_the_last_to_leave_puts_the_setting_back():
     with threadpool_limits(2):
-        with one_thread():
-            with one_thread():
+        with one_blas_thread():
+            with one_blas_thread():
                 pass
             assert set(blas_threads()) == {1}
         assert set(blas_threads()) == {2}
@@ -35,7 +35,7 @@ def test_the_last_to_leave_puts_the_setting_back():
 
 def test_the_setting_comes_back_after_an_exception():
     with threadpool_limits(2):
-        with pytest.raises(KeyError), one_thread():
+        with pytest.raises(KeyError), one_blas_thread():
             raise KeyError
         assert set(blas_threads()) == {2}
 
@@ -47,7 +47,7 @@ def test_results_come_in_the_order_of_the_items(n_threads):
         return i
 
     with mc.threads(n_threads), threadpool_limits(4):
-        assert list(in_order(slow_first, range(20))) == list(range(20))
+        assert list(thread_map(slow_first, range(20))) == list(range(20))
 
 
 @pytest.mark.parametrize(("ours", "blas", "expected"), [(1, 4, 1), (2, 4, 2), (4, 1, 1)])
@@ -59,14 +59,14 @@ def test_as_many_threads_run_as_both_limits_allow(ours, blas, expected):
         together.wait(timeout=20)
 
     with mc.threads(ours), threadpool_limits(blas):
-        list(in_order(work, range(2 * expected)))
+        list(thread_map(work, range(2 * expected)))
     assert len(seen) == expected
 
 
 def test_results_that_nobody_took_do_not_pile_up():
     started = []
     with mc.threads(2), threadpool_limits(2):
-        results = in_order(started.append, range(100))
+        results = thread_map(started.append, range(100))
         next(results)
         assert len(started) <= 4
         results.close()
@@ -75,19 +75,19 @@ def test_results_that_nobody_took_do_not_pile_up():
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_an_exception_of_the_work_comes_out(n_threads):
     with mc.threads(n_threads), threadpool_limits(4), pytest.raises(ZeroDivisionError):
-        list(in_order(lambda i: 1 // (i - 3), range(9)))
-    assert list(in_order(abs, [-1, -2])) == [1, 2]
+        list(thread_map(lambda i: 1 // (i - 3), range(9)))
+    assert list(thread_map(abs, [-1, -2])) == [1, 2]
 
 
 def test_work_may_itself_ask_for_work_in_order():
     with mc.threads(2), threadpool_limits(4):
-        inner = in_order(lambda i: sum(in_order(abs, range(i))), range(9))
+        inner = thread_map(lambda i: sum(thread_map(abs, range(i))), range(9))
         assert list(inner) == [sum(range(i)) for i in range(9)]
 
 
 def test_errstate_holds_on_the_other_threads():
     with mc.threads(2), threadpool_limits(4), np.errstate(divide="raise"), pytest.raises(FloatingPointError):
-        list(in_order(lambda i: np.float64(1) / np.float64(0), range(4)))
+        list(thread_map(lambda i: np.float64(1) / np.float64(0), range(4)))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -9,8 +9,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
-from manyclass import _models
-from manyclass.estimators.linear import LinearModel
+from manyclass._core import models
+from manyclass.estimators.linear_model import LinearModel
 
 K, D = 6, 5
 
@@ -131,7 +131,7 @@ class Factored(LinearModel):
 
 
 def test_any_linear_classifier_of_plain_attributes_is_saved_once_it_is_on_the_list(data, tmp_path, monkeypatch):
-    monkeypatch.setitem(_models._HOMES, "Factored", "mine")
+    monkeypatch.setitem(models._HOMES, "Factored", "mine")
     monkeypatch.setitem(sys.modules, "manyclass.mine", sys.modules[Factored.__module__])
     clf = Factored(rank=3).fit(*data)
     clf.save(tmp_path / "m")
@@ -161,8 +161,8 @@ def test_three_hundred_truncations_are_all_found(model_file):
 
 def change(path, **changes):
     """Write the file again with other content, sealed as it should be."""
-    content, arrays = _models.FORMAT.read(path)
-    _models.FORMAT.write(path, {**content, **changes}, arrays)
+    content, arrays = models.FORMAT.read(path)
+    models.FORMAT.write(path, {**content, **changes}, arrays)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_f
 def test_a_file_from_before_sampling_was_called_so_still_loads(data, tmp_path, sampling):
     clf = fitted(data, sampling=sampling)
     clf.save(tmp_path / "m")
-    content, _ = _models.FORMAT.read(tmp_path / "m")
+    content, _ = models.FORMAT.read(tmp_path / "m")
     parameters = content["parameters"]
     change(tmp_path / "m", parameters={**parameters, "balanced": parameters.pop("sampling") == "balanced"})
     assert mc.load(tmp_path / "m").get_params() == clf.get_params()
@@ -201,14 +201,14 @@ def test_a_file_from_before_sampling_was_called_so_still_loads(data, tmp_path, s
 def test_a_file_from_before_missing_label_was_called_so_still_loads(tmp_path):
     clf = mc.MultiTaskTraceNorm(missing_label=-9).fit(np.eye(4), np.array([[0, 1], [1, 0], [0, -9], [1, 1]]))
     clf.save(tmp_path / "m")
-    content, _ = _models.FORMAT.read(tmp_path / "m")
+    content, _ = models.FORMAT.read(tmp_path / "m")
     parameters = content["parameters"]
     change(tmp_path / "m", parameters={**parameters, "unknown": parameters.pop("missing_label")})
     assert mc.load(tmp_path / "m").get_params() == clf.get_params()
 
 
 def test_a_model_of_a_later_version_asks_for_a_newer_manyclass(model_file, monkeypatch):
-    monkeypatch.setattr(_models, "FORMAT", _models.Format("manyclass model", 0, ""))
+    monkeypatch.setattr(models, "FORMAT", models.SealedFormat("manyclass model", 0, ""))
     with pytest.raises(ValueError, match="of version 1, and this manyclass reads versions up to 0; install a newer"):
         mc.load(model_file)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass._plain_values import decode, encode
+from manyclass._core.models import decode_value, encode_value
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 TREES = st.recursive(
@@ -24,8 +24,8 @@ TREES = st.recursive(
 
 def there_and_back(value):
     arrays = {}
-    text = json.dumps(encode(value, "x", arrays), allow_nan=False)
-    return decode(json.loads(text), arrays)
+    text = json.dumps(encode_value(value, "x", arrays), allow_nan=False)
+    return decode_value(json.loads(text), arrays)
 
 
 @given(TREES)
@@ -69,7 +69,7 @@ def test_arrays_keep_their_dtype_shape_and_items(array):
 def test_arrays_inside_of_others_have_names_of_their_own():
     U, V = np.ones((3, 2)), np.zeros((2, 4))
     arrays = {}
-    encode((U, [V, U]), "factors_", arrays)
+    encode_value((U, [V, U]), "factors_", arrays)
     assert {name: A.shape for name, A in arrays.items()} == {
         "factors_.0": (3, 2), "factors_.1.0": (2, 4), "factors_.1.1": (3, 2),
     }  # fmt: skip
@@ -78,7 +78,7 @@ def test_arrays_inside_of_others_have_names_of_their_own():
 @pytest.mark.parametrize("value", [print, {1, 2}, 1j, np.array([1j]), np.datetime64("2020-01-01"), [object()]])
 def test_what_cannot_be_kept_is_refused_by_name(value):
     with pytest.raises(TypeError, match=r"^x(\.0)? must .* to be saved; got "):
-        encode(value, "x", {})
+        encode_value(value, "x", {})
 
 
 def test_two_keys_of_the_same_spelling_keep_their_arrays_apart():

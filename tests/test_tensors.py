@@ -10,10 +10,10 @@ import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass import _tensors
-from manyclass._tensors import DTYPES, Format
+from manyclass._core import sealed
+from manyclass._core.sealed import DTYPES, SealedFormat
 
-KIND = Format("test file", 2, "write it again")
+KIND = SealedFormat("test file", 2, "write it again")
 CONTENT = {"a": [1, 0.1, None], "é": "\ud800"}
 
 
@@ -28,8 +28,8 @@ def resealed(header, data=b""):
     """The bytes of a file with any header, whose checksum is right."""
     text = json.dumps(header, separators=(",", ":")).encode()
     file = bytearray(struct.pack("<Q", len(text)) + text + data)
-    file[_tensors._SEAL] = b"0" * 64
-    file[_tensors._SEAL] = _tensors._digest([file]).encode()
+    file[sealed._SEAL] = b"0" * 64
+    file[sealed._SEAL] = sealed._digest([file]).encode()
     return bytes(file)
 
 

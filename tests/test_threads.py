@@ -9,7 +9,7 @@ from estimators.problems import blobs
 from threadpoolctl import threadpool_limits
 
 import manyclass as mc
-from manyclass._blas import in_order
+from manyclass._core.parallel import thread_map
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_inside_a_block_the_number_of_the_block_counts():
 
 def test_work_in_order_has_the_number_of_who_asked_for_it():
     with mc.threads(2), threadpool_limits(4):
-        assert list(in_order(lambda _: mc.get_threads(), range(6))) == [2] * 6
+        assert list(thread_map(lambda _: mc.get_threads(), range(6))) == [2] * 6
 
 
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, True])

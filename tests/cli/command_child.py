@@ -12,7 +12,7 @@ from estimators.checkpoint_child import die_at
 
 import manyclass as mc
 from manyclass.cli.main import main
-from manyclass.solvers import checkpoint
+from manyclass.solvers.sgd import checkpoint
 
 
 def run(words, die):

@@ -8,8 +8,8 @@ import pytest
 from cli.runs import store
 
 import manyclass as mc
-from manyclass.cli.app import app
-from manyclass.report.records import read_record
+from manyclass.cli._app import app
+from manyclass.runs.records import read_record
 
 
 @pytest.fixture

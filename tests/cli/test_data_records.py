@@ -7,8 +7,8 @@ import pytest
 from cli.runs import CLASSES, QUICK, rows, store
 
 import manyclass as mc
-from manyclass.cli.data_records import fingerprint
-from manyclass.report.records import read_record
+from manyclass.runs.records import read_record
+from manyclass.runs.subsets import data_fingerprint
 
 
 @pytest.mark.parametrize("part", ["all", "train"])
@@ -28,9 +28,9 @@ def test_the_same_rows_are_on_record_alike_by_all_commands(run, tmp_path, part):
 def test_a_fingerprint_tells_rows_and_labels_apart_and_not_how_labels_are_kept():
     X, y = rows()
     words = np.array(CLASSES)[y]
-    first = fingerprint(mc.DenseMatrix(X), words)
-    assert fingerprint(mc.DenseMatrix(X.copy()), words.astype("<U40")) == first
-    assert fingerprint(mc.DenseMatrix(X), y) == fingerprint(mc.DenseMatrix(X), y.astype(np.int8))
+    first = data_fingerprint(mc.DenseMatrix(X), words)
+    assert data_fingerprint(mc.DenseMatrix(X.copy()), words.astype("<U40")) == first
+    assert data_fingerprint(mc.DenseMatrix(X), y) == data_fingerprint(mc.DenseMatrix(X), y.astype(np.int8))
     others = [(X, words[::-1]), (X[::-1], words), (X[:-1], words[:-1]), (X, None), (X, y)]
-    marks = {fingerprint(mc.DenseMatrix(rows), labels) for rows, labels in others}
+    marks = {data_fingerprint(mc.DenseMatrix(rows), labels) for rows, labels in others}
     assert len(marks | {first}) == 6

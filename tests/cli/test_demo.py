@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 import manyclass as mc
-from manyclass.cli.demo_data import Kinds, spoken
-from manyclass.cli.demo_findings import findings, standing
-from manyclass.cli.demo_runs import CLASSIFIERS
-from manyclass.report.gathering import gather
-from manyclass.report.page import made
+from manyclass.cli.demo.demo_runs import CLASSIFIERS
+from manyclass.cli.demo.findings import findings, standing
+from manyclass.cli.demo.glyph_data import Kinds, spoken
+from manyclass.report.collect import collect
+from manyclass.report.page import render
 
 SECTIONS = [
     "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
@@ -33,7 +33,7 @@ def own_cache(tmp_path_factory):
 @pytest.fixture(scope="module")
 def once(tmp_path_factory):
     """The folder of a demo that ended well, and what it said as JSON; tests leave it as it is."""
-    from manyclass.cli.demo import run
+    from manyclass.cli.demo.command import run
 
     out = tmp_path_factory.mktemp("ended") / "demo"
     return out, run(out, 40, 8, 0, quiet=True, tell=lambda message: None)
@@ -42,8 +42,8 @@ def once(tmp_path_factory):
 @pytest.fixture
 def short(monkeypatch):
     """Every step of the demo, but one classifier, which is the last: for tests of what is around the steps."""
-    monkeypatch.setattr("manyclass.cli.demo_runs.CLASSIFIERS", CLASSIFIERS[1:2])
-    monkeypatch.setattr("manyclass.cli.demo_findings.findings", lambda result: ["short"])
+    monkeypatch.setattr("manyclass.cli.demo.demo_runs.CLASSIFIERS", CLASSIFIERS[1:2])
+    monkeypatch.setattr("manyclass.cli.demo.findings.findings", lambda result: ["short"])
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_pictures_are_those_of_the_names(once):
 
 def test_every_section_of_the_report_is_filled(once):
     out, _ = once
-    assert [section.key for section in made(gather([out]))] == SECTIONS
+    assert [section.key for section in render(collect([out]))] == SECTIONS
 
 
 def test_the_report_shows_pictures_and_no_plates(once):
@@ -105,7 +105,7 @@ def test_the_flipped_bit_is_found(once):
 
 def test_numbers_are_those_of_the_records(once):
     out, result = once
-    material = gather([out])
+    material = collect([out])
     assert {run["name"]: run["top_1"] for run in result["runs"]} == {
         run.name: evaluation["top_1"] for run, evaluation in material.measured
     }
@@ -121,7 +121,7 @@ def test_all_objectives_and_methods_are_there_and_learn(once):
 
 def test_settings_of_searches_are_chosen_on_other_kinds_than_those_reported(once):
     out, result = once
-    record = gather([out]).searches[0].record
+    record = collect([out]).searches[0].record
     reported = {query["class"] for query in record["queries"]}
     reported |= {found["class"] for query in record["queries"] for found in query["results"]}
     assert len(reported) <= 4 < len(mc.open_store(out / "others.store").classes)
@@ -171,7 +171,7 @@ def test_it_can_be_run_again_over_itself_with_other_options(small, tmp_path):
     small("--quiet")
     assert small("--quiet", "--seed", 3, "--per-class", 5).code == 0
     assert mc.open_store(tmp_path / "demo" / "small.store").shape == (60, 640)
-    assert gather([tmp_path / "demo"]).runs[0].record["seed"] == 3
+    assert collect([tmp_path / "demo"]).runs[0].record["seed"] == 3
 
 
 @pytest.mark.parametrize("name", ["glyphs.store", "world.store"])
@@ -211,7 +211,7 @@ def test_an_interrupted_demo_says_one_sentence_and_starts_over(small, tmp_path, 
     def interrupt(*given, **named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("manyclass.cli.demo._write_report", lambda out, tell: None)
+    monkeypatch.setattr("manyclass.cli.demo.command._write_report", lambda out, tell: None)
     commit = mc.StoreWriter.commit_columns
     with monkeypatch.context() as patched:
         if step.endswith(".store"):
@@ -221,7 +221,10 @@ def test_an_interrupted_demo_says_one_sentence_and_starts_over(small, tmp_path, 
                 lambda writer, *rest: interrupt() if writer.path.name == step else commit(writer, *rest),
             )
         else:
-            target = {"training": "manyclass.cli.fitting.fit", "search": "manyclass.cli.gallery_plan.fitted"}[step]
+            target = {
+                "training": "manyclass.runs.training.fit_recipe",
+                "search": "manyclass.runs.exemplar_methods.fit_method",
+            }[step]
             patched.setattr(target, interrupt)
         outcome = small("--quiet")
     assert outcome.code == 130
@@ -241,10 +244,10 @@ def test_a_full_disk_for_temporary_files_is_one_sentence(small, monkeypatch):
 
 
 def test_too_many_classes_are_one_sentence(small, monkeypatch, tmp_path):
-    from manyclass.datasets import glyph_alphabet
+    from manyclass.datasets.glyph_images import alphabet
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
-    monkeypatch.setattr(glyph_alphabet, "_candidates", lambda: list("abc"))
+    monkeypatch.setattr(alphabet, "_candidates", lambda: list("abc"))
     outcome = small("--quiet")
     assert outcome.code == 1
     assert outcome.err == "manyclass: n_classes must be at most 3, all that the fonts here draw; got 28\n"

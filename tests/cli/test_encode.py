@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import manyclass as mc
-from manyclass.report.records import read_record
+from manyclass.runs.records import read_record
 from tests.cli import encode_child
 from tests.cli.gallery_data import CLASSES, SMALL, labeled, world, write_album, write_store
 
@@ -359,7 +359,7 @@ def test_an_interrupted_change_leaves_the_gallery_as_it_was(run, store, tmp_path
     run("encode", store, "-o", tmp_path / "g")
     before = contents_of(tmp_path / "g")
     write_store(tmp_path / "more.store", 16, seed=5, prefix="new ")
-    monkeypatch.setattr("manyclass.cli.gallery_changes.progress", progress)
+    monkeypatch.setattr("manyclass.cli._console.progress", progress)
     outcome = run("encode", tmp_path / "more.store", "-o", tmp_path / "g", "--add")
     assert (outcome.code, outcome.err.count("\n")) == (130, 1)
     assert "give the same command again" in outcome.err

@@ -7,7 +7,7 @@ import pytest
 from cli.runs import CLASSES, QUICK, rows, store
 
 import manyclass as mc
-from manyclass.report.records import read_record
+from manyclass.runs.records import read_record
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def _folder(path):
 def _unfinished(path):
     store(path / "z.store")
     (path / "r").mkdir()
-    from manyclass.report.records import write_record
+    from manyclass.runs.records import write_record
 
     words = {"command": "train", "status": "running"}
     lists = {"arguments": [], "data": []}

@@ -235,7 +235,7 @@ def stop_at(monkeypatch):
 
             yield report
 
-        monkeypatch.setattr("manyclass.cli.features.progress", progress)
+        monkeypatch.setattr("manyclass.cli._console.progress", progress)
 
     return arrange
 

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from manyclass.cli import progress as module
-from manyclass.cli.progress import progress
+from manyclass.cli import _console as module
+from manyclass.cli._console import progress
 
 
 class Clock:

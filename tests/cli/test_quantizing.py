@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.cli.quantizing import fit_on_sample, relative_error
+from manyclass.runs.compression import fit_on_sample, relative_error
 
 
 class Recorder(mc.ScalarQuantizer):

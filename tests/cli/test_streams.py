@@ -7,8 +7,8 @@ import pytest
 from cli.gallery_data import SMALL, write_album
 from cli.runs import QUICK, store
 
-from manyclass.cli.app import app
-from manyclass.cli.demo_runs import CLASSIFIERS
+from manyclass.cli._app import app
+from manyclass.cli.demo.demo_runs import CLASSIFIERS
 from manyclass.cli.main import main
 
 # {made} is a folder with a store, pictures, a run and a gallery; {out} is one to write to.
@@ -49,8 +49,8 @@ def made(tmp_path_factory):
 def said(made, tmp_path, monkeypatch, capfd):
     """said(command, *more): what `manyclass command` prints to stdout and to stderr, to the byte."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(made / "cache"))
-    monkeypatch.setattr("manyclass.cli.demo_runs.CLASSIFIERS", CLASSIFIERS[1:2])
-    monkeypatch.setattr("manyclass.cli.demo_findings.findings", lambda result: ["short"])
+    monkeypatch.setattr("manyclass.cli.demo.demo_runs.CLASSIFIERS", CLASSIFIERS[1:2])
+    monkeypatch.setattr("manyclass.cli.demo.findings.findings", lambda result: ["short"])
     for name in FORCED:
         monkeypatch.delenv(name, raising=False)
 

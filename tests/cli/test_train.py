@@ -7,7 +7,7 @@ import pytest
 from cli.runs import CLASSES, OBJECTIVES, QUICK, bits, rows, store
 
 import manyclass as mc
-from manyclass.report.records import read_record
+from manyclass.runs.records import read_record
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_what_is_tuned_is_on_record_and_no_worse_on_validation(run, data, tmp_pa
 
 
 def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, tmp_path, monkeypatch):
-    from manyclass.cli.tuning import Tuning
+    from manyclass.runs.grid_search import GridSearch
 
     accuracies = iter([0.900, 0.901, 0.5, 0.5, 0.5])
 
@@ -89,7 +89,7 @@ def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, 
         found = {"step": 0.05, "beta": 3.0, "regularization": settings.get("regularization", 0.0)}
         return {"accuracy": next(accuracies), "found": found}
 
-    monkeypatch.setattr(Tuning, "_fitted", fitted)
+    monkeypatch.setattr(GridSearch, "_fitted", fitted)
     run("train", data, "-o", tmp_path / "run", "--tune", "regularization", "--max-epochs", 2)
     assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
 

@@ -13,7 +13,7 @@ import pytest
 from cli.runs import OBJECTIVES, QUICK, bits, rows, store
 
 import manyclass as mc
-from manyclass.report.records import read_record
+from manyclass.runs.records import read_record
 
 
 @pytest.fixture
@@ -70,13 +70,13 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(run, data, tmp_path,
 
 @pytest.mark.parametrize("options", [OBJECTIVES["trace"], OBJECTIVES["path"]], ids=["trace", "path"])
 def test_ctrl_c_ends_batch_solvers_too(run, data, tmp_path, monkeypatch, options):
-    from manyclass.solvers.solution import Run
+    from manyclass.solvers.batch.solution import SolverRun
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Run, "certified", interrupted)
+        patched.setattr(SolverRun, "certified", interrupted)
         stopped = run("train", data, "-o", tmp_path / "run", *options)
     assert stopped.code == 130
     assert run("train", data, "-o", tmp_path / "run", "--resume", *options).code == 0

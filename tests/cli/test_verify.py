@@ -59,8 +59,8 @@ def test_a_link_to_nothing_beside_the_files_is_no_concern(run, store):
 
 
 def test_a_newer_version_is_one_sentence_and_not_damage(run, store):
-    from manyclass.data.store.manifest_file import read_manifest
-    from manyclass.data.store.sealed import seal
+    from manyclass._core.sealed import seal
+    from manyclass.data.store.manifest import read_manifest
 
     (store / "manifest.json").write_bytes(seal(read_manifest(store).content() | {"version": 2}))
     verified, described = run("verify", store), run("info", store)

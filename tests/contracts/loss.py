@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from manyclass.losses.loss import ScoreLoss
 from manyclass.losses.margin import MARGIN_LOSSES, MarginLoss
-from manyclass.losses.scores import SCORE_LOSSES, ScoreLoss
+from manyclass.losses.multiclass import SCORE_LOSSES
 
 
 class Loss(NamedTuple):

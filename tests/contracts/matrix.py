@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data.selection import Selection
+from manyclass.data.views import RowSelection
 
 Maker = Callable[[np.random.Generator, int, int], mc.Matrix]
 
@@ -100,7 +100,7 @@ def _dense(dtype: type, order: str = "C") -> Maker:
 
 
 def _selection(make: Maker) -> Maker:
-    return lambda rng, n, d: Selection(make(rng, n + 3, d), rng.permutation(n + 3)[:n])
+    return lambda rng, n, d: RowSelection(make(rng, n + 3, d), rng.permutation(n + 3)[:n])
 
 
 MAKERS: dict[str, Maker] = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from manyclass.losses.scores import SCORE_LOSSES, SmoothedHinge
+from manyclass.losses.multiclass import SCORE_LOSSES, SmoothedHinge
 
 LOSSES = {**SCORE_LOSSES, "smoothed_hinge_1": SmoothedHinge(1.0), "smoothed_hinge_300": SmoothedHinge(300.0)}
 

@@ -10,17 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 import manyclass as mc
-from manyclass.losses.scores import SCORE_LOSSES
-from manyclass.penalties.group import GroupNorm
-from manyclass.penalties.l1 import L1Norm
+from manyclass.losses.multiclass import SCORE_LOSSES
+from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.baseline import largest_useful
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solve import SOLVERS as ALL
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.solve import SOLVERS as ALL
+from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.problem import Objective, Problem
 
 GAUGES = {"trace": TraceNorm, "l1": L1Norm, "group": GroupNorm}
 
@@ -71,7 +68,7 @@ def objective(
     if gauge is None:
         return Objective(problem, SCORE_LOSSES[loss], Ridge(ridge), **options)
     made = Objective(problem, SCORE_LOSSES[loss], GAUGES[gauge](1.0), **options)
-    strength = share * largest_useful(made)
+    strength = share * alpha_max(made)
     penalty: Penalty = GAUGES[gauge](strength) + Ridge(ridge) if ridge else GAUGES[gauge](strength)
     return made.with_penalty(penalty)
 

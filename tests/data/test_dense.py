@@ -8,7 +8,7 @@ import pytest
 
 import manyclass as mc
 from manyclass import _native
-from manyclass._threads import threads
+from manyclass._core.parallel import threads
 from manyclass.data.dense import DenseMatrix
 
 

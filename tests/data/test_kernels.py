@@ -11,7 +11,7 @@ A, B = rng.standard_normal((7, 3)), rng.standard_normal((5, 3))
 
 
 def test_the_gaussian_is_that_of_scikit_learn():
-    np.testing.assert_allclose(kernels.gaussian(A, B, 0.3), pairwise.rbf_kernel(A, B, gamma=0.3), rtol=1e-12)
+    np.testing.assert_allclose(kernels.rbf_kernel(A, B, 0.3), pairwise.rbf_kernel(A, B, gamma=0.3), rtol=1e-12)
 
 
 def test_products_are_the_same_in_blocks(monkeypatch):
@@ -30,7 +30,7 @@ def test_products_are_the_same_in_blocks(monkeypatch):
 )
 def test_a_function_that_is_no_kernel_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
-        kernels.called(lambda A, B: given, A, B)
+        kernels.call_kernel(lambda A, B: given, A, B)
 
 
 @pytest.mark.parametrize(

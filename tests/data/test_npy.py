@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.data.npy import map_npy
+from manyclass.data.readers.npy import map_npy
 
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.parquet import BATCH_ROWS
+from manyclass.data.readers.parquet import BATCH_ROWS
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.data.parquet_plain import plain
+from manyclass.data.readers.parquet import plain
 
 pa = pytest.importorskip("pyarrow")
 

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.data import codebooks
+from manyclass.data import product_quantizer as _product_quantizer
 from manyclass.data.rotation import ROTATIONS
 
 ROTATION = [None, *ROTATIONS]
-KMEANS = [codebooks._faiss_kmeans, codebooks._sklearn_kmeans]
+KMEANS = [_product_quantizer._faiss_kmeans, _product_quantizer._sklearn_kmeans]
 
 
 def gaussian(n, d, seed=0):
@@ -44,7 +44,7 @@ def test_any_shape_becomes_one_byte_per_block_and_few_rows_are_kept_as_they_are(
 def test_the_error_is_that_of_a_plain_kmeans_in_every_block(monkeypatch, kmeans, rotation):
     from sklearn.cluster import KMeans
 
-    monkeypatch.setattr(codebooks, "_kmeans", lambda: kmeans)
+    monkeypatch.setattr(_product_quantizer, "_kmeans", lambda: kmeans)
     X = gaussian(4000, 8)
     pq = mc.ProductQuantizer(4, 64, rotation=rotation, random_state=0).fit(X)
     ours = ((X - pq.decode(pq.encode(X))) ** 2).sum()
@@ -55,7 +55,7 @@ def test_the_error_is_that_of_a_plain_kmeans_in_every_block(monkeypatch, kmeans,
 @pytest.mark.parametrize("kmeans", KMEANS)
 @pytest.mark.parametrize("block", [1, 2, 4, 8, 11])
 def test_more_centroids_mean_less_error(monkeypatch, kmeans, block):
-    monkeypatch.setattr(codebooks, "_kmeans", lambda: kmeans)
+    monkeypatch.setattr(_product_quantizer, "_kmeans", lambda: kmeans)
     X = gaussian(2000, 22)
     errors = [
         error(X, pq.decode(pq.encode(X)))
@@ -280,9 +280,9 @@ def test_fitting_without_faiss_leaves_threads_and_warnings_as_they_were(monkeypa
 
     from threadpoolctl import threadpool_limits
 
-    from manyclass._blas import _libraries
+    from manyclass._core.parallel import _libraries
 
-    monkeypatch.setattr(codebooks, "_kmeans", lambda: codebooks._sklearn_kmeans)
+    monkeypatch.setattr(_product_quantizer, "_kmeans", lambda: _product_quantizer._sklearn_kmeans)
     X = gaussian(2000, 64)
     with threadpool_limits(2), mc.threads(3):
         filters = list(warnings.filters)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from manyclass.datasets.classes import misfit
+from manyclass.datasets.label_sources import class_mismatch
 
 
 @pytest.mark.parametrize("y", [[0, 1, 1], ["b", "a"], np.zeros(0, int)], ids=["integers", "strings", "none"])
 def test_labels_among_the_classes_fit(y):
-    assert misfit(np.asarray(y), ["a", "b"]) is None
+    assert class_mismatch(np.asarray(y), ["a", "b"]) is None
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ def test_labels_among_the_classes_fit(y):
     ],
 )
 def test_what_does_not_fit_is_told(y, classes, problem):
-    assert misfit(np.array(y), classes) == problem
+    assert class_mismatch(np.array(y), classes) == problem

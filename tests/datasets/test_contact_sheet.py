@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.datasets.contact_sheet import contact_sheet
+from manyclass.features.images.pixels import contact_sheet
 
 
 @pytest.mark.parametrize("colors", [(), (3,)])

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.datasets import drawn_parts
+from manyclass.datasets import draw_splits
 
 
 @given(
@@ -13,7 +13,7 @@ from manyclass.datasets import drawn_parts
 )
 def test_every_class_with_two_rows_is_in_both_parts_and_shares_are_rounded(labels, fraction, seed):
     y = np.array(labels)
-    parts = drawn_parts(y, fraction, seed)
+    parts = draw_splits(y, fraction, seed)
     for label in np.unique(y):
         n, tested = np.sum(y == label), np.sum(parts[y == label] == "test")
         assert set(parts) <= {"train", "test"}
@@ -22,16 +22,16 @@ def test_every_class_with_two_rows_is_in_both_parts_and_shares_are_rounded(label
 
 def test_the_seed_decides_and_nothing_else():
     y = np.repeat(["a", "b"], 50)
-    assert (drawn_parts(y, 0.2, 1) == drawn_parts(y, 0.2, 1)).all()
-    assert (drawn_parts(y, 0.2, 1) != drawn_parts(y, 0.2, 2)).any()
+    assert (draw_splits(y, 0.2, 1) == draw_splits(y, 0.2, 1)).all()
+    assert (draw_splits(y, 0.2, 1) != draw_splits(y, 0.2, 2)).any()
 
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -0.5, float("nan")])
 def test_a_fraction_leaves_something_for_both(fraction):
     with pytest.raises(ValueError, match=r"fraction must be between 0 and 1; got"):
-        drawn_parts([0, 0, 1], fraction)
+        draw_splits([0, 0, 1], fraction)
 
 
 def test_labels_are_a_column():
     with pytest.raises(ValueError, match=r"y must have shape \(n,\); got \(2, 2\)"):
-        drawn_parts([[0, 1], [1, 0]])
+        draw_splits([[0, 1], [1, 0]])

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from manyclass.datasets import glyph_cache, glyphs
+from manyclass._core import files
+from manyclass.datasets import glyphs
+from manyclass.datasets.glyph_images import cache
 
 SMALL = {"n_classes": 2, "n_per_class": 2, "size": 8}
 
@@ -14,7 +16,7 @@ def drawn(monkeypatch):
     # The package has a function of the same name as the module, so the module is asked for by its full name.
     from importlib import import_module
 
-    module, calls = import_module("manyclass.datasets.glyphs"), []
+    module, calls = import_module("manyclass.datasets.glyph_images.glyphs"), []
     draw = module._draw_all
     monkeypatch.setattr(module, "_draw_all", lambda *args: calls.append(1) or draw(*args))
     return calls
@@ -81,7 +83,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("os.getuid", lambda: 2**31 - 7)  # one that no list of users has
-    assert glyph_cache.user_folder() is None
+    assert cache.user_folder() is None
     assert len(glyphs(**SMALL)) == 4
 
 
@@ -95,7 +97,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(glyph_cache._atomic, "replace", interrupt)
+    monkeypatch.setattr(files, "replace_file", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        glyph_cache.save(tmp_path / "x.cache", {"a": np.arange(3)})
+        cache.save_glyphs(tmp_path / "x.cache", {"a": np.arange(3)})
     assert list(tmp_path.iterdir()) == []

@@ -7,9 +7,10 @@ import unicodedata
 import numpy as np
 import pytest
 
-from manyclass.datasets import Glyphs, glyph_alphabet, glyphs
-from manyclass.datasets.glyph_alphabet import alphabet
-from manyclass.datasets.glyph_faces import faces
+from manyclass.datasets import Glyphs, glyphs
+from manyclass.datasets.glyph_images import alphabet as _alphabet
+from manyclass.datasets.glyph_images.alphabet import alphabet
+from manyclass.datasets.glyph_images.fonts import faces
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +139,7 @@ def test_wrong_arguments_are_refused_in_one_sentence(settings, sentence):
 
 
 def test_more_classes_than_characters_are_refused(monkeypatch):
-    monkeypatch.setattr(glyph_alphabet, "_candidates", lambda: list("abcda"))
+    monkeypatch.setattr(_alphabet, "_candidates", lambda: list("abcda"))
     with pytest.raises(ValueError, match="n_classes must be at most 4, all that the fonts here draw; got 5"):
         glyphs(5, cache=False)
 

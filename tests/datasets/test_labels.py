@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.datasets.labels import as_labels, joined, read_labels
+from manyclass.datasets.label_files import as_labels, join_labels, read_labels
 
 
 def written(path, text, encoding="utf-8"):
@@ -128,12 +128,12 @@ def test_labels_of_yes_and_no_are_integers(tmp_path):
 
 def test_several_files_make_one_vector():
     parts = [np.array(["a"]), np.array(["long", "b"])]
-    assert joined(parts, ["0.npy", "1.npy"]).tolist() == ["a", "long", "b"]
+    assert join_labels(parts, ["0.npy", "1.npy"]).tolist() == ["a", "long", "b"]
 
 
 def test_a_file_of_another_kind_is_named():
     with pytest.raises(ValueError, match=r"^1\.npy must hold integers, as 0\.npy does; got strings$"):
-        joined([np.array([1]), np.array(["1"])], ["0.npy", "1.npy"])
+        join_labels([np.array([1]), np.array(["1"])], ["0.npy", "1.npy"])
 
 
 @pytest.mark.parametrize(

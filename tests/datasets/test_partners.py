@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from manyclass.datasets.partners import partners
+from manyclass.datasets.sidecars import match_shards
 
 
 def paths(*names):
@@ -24,7 +24,7 @@ def paths(*names):
     ],
 )
 def test_files_of_one_number_are_partners(features, others, expected):
-    assert partners(paths(*features), paths(*others)) == paths(*expected)
+    assert match_shards(paths(*features), paths(*others)) == paths(*expected)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_files_of_one_number_are_partners(features, others, expected):
 def test_a_file_without_a_partner_is_named(features, others, lonely):
     message = f"^folder must have a file like {others[0]} for {lonely}; got none with its number$"
     with pytest.raises(ValueError, match=message):
-        partners(paths(*features), paths(*others))
+        match_shards(paths(*features), paths(*others))
 
 
 def test_two_files_of_one_number_are_refused():
     with pytest.raises(ValueError, match=r"^folder must have one file per number; got labels_0 and y_0$"):
-        partners(paths("emb_0"), paths("labels_0", "y_0"))
+        match_shards(paths("emb_0"), paths("labels_0", "y_0"))

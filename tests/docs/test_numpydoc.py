@@ -12,7 +12,7 @@ import manyclass
 numpydoc = pytest.importorskip("numpydoc.validate")
 
 # Folders whose public names are checked, and what a user who extends the library derives from or calls.
-FOLDERS = ("data", "estimators", "losses", "penalties", "solvers", "_models", "_threads")
+FOLDERS = ("data", "estimators", "losses", "penalties", "solvers", "_core.models", "_core.parallel")
 EXTENDING = (
     "data.quantizer.Quantizer",
     "data.store.Damage",

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 import manyclass as mc
-from manyclass.solvers import checkpoint
+from manyclass.solvers.sgd import checkpoint
 
 SETTINGS = {"objective": "ovr", "patience": 12, "max_epochs": 12, "random_state": 0}
 

@@ -5,8 +5,8 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.solvers.machines import Machines
-from manyclass.solvers.sgd import Descent
+from manyclass.solvers.sgd.descent import SgdRun
+from manyclass.solvers.sgd.linear_models import LinearWeights
 
 X, Y = blobs(spread=1.0)
 KNOWN = {"step": 0.3, "beta": 2, "regularization": 0.01, "step_decay": True, "class_weight": {0: 1.0}}
@@ -86,10 +86,10 @@ def test_a_loss_that_the_objective_does_not_use_may_change():
 def test_a_batch_copies_the_machines_once_and_takes_no_mean(monkeypatch, fitted):
     running = model(max_epochs=2).fit(X, Y) if fitted else begun()
     copies = []
-    copy = Machines.copy
-    monkeypatch.setattr(Machines, "copy", lambda machines: copies.append(1) or copy(machines))
-    monkeypatch.setattr(Machines, "of", lambda *_: pytest.fail("a second copy"))
-    monkeypatch.setattr(Descent, "average", lambda *_: pytest.fail("a mean"))
+    copy = LinearWeights.copy
+    monkeypatch.setattr(LinearWeights, "copy", lambda machines: copies.append(1) or copy(machines))
+    monkeypatch.setattr(LinearWeights, "of", lambda *_: pytest.fail("a second copy"))
+    monkeypatch.setattr(SgdRun, "average", lambda *_: pytest.fail("a mean"))
     running.partial_fit(X, Y)
     assert len(copies) == 1
 

@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.estimators import stochastic
-from manyclass.solvers import sgd
+from manyclass.solvers.sgd import descent as _descent
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +37,12 @@ def test_each_new_class_meets_beta_negatives_for_every_positive(rows, n_new, mon
     old, met = y < 60 - n_new, []
 
     def descend(descent, *rest):
-        sgd.descend(descent, *rest)
+        _descent.run_sgd(descent, *rest)
         met.append(descent.machines.steps[:n_new])
 
     clf = mc.StochasticClassifier(beta=8, step=0.1, early_stopping=False, max_epochs=10, random_state=0)
     clf.fit(X[old], y[old])
-    monkeypatch.setattr(stochastic, "descend", descend)
+    monkeypatch.setattr(stochastic, "run_sgd", descend)
     clf.add_classes(X, y)
     positives = 10 * np.bincount(y)[60 - n_new :]
     np.testing.assert_allclose(met[0] / positives, 1 + 8, rtol=0.1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import pairwise
 
-from manyclass.estimators import kernels
+from manyclass.data import kernels
 
 rng = np.random.default_rng(0)
 A, B = rng.standard_normal((7, 3)), rng.standard_normal((5, 3))

@@ -5,7 +5,7 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.estimators.labels import encode_labels, known_labels
+from manyclass.estimators.validation import encode_labels, known_labels
 
 X, Y = blobs(k=4)
 NAMES = np.array(["cat", "a dog with a long name", "cow", "Äpfel"])

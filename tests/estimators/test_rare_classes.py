@@ -40,8 +40,8 @@ def test_balanced_classes_change_nothing_else_than_the_order():
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_killed_fit_of_balanced_classes_goes_on_to_the_same_bits(tmp_path, monkeypatch, objective):
-    monkeypatch.setattr("manyclass.solvers.checkpoint._SECONDS", 0.0)
-    monkeypatch.setattr("manyclass.solvers.checkpoint._TIMES", 0.0)
+    monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._SECONDS", 0.0)
+    monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._TIMES", 0.0)
     settings = {**SETTINGS, "objective": objective, "sampling": "balanced", "max_epochs": 4}
 
     def killed(record):

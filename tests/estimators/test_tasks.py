@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.estimators.tasks import decode_tasks, encode_lists, encode_tasks, is_known
+from manyclass.estimators.multi_task import decode_tasks, encode_lists, encode_tasks, is_labeled
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_answers_become_signs_and_come_back(y, unknown, signs):
     classes, found = encode_tasks(y, 3, unknown)
     np.testing.assert_array_equal(found, signs)
     y = np.asarray(y).reshape(3, -1)
-    known = is_known(y, unknown)
+    known = is_labeled(y, unknown)
     np.testing.assert_array_equal(decode_tasks(found, classes)[known], y[known])
 
 

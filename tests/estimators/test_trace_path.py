@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import manyclass as mc
 from manyclass.estimators import trace_path
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.solve import solve
 
 X, Y = blobs(k=6, d=10, spread=0.8)
 SMALL = {"traces": 3, "ridges": 2, "random_state": 0}

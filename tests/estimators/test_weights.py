@@ -5,7 +5,7 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.estimators.weights import example_weights
+from manyclass.estimators.validation import example_weights
 
 X, Y = blobs(k=4)
 CODES = np.array([0, 0, 0, 1], np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.evaluation import Query, Truth
-from manyclass.evaluation.names import places, stem
+from manyclass.evaluation.ground_truth import positions_of_names, stem
 
 
 def rows(*values):
@@ -106,4 +106,4 @@ def test_names_lose_folders_and_endings_of_images(name, short):
 
 
 def test_places_of_names():
-    assert places(["x/b.jpg", "a"]) == {"b": 0, "a": 1}
+    assert positions_of_names(["x/b.jpg", "a"]) == {"b": 0, "a": 1}

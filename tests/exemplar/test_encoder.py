@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
-from manyclass._models import FORMAT
+from manyclass._core.models import FORMAT
 
 every = pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
 discriminative = pytest.mark.parametrize("make", DISCRIMINATIVE.values(), ids=DISCRIMINATIVE)

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from manyclass.data.dense import DenseMatrix
-from manyclass.exemplar import kernel_pca as pca
-from manyclass.exemplar.complete_cholesky import complete_cholesky
+from manyclass.data.kernels import ExemplarKernel
+from manyclass.exemplar import factorizations as pca
+from manyclass.exemplar.factorizations import complete_cholesky, incomplete_cholesky, kernel_pca
 from manyclass.exemplar.gram import GivenGram, GramOfRows
-from manyclass.exemplar.incomplete_cholesky import incomplete_cholesky
-from manyclass.exemplar.kernel_pca import kernel_pca
-from manyclass.exemplar.kernels import ExemplarKernel
 
 
 def full_kernel_pca(gram):

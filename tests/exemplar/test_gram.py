@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.data.kernels import ExemplarKernel
 from manyclass.exemplar import gram as module
 from manyclass.exemplar.gram import GivenGram, GramOfRows
-from manyclass.exemplar.kernels import ExemplarKernel
 
 X = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)
 KERNEL = ExemplarKernel("rbf", 0.1)

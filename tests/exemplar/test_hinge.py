@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 import manyclass as mc
-from manyclass.exemplar import hinge, hinge_block
-from manyclass.exemplar.hinge_sgd import Descent
+from manyclass.exemplar import _svm_solvers, svm
+from manyclass.exemplar._svm_solvers import ExemplarSgd
 
 
 def images(n=80, d=12, seed=0):
@@ -58,10 +58,10 @@ def plain_sgd(x, X, drawn, regularization, theta, square):
 @pytest.mark.parametrize("theta", [1.0, 0.1])
 @pytest.mark.parametrize("block", [1, 7, 128])
 def test_steps_in_blocks_are_those_of_the_plain_loop(monkeypatch, theta, block):
-    monkeypatch.setattr("manyclass.exemplar.hinge_sgd.BLOCK", block)
+    monkeypatch.setattr("manyclass.exemplar._svm_solvers.BLOCK", block)
     X, Q = images()
     drawn = np.random.default_rng(0).integers(len(X), size=300)
-    W, biases = Descent(0.05, theta, 0.7).run(lambda index: X[index], drawn, Q)
+    W, biases = ExemplarSgd(0.05, theta, 0.7).run(lambda index: X[index], drawn, Q)
     for q, w, bias in zip(Q, W, biases, strict=True):
         expected, other = plain_sgd(q, X, drawn, 0.05, theta, 0.7)
         np.testing.assert_allclose(w, expected, rtol=1e-9, atol=1e-12)
@@ -83,7 +83,7 @@ def test_sweeps_in_blocks_do_not_depend_on_how_many_images_are_solved_at_once(mo
     X, Q = images()
     enc = mc.ExemplarSVM(0.1, solver="exact", tolerance=1e-7, n_background=1, random_state=0).fit(X)
     together = enc.transform(Q)
-    monkeypatch.setattr(hinge, "BATCH", 1)
+    monkeypatch.setattr(svm, "BATCH", 1)
     np.testing.assert_allclose(enc.transform(Q), together, atol=1e-6)
 
 
@@ -98,7 +98,7 @@ def test_the_code_does_not_depend_on_where_the_origin_is():
 def test_the_block_keeps_the_scores_of_the_classifiers_that_it_changes():
     rng = np.random.default_rng(0)
     rows, W, Q = rng.normal(size=(5, 3)), rng.normal(size=(2, 3)), rng.normal(size=(2, 3))
-    block = hinge_block.Block(rows, W, Q)
+    block = _svm_solvers.NegativeBlock(rows, W, Q)
     current, own = W.copy(), np.einsum("ij,ij->i", W, Q)
     for i in range(5):
         np.testing.assert_allclose(block.score(i), current @ rows[i], atol=1e-12)

@@ -8,12 +8,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
 from manyclass import KernelSquareLossExemplar as Machine
-from manyclass.exemplar import calibrate, kernel_similarity
+from manyclass.data.kernels import ExemplarKernel
+from manyclass.exemplar import _kernel_codes, calibrate
 from manyclass.exemplar import kernel_square_loss as module
-from manyclass.exemplar.complete_cholesky import complete_cholesky
-from manyclass.exemplar.kernel_codes import CodeParts
-from manyclass.exemplar.kernel_values import computed_values
-from manyclass.exemplar.kernels import ExemplarKernel
+from manyclass.exemplar._kernel_codes import CodeParts, computed_values
+from manyclass.exemplar.factorizations import complete_cholesky
 
 FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
 rng = np.random.default_rng(0)
@@ -63,10 +62,10 @@ def test_the_machine_minimizes_its_objective(seed):
 
 @pytest.mark.parametrize("seed", range(50))
 def test_similarity_in_float64_is_the_cosine_of_the_minimizers(seed, monkeypatch):
-    monkeypatch.setattr(kernel_similarity, "_RESOLUTION", 1e-11)
+    monkeypatch.setattr(_kernel_codes, "_RESOLUTION", 1e-11)
     encoder, images, _, _, twins = solved(seed)
     parts = CodeParts(encoder._encode(images.astype(np.float64)), encoder.rank_)
-    found = kernel_similarity.kernel_similarity(parts, parts, computed_values(encoder._kernel(), parts, parts))
+    found = _kernel_codes.kernel_similarity(parts, parts, computed_values(encoder._kernel(), parts, parts))
     np.testing.assert_allclose(found, kernel_twin.cosines(np.stack([h for h, _ in twins])), atol=1e-6)
 
 

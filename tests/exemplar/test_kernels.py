@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.exemplar.kernels import ExemplarKernel
+from manyclass.data.kernels import ExemplarKernel
 
 rng = np.random.default_rng(0)
 A, B = rng.standard_normal((70, 3)), rng.standard_normal((5, 3))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.exemplar import statistics
-from manyclass.exemplar.statistics import Moments, Spectrum, mean_of, mean_square
+from manyclass.data import moments
+from manyclass.data.moments import Moments, Spectrum, column_means, mean_square
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -26,8 +26,8 @@ def test_moments_of_every_kind_of_matrix_are_those_of_its_rows(kind):
 def test_tiles_and_panels_change_nothing(n, d, tile, panel, seed):
     X = np.random.default_rng(seed).normal(size=(n, d))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statistics, "TILE", tile)
-        patch.setattr(statistics, "PANEL_BYTES", 8 * d * panel)
+        patch.setattr(moments, "TILE", tile)
+        patch.setattr(moments, "PANEL_BYTES", 8 * d * panel)
         found = Moments.of(mc.DenseMatrix(X))
     np.testing.assert_allclose(found.covariance, np.cov(X.T, bias=True).reshape(d, d), atol=1e-12)
     np.testing.assert_allclose(found.mean, X.mean(axis=0), atol=1e-12)
@@ -47,7 +47,7 @@ def test_rows_in_order_of_size_cost_no_digits():
 
 def test_the_mean_square_is_the_trace_of_the_covariance():
     X = mc.DenseMatrix(np.random.default_rng(0).normal(size=(3000, 4)) + 7)
-    assert mean_square(X, mean_of(X)) == pytest.approx(np.trace(Moments.of(X).covariance), rel=1e-12)
+    assert mean_square(X, column_means(X)) == pytest.approx(np.trace(Moments.of(X).covariance), rel=1e-12)
 
 
 @given(d=st.integers(1, 8), rank=st.integers(1, 8), scale=st.sampled_from([1e-12, 1.0, 1e12]), seed=st.integers(0, 99))

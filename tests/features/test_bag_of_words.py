@@ -3,10 +3,9 @@
 import numpy as np
 from features import twins
 
-from manyclass.features.bag_of_words import BagAggregation, word_counts
-from manyclass.features.cells import Cells
-from manyclass.features.pyramid import Pyramid
-from manyclass.features.words import fit_words
+from manyclass.features.aggregation.bag_of_words import BagAggregation, word_counts
+from manyclass.features.aggregation.kmeans import fit_vocabulary
+from manyclass.features.aggregation.pyramid import Partition, Pyramid
 
 
 def test_counts_are_those_of_a_loop():
@@ -15,12 +14,12 @@ def test_counts_are_those_of_a_loop():
     expected = np.zeros((3, 5))
     for label, cell in zip(labels, where, strict=True):
         expected[cell, label] += 1
-    np.testing.assert_array_equal(word_counts(labels, Cells.of(where, 3), 5), expected)
+    np.testing.assert_array_equal(word_counts(labels, Partition.of(where, 3), 5), expected)
 
 
 def test_regions_are_roots_of_frequencies_of_unit_length():
     X = twins.rows_of(twins.mixture_of(4, 3), 300)
-    words, positions = fit_words(X, 7, seed=0), np.random.default_rng(0).random((300, 2)).astype("f4")
+    words, positions = fit_vocabulary(X, 7, seed=0), np.random.default_rng(0).random((300, 2)).astype("f4")
     found = BagAggregation(words).regions(X, positions, Pyramid(("1x1", "3x1")))
     labels = twins.nearest(X, words.centers)
     stripe = (positions[:, 1] * 3).astype(int)
@@ -30,6 +29,6 @@ def test_regions_are_roots_of_frequencies_of_unit_length():
 
 
 def test_no_rows_give_zeros():
-    words = fit_words(np.arange(6, dtype="f4")[:, None], 3, seed=0)
+    words = fit_vocabulary(np.arange(6, dtype="f4")[:, None], 3, seed=0)
     found = BagAggregation(words).regions(np.zeros((0, 1), "f4"), np.zeros((0, 2), "f4"), Pyramid(("1x1",)))
     assert found.tolist() == [[0, 0, 0]]

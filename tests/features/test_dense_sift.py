@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manyclass import _native
-from manyclass.features.dense_sift import DenseSift
-from manyclass.features.resampling import resize, smooth
+from manyclass.features.local.dense_sift import DenseSift, resize, smooth
 
 
 def photograph(h, w, seed=0):

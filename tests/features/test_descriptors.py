@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from manyclass.features.dense_sift import DenseSift
-from manyclass.features.descriptors import descriptors_by_name
-from manyclass.features.local_color import LocalColor
+from manyclass.features.aggregation.image_encoder import descriptors_by_name
+from manyclass.features.local.color import LocalColor
+from manyclass.features.local.dense_sift import DenseSift
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (50, 60, 3), dtype=np.uint8)
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass import _native
-from manyclass.features.fisher import FisherAggregation, fisher_vector
-from manyclass.features.mixture import Mixture
-from manyclass.features.pyramid import Pyramid
+from manyclass.features.aggregation.fisher import FisherAggregation, fisher_vector
+from manyclass.features.aggregation.gmm import DiagonalGmm
+from manyclass.features.aggregation.pyramid import Pyramid
 
 
 def difference(found, expected):
@@ -38,7 +38,7 @@ def test_few_descriptors_or_none_give_finite_numbers(n):
 )
 def test_tiny_weights_and_variances_agree_with_float64(weights, variance):
     rng = np.random.default_rng(0)
-    mixture = Mixture(np.array(weights), rng.normal(size=(2, 6)), np.stack([np.ones(6), np.full(6, variance)]))
+    mixture = DiagonalGmm(np.array(weights), rng.normal(size=(2, 6)), np.stack([np.ones(6), np.full(6, variance)]))
     X = np.concatenate([rng.normal(size=(200, 6)), np.tile(mixture.means[1], (20, 1))]).astype("f4")
     assert difference(fisher_vector(X, mixture), twins.fisher(X, mixture)) < 1e-4
 
@@ -46,7 +46,7 @@ def test_tiny_weights_and_variances_agree_with_float64(weights, variance):
 @pytest.mark.parametrize(("away", "width"), [(0.5, 1e-4), (0.5, 1e-6), (1e4, 1.0)])
 def test_rows_that_lie_together_far_from_zero_agree_with_float64(away, width):
     m = twins.mixture_of(16, 40)
-    mixture = Mixture(m.weights, away + width * m.means, width**2 * m.variances)
+    mixture = DiagonalGmm(m.weights, away + width * m.means, width**2 * m.variances)
     X = (away + width * twins.rows_of(m, 200)).astype(np.float32)
     assert difference(fisher_vector(X, mixture), twins.fisher(X, mixture)) < 1e-4
 
@@ -58,7 +58,7 @@ def test_it_is_the_gradient_of_the_likelihood_in_the_means():
     step = 1e-5
 
     def likelihood(means):
-        moved = Mixture(mixture.weights, means, mixture.variances)
+        moved = DiagonalGmm(mixture.weights, means, mixture.variances)
         return np.logaddexp.reduce(twins.log_densities(X, moved), axis=1).mean()
 
     for k, j in np.ndindex(3, 4):

@@ -9,7 +9,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.datasets import read_images
-from manyclass.features.skipped import read_skipped
+from manyclass.features.extraction.write_features import read_skipped
 from tests.features import hostile
 from tests.features.child import Means
 

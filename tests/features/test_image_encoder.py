@@ -9,10 +9,10 @@ from PIL import Image
 from sklearn.base import clone
 
 import manyclass as mc
-from manyclass.features.images import ImageError
-from manyclass.features.local import LocalDescriptors
-from manyclass.features.part import prepared
-from manyclass.features.sample import sample_descriptors
+from manyclass.features.aggregation.image_encoder import prepared
+from manyclass.features.aggregation.sample import sample_descriptors
+from manyclass.features.images.pixels import ImageError
+from manyclass.features.local.descriptor import LocalDescriptors
 
 IMAGES = images_of(5)
 SMALL = {"scales": 2, "random_state": 0, "n_samples": 3000}

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import manyclass as mc
-from manyclass.features.image_lists import listed
+from manyclass.features.images.pixels import as_image_list
 from tests.features.child import Means
 from tests.features.hostile import picture
 
@@ -37,13 +37,13 @@ IMAGES = [picture(40 + i, 60, seed=i) for i in range(4)]
 @pytest.mark.parametrize("shape", [(60, 40, 3), (60, 40, 4), (60, 40), (7,), (2, 3, 4, 5, 3)])
 def test_one_picture_is_not_taken_for_many(shape):
     with pytest.raises(ValueError, match="put it in a list"):
-        listed(np.zeros(shape, np.uint8))
+        as_image_list(np.zeros(shape, np.uint8))
 
 
 @pytest.mark.parametrize("shape", [(5, 40, 30), (5, 40, 30, 3), (5, 40, 30, 1)])
 def test_an_array_of_pictures_is_taken_as_it_is(shape):
     images = np.zeros(shape, np.uint8)
-    assert listed(images) is images
+    assert as_image_list(images) is images
 
 
 @pytest.mark.parametrize("images", ["photos", b"photos", {"a": 1}, {"a"}, iter("ab"), None, np.full((3, 1), "a.jpg")])

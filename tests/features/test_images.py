@@ -11,9 +11,9 @@ from PIL import Image, ImageCms
 from PIL.JpegImagePlugin import JpegImageFile
 
 import manyclass as mc
-from manyclass.features.images import ImageError, read_image
-from manyclass.features.shrinking import final_size
-from manyclass.features.silence import silence
+from manyclass._core.parallel import suppress_warnings
+from manyclass.features.images.decoding import read_image
+from manyclass.features.images.pixels import ImageError, final_size
 from tests.features import hostile
 from tests.features.hostile import picture, saved
 
@@ -184,9 +184,9 @@ def test_a_large_picture_is_shrunk_without_stripes_or_shift(read, kind):
 @pytest.mark.parametrize("shape", [(3000, 700), (701, 2999), (20, 90_000)])
 def test_strips_give_what_the_whole_would(monkeypatch, shape):
     large = np.random.default_rng(0).integers(0, 256, (*shape, 3), np.uint8)
-    monkeypatch.setattr("manyclass.features.shrinking._STRIP", 1 << 40)
+    monkeypatch.setattr("manyclass.features.images.pixels._STRIP", 1 << 40)
     whole = read_image(large, max_pixels=5000)
-    monkeypatch.setattr("manyclass.features.shrinking._STRIP", 5000)
+    monkeypatch.setattr("manyclass.features.images.pixels._STRIP", 5000)
     assert_array_equal(read_image(large, max_pixels=5000), whole)
 
 
@@ -226,7 +226,7 @@ def test_warnings_are_quiet_until_the_last_thread_has_left_and_no_longer():
     inside, leave = threading.Event(), threading.Event()
 
     def stay():
-        with silence():
+        with suppress_warnings():
             inside.set()
             leave.wait(10)
 
@@ -234,7 +234,7 @@ def test_warnings_are_quiet_until_the_last_thread_has_left_and_no_longer():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         before = list(warnings.filters)
-        with silence():
+        with suppress_warnings():
             thread.start()
             inside.wait(10)
         warnings.warn("nobody hears it", UserWarning, stacklevel=1)

@@ -9,8 +9,8 @@ from sklearn.mixture import GaussianMixture
 
 import manyclass as mc
 from manyclass import _native
-from manyclass.features.cells import Cells
-from manyclass.features.mixture import VARIANCE_FLOOR, Mixture, fit_mixture
+from manyclass.features.aggregation.gmm import VARIANCE_FLOOR, DiagonalGmm, fit_gmm
+from manyclass.features.aggregation.pyramid import Partition
 
 
 @given(n=st.integers(0, 150), d=st.integers(1, 40), k=st.integers(1, 40), spread=st.sampled_from([0.0, 0.3, 3.0]))
@@ -19,7 +19,7 @@ def test_sums_are_those_of_a_loop(level, any_level, n, d, k, spread):
     _native.set_level(level)
     mixture = twins.mixture_of(k, d, n, spread)
     X = twins.rows_of(mixture, n)
-    sums, q = mixture.sums(X, Cells.whole(n)), twins.posteriors(X, mixture)
+    sums, q = mixture.sums(X, Partition.whole(n)), twins.posteriors(X, mixture)
     u = (X[:, None] - mixture.means) / np.sqrt(mixture.variances)
     np.testing.assert_allclose(sums.counts[0], q.sum(axis=0), atol=1e-4 * (1 + n))
     np.testing.assert_allclose(sums.first[0], np.einsum("ik,ikd->kd", q, u), atol=1e-5 * (1 + n))
@@ -31,27 +31,29 @@ def test_sums_are_those_of_a_loop(level, any_level, n, d, k, spread):
 def test_cells_are_added_up_apart_and_share_posteriors():
     mixture = twins.mixture_of(7, 5)
     X, where = twins.rows_of(mixture, 3000), np.random.default_rng(1).integers(3, size=3000)
-    apart, whole = mixture.sums(X, Cells.of(where, 3)), mixture.sums(X, Cells.whole(3000))
+    apart, whole = mixture.sums(X, Partition.of(where, 3)), mixture.sums(X, Partition.whole(3000))
     np.testing.assert_allclose(apart.first.sum(axis=0), whole.first[0], atol=1e-3)
-    np.testing.assert_allclose(apart.counts[1], mixture.sums(X[where == 1], Cells.whole((where == 1).sum())).counts[0])
+    np.testing.assert_allclose(
+        apart.counts[1], mixture.sums(X[where == 1], Partition.whole((where == 1).sum())).counts[0]
+    )
 
 
 def test_a_narrow_gaussian_far_from_zero_is_measured_exactly():
     rng = np.random.default_rng(0)
     means = np.array([[40.0, 40.0], [40.02, 40.0]])
-    mixture = Mixture(np.array([0.5, 0.5]), means, np.full((2, 2), 1e-4))
+    mixture = DiagonalGmm(np.array([0.5, 0.5]), means, np.full((2, 2), 1e-4))
     X = (means[0] + 0.01 * rng.normal(size=(500, 2))).astype("f4")
     np.testing.assert_allclose(
-        mixture.sums(X, Cells.whole(500)).counts[0], twins.posteriors(X, mixture).sum(axis=0), rtol=1e-3
+        mixture.sums(X, Partition.whole(500)).counts[0], twins.posteriors(X, mixture).sum(axis=0), rtol=1e-3
     )
 
 
 def test_one_step_of_learning_is_that_of_scikit_learn():
-    from manyclass.features.mixture import _maximized
+    from manyclass.features.aggregation.gmm import _maximized
 
     start = twins.mixture_of(4, 6)
     X = twins.rows_of(start, 5000, seed=2)
-    mine = _maximized(start, start.sums(X, Cells.whole(5000)), 1e-9)
+    mine = _maximized(start, start.sums(X, Partition.whole(5000)), 1e-9)
     theirs = GaussianMixture(
         4, covariance_type="diag", weights_init=start.weights, means_init=start.means,
         precisions_init=1 / start.variances, max_iter=1, reg_covar=0, init_params="random_from_data", random_state=0,
@@ -65,7 +67,7 @@ def test_one_step_of_learning_is_that_of_scikit_learn():
 
 def test_learning_finds_the_gaussians_that_rows_were_drawn_from():
     truth = twins.mixture_of(5, 4, spread=8)
-    found = fit_mixture(twins.rows_of(truth, 8000), 5, seed=1)
+    found = fit_gmm(twins.rows_of(truth, 8000), 5, seed=1)
     order = twins.nearest(truth.means, found.means)
     assert sorted(order) == list(range(5))
     np.testing.assert_allclose(found.means[order], truth.means, atol=0.1)
@@ -75,7 +77,7 @@ def test_learning_finds_the_gaussians_that_rows_were_drawn_from():
 
 def test_more_steps_never_lower_the_likelihood():
     X = twins.rows_of(twins.mixture_of(6, 5, spread=1), 3000)
-    values = [fit_mixture(X, 8, 0, n).sums(X, Cells.whole(3000)).likelihood for n in range(6)]
+    values = [fit_gmm(X, 8, 0, n).sums(X, Partition.whole(3000)).likelihood for n in range(6)]
     assert np.diff(values).min() > -1e-3 * abs(values[0])
     assert values[-1] > values[0]
 
@@ -95,21 +97,21 @@ def test_more_steps_never_lower_the_likelihood():
 def test_degenerate_rows_give_finite_numbers_above_the_floor(X):
     X = X.astype("f4")
     k = min(3, len(np.unique(X, axis=0)))
-    mixture = fit_mixture(X, k, seed=0)
+    mixture = fit_gmm(X, k, seed=0)
     assert np.isfinite(mixture.means).all()
     assert mixture.variances.min() >= 0.999 * VARIANCE_FLOOR * X.var(axis=0, dtype=float).max()
     assert mixture.weights.min() > 0
-    sums = mixture.sums(X, Cells.whole(len(X)))
+    sums = mixture.sums(X, Partition.whole(len(X)))
     np.testing.assert_allclose(sums.counts.sum(), len(X), rtol=1e-5)
     assert np.isfinite(sums.second).all()
 
 
 def test_a_gaussian_that_no_row_belongs_to_stays_where_it_is():
-    from manyclass.features.mixture import _maximized
+    from manyclass.features.aggregation.gmm import _maximized
 
-    start = Mixture(np.array([0.5, 0.5]), np.array([[0.0], [1e4]]), np.ones((2, 1)))
+    start = DiagonalGmm(np.array([0.5, 0.5]), np.array([[0.0], [1e4]]), np.ones((2, 1)))
     X = np.random.default_rng(0).normal(size=(50, 1)).astype("f4")
-    after = _maximized(start, start.sums(X, Cells.whole(50)), 1e-4)
+    after = _maximized(start, start.sums(X, Partition.whole(50)), 1e-4)
     assert after.means[1] == 1e4
     assert after.weights[1] == pytest.approx(1e-6)
 
@@ -119,7 +121,7 @@ def test_the_number_of_threads_changes_no_bit():
     results = []
     for n in (1, 2):
         with mc.threads(n):
-            mixture = fit_mixture(X, 9, seed=3, iterations=2)
+            mixture = fit_gmm(X, 9, seed=3, iterations=2)
             results.append(mixture.means.tobytes() + mixture.variances.tobytes())
     assert len(set(results)) == 1
 
@@ -131,7 +133,7 @@ def test_rows_that_are_no_numbers_are_refused(bad, level, any_level):
     X = np.zeros((5, 3), "f4")
     X[2, 1] = bad
     with pytest.raises(ValueError, match="descriptors must be finite numbers of moderate size; row 2 is not"):
-        twins.mixture_of(2, 3).sums(X, Cells.whole(5))
+        twins.mixture_of(2, 3).sums(X, Partition.whole(5))
 
 
 @pytest.mark.parametrize(
@@ -147,4 +149,4 @@ def test_rows_that_are_no_numbers_are_refused(bad, level, any_level):
 def test_mixtures_that_are_none_are_refused(change, sentence):
     good = {"weights": np.full(2, 0.5), "means": np.zeros((2, 3)), "variances": np.ones((2, 3))}
     with pytest.raises(ValueError, match=sentence):
-        Mixture(**{**good, **change})
+        DiagonalGmm(**{**good, **change})

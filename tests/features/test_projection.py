@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 import manyclass as mc
-from manyclass.features.projection import Projection, fit_projection
+from manyclass.features.aggregation.pca import Projection, fit_projection
 
 
 def rows(n: int = 300, d: int = 11, seed: int = 0) -> np.ndarray:

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.features.cells import Cells
-from manyclass.features.pyramid import Pyramid
+from manyclass.features.aggregation.pyramid import Partition, Pyramid
 
 LAYOUTS = [("1x1",), ("3x1",), ("1x1", "3x1"), ("1x1", "2x2"), ("1x1", "3x1", "2x2"), ("5x7", "3x2")]
 
@@ -71,7 +70,7 @@ def test_layouts_that_are_none_are_refused(layouts, sentence):
 
 
 def test_cells_keep_the_order_of_rows_and_may_be_empty():
-    cells = Cells.of(np.array([2, 0, 2, 0], np.int32), 4)
+    cells = Partition.of(np.array([2, 0, 2, 0], np.int32), 4)
     assert cells.order.tolist() == [1, 3, 0, 2]
     assert cells.starts.tolist() == [0, 2, 2, 4, 4]
     assert len(cells) == 4

@@ -1,7 +1,7 @@
 import pytest
 
 import manyclass as mc
-from manyclass.features.skipped import SkipLog, Skipped, log_path, read_skipped
+from manyclass.features.extraction.write_features import SkipLog, Skipped, log_path, read_skipped
 
 
 def log_with(store, positions):

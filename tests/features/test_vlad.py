@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from features import twins
 
-from manyclass.features.pyramid import Pyramid
-from manyclass.features.vlad import VladAggregation, fit_rotations
-from manyclass.features.words import Words, fit_words
+from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
+from manyclass.features.aggregation.pyramid import Pyramid
+from manyclass.features.aggregation.vlad import VladAggregation, fit_rotations
 
 
-def sample(n: int = 500, d: int = 9, k: int = 6) -> tuple[np.ndarray, Words]:
+def sample(n: int = 500, d: int = 9, k: int = 6) -> tuple[np.ndarray, VisualVocabulary]:
     X = twins.rows_of(twins.mixture_of(4, d), n)
-    return X, fit_words(X, k, seed=0)
+    return X, fit_vocabulary(X, k, seed=0)
 
 
 def unit(X):
@@ -43,7 +43,7 @@ def test_rotations_are_orthogonal_and_sort_the_residuals_by_variance():
 
 
 def test_a_word_with_a_single_row_keeps_its_axes():
-    words = Words(np.array([[0.0, 0.0], [50.0, 50.0]], "f4"))
+    words = VisualVocabulary(np.array([[0.0, 0.0], [50.0, 50.0]], "f4"))
     X = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5], [50.0, 51.0]], "f4")
     np.testing.assert_array_equal(fit_rotations(X, words)[1], np.eye(2))
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyclass.features.cells import Cells
-from manyclass.features.fisher import FisherAggregation, fisher_vector
-from manyclass.features.mixture import Mixture
-from manyclass.features.pyramid import Pyramid
-from manyclass.features.words import Words
+from manyclass.features.aggregation.fisher import FisherAggregation, fisher_vector
+from manyclass.features.aggregation.gmm import DiagonalGmm
+from manyclass.features.aggregation.kmeans import VisualVocabulary
+from manyclass.features.aggregation.pyramid import Partition, Pyramid
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +17,8 @@ def kept():
         return dict(file)
 
 
-def mixture(kept) -> Mixture:
-    return Mixture(*(kept[key].astype(float) for key in ("weights", "means", "variances")))
+def mixture(kept) -> DiagonalGmm:
+    return DiagonalGmm(*(kept[key].astype(float) for key in ("weights", "means", "variances")))
 
 
 def test_fisher_vectors_are_those_of_vlfeat_in_its_order(kept):
@@ -33,6 +32,6 @@ def test_improved_fisher_vectors_are_those_of_vlfeat(kept):
 
 
 def test_residuals_are_those_of_vlfeat(kept):
-    words = Words(kept["means"])
-    _, sums = words.residuals(kept["X"], words.nearest(kept["X"]), Cells.whole(len(kept["X"])))
+    words = VisualVocabulary(kept["means"])
+    _, sums = words.residuals(kept["X"], words.nearest(kept["X"]), Partition.whole(len(kept["X"])))
     np.testing.assert_allclose(sums.ravel(), kept["vlad"], atol=1e-5)

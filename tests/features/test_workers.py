@@ -8,8 +8,8 @@ import warnings
 
 import pytest
 
-from manyclass.features import silence as silence_module
-from manyclass.features.workers import CAN_FORK, Workers, may_fork
+from manyclass._core import parallel as silence_module
+from manyclass.features.extraction.workers import CAN_FORK, Workers, may_fork
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="there is no safe fork here")
 
@@ -109,12 +109,12 @@ def test_a_daemonic_process_may_have_no_workers(monkeypatch):
 
 
 def test_a_fork_while_another_thread_changes_the_filters_of_warnings_does_not_wait_for_it():
-    with silence_module._silence.lock, warnings.catch_warnings():
+    with silence_module._warning_filter.lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pid = os.fork()
         if pid == 0:
             signal.alarm(10)
-            with silence_module.silence():
+            with silence_module.suppress_warnings():
                 os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
 

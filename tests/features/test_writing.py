@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import manyclass as mc
-from manyclass.features import run_identity
-from manyclass.features.skipped import log_path, read_skipped
+from manyclass.features.extraction import identity
+from manyclass.features.extraction.write_features import log_path, read_skipped
 from tests.features import child
 from tests.features.child import Means, Pairs
 from tests.features.hostile import picture, saved
@@ -430,6 +430,6 @@ def test_encoders_that_learned_something_else_have_other_digests(tmp_path):
         def save(self, path):
             Path(path).write_bytes(str(self.seconds).encode())
 
-    digests = {run_identity.encoder_digest(encoder) for encoder in (Saved(1), Saved(2), Means(), Pairs())}
+    digests = {identity.encoder_digest(encoder) for encoder in (Saved(1), Saved(2), Means(), Pairs())}
     assert len(digests) == 4
-    assert run_identity.encoder_digest(Saved(1)) in digests
+    assert identity.encoder_digest(Saved(1)) in digests

@@ -2,34 +2,34 @@
 
 import numpy as np
 
-from manyclass.features.mixture import Mixture
+from manyclass.features.aggregation.gmm import DiagonalGmm
 
 
-def mixture_of(k: int, d: int, seed: int = 0, spread: float = 2.0) -> Mixture:
+def mixture_of(k: int, d: int, seed: int = 0, spread: float = 2.0) -> DiagonalGmm:
     rng = np.random.default_rng(seed)
     weights = rng.random(k) + 0.1
-    return Mixture(weights / weights.sum(), spread * rng.normal(size=(k, d)), 0.2 + rng.random((k, d)))
+    return DiagonalGmm(weights / weights.sum(), spread * rng.normal(size=(k, d)), 0.2 + rng.random((k, d)))
 
 
-def rows_of(mixture: Mixture, n: int, seed: int = 0) -> np.ndarray:
+def rows_of(mixture: DiagonalGmm, n: int, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     c = rng.choice(len(mixture.weights), n, p=mixture.weights)
     return (mixture.means[c] + np.sqrt(mixture.variances[c]) * rng.normal(size=mixture.means[c].shape)).astype("f4")
 
 
-def log_densities(X: np.ndarray, mixture: Mixture) -> np.ndarray:
+def log_densities(X: np.ndarray, mixture: DiagonalGmm) -> np.ndarray:
     """log w_k N(x_i; mu_k, sigma_k^2), (n, k)."""
     u = (X.astype(float)[:, None] - mixture.means) / np.sqrt(mixture.variances)
     return np.log(mixture.weights) - 0.5 * (u**2).sum(axis=2) - 0.5 * np.log(2 * np.pi * mixture.variances).sum(axis=1)
 
 
-def posteriors(X: np.ndarray, mixture: Mixture) -> np.ndarray:
+def posteriors(X: np.ndarray, mixture: DiagonalGmm) -> np.ndarray:
     L = log_densities(X, mixture)
     q = np.exp(L - L.max(axis=1, keepdims=True, initial=-np.inf))
     return q / q.sum(axis=1, keepdims=True)
 
 
-def fisher(X: np.ndarray, mixture: Mixture) -> np.ndarray:
+def fisher(X: np.ndarray, mixture: DiagonalGmm) -> np.ndarray:
     """The Fisher vector by its formula: all means, then all variances."""
     q, w = posteriors(X, mixture), mixture.weights
     u, v = [], []

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from manyclass.losses.logistic import LogisticScores
 from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.losses.multiclass import LogisticScores
 
 
 @pytest.mark.parametrize("size", [1.0, 30.0, 1e4])

@@ -8,7 +8,7 @@ from contracts.score_loss import CHECKS, every_score_loss, hessian
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.losses.scores import SCORE_LOSSES
+from manyclass.losses.multiclass import SCORE_LOSSES
 
 
 @every_score_loss

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.losses.smoothed_hinge import SmoothedHinge
+from manyclass.losses.multiclass import SmoothedHinge
 
 
 def draw(n=30, k=5, seed=0):

@@ -8,7 +8,7 @@ from scipy.special import log_softmax, softmax
 from sklearn import metrics
 
 from manyclass import _native
-from manyclass.losses.softmax import Softmax, log_loss, plain_log_loss
+from manyclass.losses.multiclass import Softmax, log_loss, log_loss_numpy
 
 
 def draw(n=40, k=6, seed=0):
@@ -90,7 +90,7 @@ def test_a_loss_of_many_classes_keeps_the_digits_of_float64_in_its_sum():
 def both_ways(S, y, weights=None):
     """(values, gradient) of float32 scores by the native loop, and by NumPy in float64."""
     R, exact = np.empty_like(S), np.empty(S.shape)
-    return (log_loss(S, y, R, weights), R), (plain_log_loss(S.astype(np.float64), y, exact, weights), exact)
+    return (log_loss(S, y, R, weights), R), (log_loss_numpy(S.astype(np.float64), y, exact, weights), exact)
 
 
 @given(n=st.integers(0, 70), k=st.integers(1, 70), size=st.sampled_from([0.1, 3.0, 40.0]), seed=st.integers(0, 99))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyclass.losses.squared import SquaredScores
+from manyclass.losses.multiclass import SquaredScores
 
 
 def test_the_loss_is_half_the_squared_distance_to_the_indicator():

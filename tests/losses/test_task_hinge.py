@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.losses.task_hinge import TaskHinge
+from manyclass.losses.multitask import TaskHinge
 
 
 def draw(seed, n=5, t=4):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm
+from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm
 
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 7))
 penalties = st.sampled_from([SmoothedTraceNorm(0.01), SmoothedTraceNorm(1.5), HalfSquare()])

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from manyclass.report.records import write_record
+from manyclass.runs.records import write_record
 
 CLASSES = [f"class {i}" for i in range(12)]
 

@@ -3,21 +3,14 @@
 import pytest
 from report.synthetic import evaluation_record, retrieval_record, run_record
 
-from manyclass.report.gathering import Material, Run, Search
-from manyclass.report.records import read_record, write_record
-from manyclass.report.sections_classes import accuracy
-from manyclass.report.sections_confusions import confusions
-from manyclass.report.sections_cost import cost
-from manyclass.report.sections_curves import curve, curves
-from manyclass.report.sections_embedding import embedding
-from manyclass.report.sections_examples import examples
-from manyclass.report.sections_grid import chosen_pair, grid
-from manyclass.report.sections_retrieval import retrieval
-from manyclass.report.sections_runs import compared, standing
-from manyclass.report.sections_setup import setup
-from manyclass.report.sections_spectrum import spectrum
-from manyclass.report.sections_summary import summary
-from manyclass.report.sections_tuning import tuning
+from manyclass.report.collect import ReportData, RunReport, SearchReport
+from manyclass.report.sections.classes import accuracy, confusions, examples
+from manyclass.report.sections.comparison import comparison, cost, standing, summary
+from manyclass.report.sections.learning_curves import curve, curves, tuning
+from manyclass.report.sections.search_results import retrieval
+from manyclass.report.sections.setup import setup
+from manyclass.report.sections.weights import chosen_pair, embedding, path_grid, spectrum
+from manyclass.runs.records import read_record, write_record
 
 
 @pytest.fixture
@@ -37,11 +30,13 @@ def material(checked, tmp_path):
 
     def make(changes=None, shares=(0.75, 0.738), search=None):
         runs = [
-            Run(name, tmp_path, checked("run", run_record(name, **(changes or {}))),
+            RunReport(name, tmp_path, checked("run", run_record(name, **(changes or {}))),
                 {"x": checked("evaluation", evaluation_record(share))}, number)
             for number, (name, share) in enumerate(zip(("warp", "ovr"), shares, strict=True))
         ]  # fmt: skip
-        return Material(runs, [Search("gallery", tmp_path, checked("retrieval", retrieval_record(**(search or {}))))])
+        return ReportData(
+            runs, [SearchReport("gallery", tmp_path, checked("retrieval", retrieval_record(**(search or {}))))]
+        )
 
     return make
 
@@ -57,7 +52,7 @@ def test_runs_that_are_level_are_called_level(material):
 
 
 def test_only_the_best_run_is_tagged_and_it_comes_first(material):
-    body = compared(material(shares=(0.5, 0.6))).body
+    body = comparison(material(shares=(0.5, 0.6))).body
     assert body.count(">best<") == 1
     assert body.index("ovr") < body.index("best") < body.index("warp")
 
@@ -86,7 +81,7 @@ def test_best_and_worst_classes_are_told_apart(material):
 
 def test_seconds_of_epochs_add_up_and_those_of_iterations_do_not(checked, tmp_path):
     def seconds(unit, history):
-        run = Run("x", tmp_path, checked("run", run_record(history=history)), {})
+        run = RunReport("x", tmp_path, checked("run", run_record(history=history)), {})
         return curve(run, ("objective", "loss"), unit)[1]
 
     rows = [{"loss": 1.0, "seconds": 2.0, "n": i} for i in range(3)]
@@ -96,7 +91,7 @@ def test_seconds_of_epochs_add_up_and_those_of_iterations_do_not(checked, tmp_pa
 
 def test_what_is_trained_again_is_no_part_of_a_curve(checked, tmp_path):
     history = [{"epoch": e, "accuracy": 0.5, "seconds": 1.0, "phase": p} for p in ("train", "refit") for e in (1, 2)]
-    run = Run("x", tmp_path, checked("run", run_record(history=history)), {})
+    run = RunReport("x", tmp_path, checked("run", run_record(history=history)), {})
     assert curve(run, ("accuracy",), "epoch")[0] == [1, 2]
 
 
@@ -123,7 +118,7 @@ def test_the_framed_pair_is_that_of_the_model_or_else_the_most_accurate(material
 
 
 def test_every_cell_of_the_grid_says_its_value(material):
-    body = grid(material()).body
+    body = path_grid(material()).body
     assert "<title>ridge 1.0e-05, trace 1.0e-03: 85.0, chosen</title>" in body
     assert body.count("<title>") == 2 * 3 * 6
 
@@ -204,5 +199,5 @@ def test_accuracies_on_rows_that_were_trained_on_say_so(checked, tmp_path):
     train = {"role": "train", "path": "x.store", "rows": 240, "part": "all", "fingerprint": "f"}
     evaluation = checked("evaluation", evaluation_record(data=train))
     for data, seen in ((train, True), ({**train, "path": "y.store", "fingerprint": "g"}, False)):
-        run = Run("warp", tmp_path, checked("run", run_record(data=[data])), {"x": evaluation})
-        assert ("these rows are what it was trained on" in summary(Material([run]))) == seen
+        run = RunReport("warp", tmp_path, checked("run", run_record(data=[data])), {"x": evaluation})
+        assert ("these rows are what it was trained on" in summary(ReportData([run]))) == seen

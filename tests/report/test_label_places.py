@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyclass.report.label_places import label_places
+from manyclass.report.figures.scatter import label_places
 
 SIZE, HEIGHT, GAP = (300.0, 200.0), 12.0, 4.0
 

@@ -1,4 +1,4 @@
-"""Pictures of rows, found or not."""
+"Thumbnails of rows, found or not."
 
 import base64
 import io
@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from report.synthetic import write_pictures
 
-from manyclass.report.pictures import Pictures, data_uri, marked
+from manyclass.report.thumbnails import Thumbnails, data_uri, mark_thumbnail
 
 
 def shown(markup):
@@ -25,13 +25,13 @@ def folder(tmp_path):
 
 
 def test_a_picture_of_a_folder_is_shown_small(folder):
-    picture = shown(Pictures({"folder": "pictures"}, folder).show("b.png", "words"))
+    picture = shown(Thumbnails({"folder": "pictures"}, folder).show("b.png", "words"))
     assert picture.size == (112, 75)
     assert np.abs(np.asarray(picture.convert("RGB"))[30, 30].astype(int) - [0, 0, 255]).max() < 8
 
 
 def test_words_for_a_picture_are_its_alternative_text(folder):
-    assert 'alt="&lt;b&gt;"' in Pictures({"folder": "pictures"}, folder).show("b.png", "<b>")
+    assert 'alt="&lt;b&gt;"' in Thumbnails({"folder": "pictures"}, folder).show("b.png", "<b>")
 
 
 @pytest.mark.parametrize(
@@ -40,27 +40,27 @@ def test_words_for_a_picture_are_its_alternative_text(folder):
 def test_a_row_without_a_picture_has_a_plate_with_its_name(folder, name):
     Image.new("RGB", (4, 4)).save(folder / "secret.png")
     (folder / "pictures" / "notes.png").write_text("no picture")
-    plate = Pictures({"folder": "pictures"}, folder).show(name, "words")
+    plate = Thumbnails({"folder": "pictures"}, folder).show(name, "words")
     assert plate.startswith('<span class="plate"')
 
 
 def test_the_folder_of_the_user_comes_first_and_bare_names_are_found_in_it(folder, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
     Image.new("RGB", (8, 8), (255, 0, 0)).save(other / "b.png")
-    picture = shown(Pictures({"folder": "pictures"}, folder, other).show("deep/b.png", ""))
+    picture = shown(Thumbnails({"folder": "pictures"}, folder, other).show("deep/b.png", ""))
     assert picture.getpixel((0, 0)) == (255, 0, 0)
 
 
 @pytest.mark.parametrize("home", [".", "evaluations"])
 def test_paths_are_found_from_the_record_and_from_its_parent(folder, home):
     (folder / "evaluations").mkdir()
-    assert "<img" in Pictures({"folder": "pictures"}, folder / home).show("a.png", "")
+    assert "<img" in Thumbnails({"folder": "pictures"}, folder / home).show("a.png", "")
 
 
 def test_pictures_of_an_array_are_found_by_name(tmp_path):
     np.save(tmp_path / "p.npy", np.stack([np.zeros((6, 6)), np.full((6, 6), 255)]).astype(np.uint8))
     (tmp_path / "p.json").write_text(json.dumps(["black", "white"]))
-    pictures = Pictures({"array": "p.npy", "names": "p.json"}, tmp_path)
+    pictures = Thumbnails({"array": "p.npy", "names": "p.json"}, tmp_path)
     assert shown(pictures.show("white", "")).convert("L").getpixel((0, 0)) == 255
     assert "plate" in pictures.show("gray", "")
 
@@ -72,7 +72,7 @@ def test_an_array_and_names_that_do_not_fit_are_refused(tmp_path, names, shape):
     np.save(tmp_path / "p.npy", np.zeros(shape, np.uint8))
     (tmp_path / "p.json").write_text(names)
     with pytest.raises(ValueError, match=r"p\.json"):
-        Pictures({"array": "p.npy", "names": "p.json"}, tmp_path)
+        Thumbnails({"array": "p.npy", "names": "p.json"}, tmp_path)
 
 
 def test_drawings_are_png_and_photographs_jpeg():
@@ -83,4 +83,4 @@ def test_drawings_are_png_and_photographs_jpeg():
 
 @pytest.mark.parametrize(("right", "sign"), [(True, "✓"), (False, "✗")])
 def test_right_and_wrong_differ_by_a_sign_and_not_by_color_alone(folder, right, sign):
-    assert sign in marked(Pictures(None, folder).show("a", ""), right)
+    assert sign in mark_thumbnail(Thumbnails(None, folder).show("a", ""), right)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from manyclass.report.records import kind_of, read_record, write_record
+from manyclass.runs.records import kind_of, read_record, write_record
 
 RUN = {
     "command": "train",

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from manyclass.report.drawing import SERIES, TEXT, drawing
-from manyclass.report.svg import TITLED, inlined
+from manyclass.report.figures.svg import SERIES, TEXT, TITLED, drawing, inline_svg
 
 PLAIN = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" width="9pt">
@@ -19,7 +18,7 @@ PLAIN = """<?xml version="1.0"?>
 
 
 def test_an_inlined_drawing_keeps_shapes_and_loses_the_rest():
-    assert inlined(PLAIN, "k", "seen & said", ["one", "<two>"], {"#010203": "currentColor"}) == (
+    assert inline_svg(PLAIN, "k", "seen & said", ["one", "<two>"], {"#010203": "currentColor"}) == (
         '<svg viewBox="0 0 9 9" role="img" aria-label="seen &amp; said" style="max-width: 11px">'
         '<defs><path d="M 0.12 1" id="k-m1" /></defs>'
         '<g><defs><path d="M 0 0" id="k-m2" /></defs>'
@@ -32,7 +31,7 @@ def test_an_inlined_drawing_keeps_shapes_and_loses_the_rest():
 
 def test_there_must_be_a_title_for_each_mark():
     with pytest.raises(ValueError, match="zip"):
-        inlined(PLAIN, "k", "", ["one"], {})
+        inline_svg(PLAIN, "k", "", ["one"], {})
 
 
 def draw(figure):

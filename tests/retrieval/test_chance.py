@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.retrieval.chance import chances, most_expected, percentiles
+from manyclass.retrieval.significance import max_expected_matches, p_values, percentiles
 
 
 def test_percentiles_count_the_pool_below():
@@ -17,15 +17,15 @@ def test_percentiles_count_the_pool_below():
 @pytest.mark.parametrize("m", [1, 7, 39])
 def test_a_small_pool_is_only_counted(m):
     background = np.arange(m, dtype=float)[None]
-    assert chances(np.array([[m + 1.0]]), background)[0, 0] == 1 / (m + 1)
-    assert chances(np.array([[-1.0]]), background)[0, 0] == 1
+    assert p_values(np.array([[m + 1.0]]), background)[0, 0] == 1 / (m + 1)
+    assert p_values(np.array([[-1.0]]), background)[0, 0] == 1
 
 
 def test_the_tail_of_an_exponential_is_found():
     rng = np.random.default_rng(0)
     background = rng.exponential(size=(200, 1000))
     s = np.array([3.5, 6.0, 12.0])
-    found = np.exp(np.log(chances(np.tile(s, (200, 1)), background)).mean(axis=0))
+    found = np.exp(np.log(p_values(np.tile(s, (200, 1)), background)).mean(axis=0))
     np.testing.assert_allclose(np.log(found), -s, atol=0.9)
 
 
@@ -33,19 +33,19 @@ def test_chances_fall_with_the_score_and_are_those_counted_within_the_pool():
     rng = np.random.default_rng(1)
     background = rng.standard_normal((1, 1000))
     s = np.linspace(-4, 9, 300)[None]
-    p = chances(s, background)[0]
+    p = p_values(s, background)[0]
     assert (np.diff(p) <= 1e-12).all() or np.diff(p).max() < 2e-3
-    assert chances(np.array([[0.0]]), background)[0, 0] == pytest.approx((background > 0).mean(), abs=2e-3)
+    assert p_values(np.array([[0.0]]), background)[0, 0] == pytest.approx((background > 0).mean(), abs=2e-3)
     assert p[-1] < 1e-6
 
 
 def test_a_pool_of_equal_scores_can_only_be_counted():
-    assert chances(np.array([[1.0, 2.0]]), np.ones((1, 99))).tolist() == [[1.0, 0.01]]
+    assert p_values(np.array([[1.0, 2.0]]), np.ones((1, 99))).tolist() == [[1.0, 0.01]]
 
 
 def test_what_some_of_the_pool_exceed_is_not_impossible_where_most_scores_are_equal():
     background = np.append(np.zeros(980), np.linspace(0.1, 0.5, 20))[None]
-    found = chances(np.array([[0.01, 0.3, 3.0]]), background)[0]
+    found = p_values(np.array([[0.01, 0.3, 3.0]]), background)[0]
     np.testing.assert_allclose(found, [0.02 * 2 ** (-0.01 / 0.3), 0.01, 0.02 * 2**-10])
 
 
@@ -53,7 +53,7 @@ def test_one_related_image_in_the_pool_changes_little():
     rng = np.random.default_rng(2)
     background = rng.standard_normal((1, 1000)) * 0.05
     spoilt = np.append(background[:, :-1], [[1.0]], axis=1)
-    a, b = (np.log(chances(np.array([[0.4]]), p)[0, 0]) for p in (background, spoilt))
+    a, b = (np.log(p_values(np.array([[0.4]]), p)[0, 0]) for p in (background, spoilt))
     assert abs(a - b) < 4  # a mean excess would have changed by twice that
 
 
@@ -69,4 +69,4 @@ def test_unrelated_queries_are_seldom_matched_and_copies_always_whatever_the_siz
 
 
 def test_the_limit_is_that_of_the_best_of_many():
-    assert 1 - np.exp(-most_expected(0.05)) == pytest.approx(0.05)
+    assert 1 - np.exp(-max_expected_matches(0.05)) == pytest.approx(0.05)

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass import _native
-from manyclass.retrieval.exact import best_by_product, best_by_similarity
-from manyclass.retrieval.pieces import Pieces
+from manyclass.retrieval.search import search_products, search_similarities
+from manyclass.retrieval.vectors import GrowableArray
 from tests.retrieval import twins
 
 
 def pieces(X, *cuts):
-    rows = Pieces(X.shape[1])
+    rows = GrowableArray(X.shape[1])
     for part in np.split(X, cuts):
         rows.attach(np.ascontiguousarray(part))
     return rows
@@ -37,7 +37,7 @@ def test_every_level_finds_what_a_full_sort_finds(any_level, level, n, d, q, see
         places = np.array([n - 1])
     kept = np.arange(n) if places is None else places
     k = int(rng.integers(1, len(kept) + 1))
-    scores, found = best_by_product(Q, pieces(X, n // 3, n // 2), places, k)
+    scores, found = search_products(Q, pieces(X, n // 3, n // 2), places, k)
     expected = twins.best(Q @ X[kept].T, k, kept)
     np.testing.assert_array_equal(found, expected[1])
     np.testing.assert_array_equal(scores, expected[0])
@@ -49,10 +49,10 @@ def test_threads_and_batches_and_cuts_do_not_change_a_bit(n_threads):
     X, Q = (rng.standard_normal((n, 40), dtype=np.float32) for n in (20_000, 37))
     X[15_000:15_050] = X[7]  # equals, far apart
     Q[3] = X[7]
-    one = best_by_product(Q, pieces(X), None, 60)
+    one = search_products(Q, pieces(X), None, 60)
     with mc.threads(n_threads):
-        again = best_by_product(Q, pieces(X, 1, 9000, 9001), None, 60)
-        alone = [best_by_product(Q[i : i + 1], pieces(X), np.arange(20_000), 60) for i in range(len(Q))]
+        again = search_products(Q, pieces(X, 1, 9000, 9001), None, 60)
+        alone = [search_products(Q[i : i + 1], pieces(X), np.arange(20_000), 60) for i in range(len(Q))]
     for a, b, c in zip(one, again, map(np.concatenate, zip(*alone, strict=True)), strict=True):
         assert a.tobytes() == b.tobytes() == c.tobytes()
     assert one[1][3, :4].tolist() == [7, 15_000, 15_001, 15_002]
@@ -63,7 +63,7 @@ def test_a_score_is_the_product_but_for_rounding_also_of_long_rows(any_level, le
     _native.set_level(level)
     rng = np.random.default_rng(1)
     X, Q = rng.random((50, 20_000), np.float32), rng.random((3, 20_000), np.float32)
-    scores, found = best_by_product(Q, pieces(X), None, 50)
+    scores, found = search_products(Q, pieces(X), None, 50)
     exact = Q.astype(np.float64) @ X.T.astype(np.float64)
     np.testing.assert_allclose(scores, np.take_along_axis(exact, found, 1), rtol=2e-6)
 
@@ -75,17 +75,17 @@ def test_any_similarity_finds_what_a_full_sort_finds(n, q, seed):
     places = np.sort(rng.choice(n, rng.integers(1, n + 1), replace=False))
     k = int(rng.integers(1, len(places) + 1))
     similarity = twins.Distances(3).similarity
-    scores, found = best_by_similarity(similarity, Q, pieces(X, n // 2), places, k)
+    scores, found = search_similarities(similarity, Q, pieces(X, n // 2), places, k)
     expected = twins.best(similarity(Q, X[places]), k, places)
     np.testing.assert_array_equal(found, expected[1])
     np.testing.assert_array_equal(scores, expected[0])
 
 
 def test_many_queries_and_a_large_k_are_searched_in_batches(monkeypatch):
-    monkeypatch.setattr("manyclass.retrieval.exact._ENTRIES", 40)
+    monkeypatch.setattr("manyclass.retrieval.search._ENTRIES", 40)
     rng = np.random.default_rng(2)
     X, Q = small_integers(rng, 30, 4), small_integers(rng, 23, 4)
-    _, found = best_by_product(Q, pieces(X), None, 8)
+    _, found = search_products(Q, pieces(X), None, 8)
     np.testing.assert_array_equal(found, twins.best(Q @ X.T, 8)[1])
 
 
@@ -109,7 +109,7 @@ def test_rows_whose_products_differ_by_less_than_float32_can_tell_rank_right(see
     X = rng.standard_normal(300, dtype=np.float32) + rng.standard_normal((80, 300), dtype=np.float32) * np.float32(3e-7)
     Q = rng.standard_normal((4, 300), dtype=np.float32)
     exact = Q.astype(np.float64) @ X.astype(np.float64).T
-    _, found = best_by_product(Q, pieces(X), None, len(X))
+    _, found = search_products(Q, pieces(X), None, len(X))
     np.testing.assert_array_equal(found, np.argsort(-exact, axis=1, kind="stable"))
 
 

@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.retrieval.pieces import Pieces, as_codes
+from manyclass.retrieval.vectors import GrowableArray, as_embeddings
 
 
 @given(sizes=st.lists(st.integers(0, 40), max_size=12), large=st.integers(2, 30))
 def test_rows_come_back_in_the_order_in_which_they_were_added(sizes, large):
-    rows, added = Pieces(2), [np.zeros((0, 2), np.float32)]
+    rows, added = GrowableArray(2), [np.zeros((0, 2), np.float32)]
     for i, size in enumerate(sizes):
         block = np.full((size, 2), i, np.float32)
         added.append(block)
@@ -23,7 +23,7 @@ def test_rows_come_back_in_the_order_in_which_they_were_added(sizes, large):
 
 
 def test_few_arrays_hold_many_small_additions():
-    rows = Pieces(1)
+    rows = GrowableArray(1)
     for i in range(20_000):
         rows.append(np.array([[i]], np.float32))
     assert len(list(rows)) <= 4
@@ -31,7 +31,7 @@ def test_few_arrays_hold_many_small_additions():
 
 
 def test_a_small_addition_is_copied():
-    rows, X = Pieces(1), np.ones((3, 1), np.float32)
+    rows, X = GrowableArray(1), np.ones((3, 1), np.float32)
     rows.append(X)
     X[:] = 5
     assert rows.rows(np.array([0]))[0, 0] == 1
@@ -39,4 +39,4 @@ def test_a_small_addition_is_copied():
 
 def test_codes_of_another_width_are_refused():
     with pytest.raises(ValueError, match=r"an encoder must give rows of 3 numbers; got shape \(2, 4\)"):
-        as_codes(np.zeros((2, 4)), 3)
+        as_embeddings(np.zeros((2, 4)), 3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.retrieval import files, saving
+from manyclass.retrieval.storage import save, segments
 from tests.retrieval import child
 
 X = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
@@ -132,7 +132,7 @@ def test_when_most_rows_are_gone_all_is_written_anew(tmp_path):
 
 
 def test_large_galleries_are_written_in_several_segments(tmp_path, monkeypatch):
-    monkeypatch.setattr(saving, "SEGMENT_BYTES", 16 * 4 * 100)
+    monkeypatch.setattr(save, "SEGMENT_BYTES", 16 * 4 * 100)
     g = mc.Gallery()
     g.add(np.random.default_rng(0).standard_normal((250, 16)))
     g.save(tmp_path / "g")
@@ -244,9 +244,9 @@ def test_what_is_no_gallery_is_told_so(tmp_path):
 
 
 def test_a_manifest_that_is_sealed_and_wrong_is_one_sentence(tmp_path, saved):
-    from manyclass.retrieval.files import read_manifest, write_manifest
+    from manyclass.retrieval.storage.segments import read_gallery_manifest, write_gallery_manifest
 
-    content, _ = read_manifest(saved)
+    content, _ = read_gallery_manifest(saved)
     hostile = [
         {"images": 3}, {"segments": 7}, {"widths": [6]}, {"models": {}}, {"gone": [{"name": "../x", "sha256": ""}]},
         {"settings": {"nonsense": 1}}, {"segments": content["segments"][::-1]},
@@ -255,7 +255,7 @@ def test_a_manifest_that_is_sealed_and_wrong_is_one_sentence(tmp_path, saved):
     for i, wrong in enumerate(hostile):
         path = tmp_path / str(i)
         shutil.copytree(saved, path)
-        write_manifest(path, {k: v for k, v in content.items() if k not in ("format", "version")} | wrong)
+        write_gallery_manifest(path, {k: v for k, v in content.items() if k not in ("format", "version")} | wrong)
         with pytest.raises(mc.StorageError) as caught:
             mc.Gallery.open(path)
         assert "\n" not in str(caught.value)
@@ -305,7 +305,7 @@ def test_killed_at_each_call_that_changes_the_disk_it_is_old_or_new_and_goes_on(
         g.save()
         assert check_state(path, 3) == 3
         left = {file.name for file in path.iterdir()}
-        assert left == saving.names_of(g._saved.content)
+        assert left == save.names_of(g._saved.content)
 
 
 def test_names_are_given_after_their_files_are_synced_and_the_manifest_last(tmp_path, monkeypatch):
@@ -404,10 +404,10 @@ def test_the_names_of_the_format_stay_as_they_are(tmp_path):
     g = mc.Gallery(reranker=reranker, n_candidates=7, background=X[:9])
     g.add(X)
     g.save(tmp_path / "g")
-    content, _ = files.read_manifest(tmp_path / "g")
+    content, _ = segments.read_gallery_manifest(tmp_path / "g")
     assert content["settings"]["shortlist"] == 7
     assert content["models"]["second"]["name"].startswith("second-")
-    assert list(files.read_part(tmp_path / "g", content["models"]["pool"])[1]) == ["pool"]
+    assert list(segments.read_section(tmp_path / "g", content["models"]["pool"])[1]) == ["pool"]
     found = mc.Gallery.open(tmp_path / "g")
     assert (found.n_candidates, type(found.reranker)) == (7, mc.ExemplarLDA)
     np.testing.assert_array_equal(found.search(X[:3]).false_matches, g.search(X[:3]).false_matches)

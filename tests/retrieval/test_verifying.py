@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store.errors import StorageError
-from manyclass.retrieval.verifying import gallery_bytes, verify_gallery
+from manyclass._core.errors import StorageError
+from manyclass.retrieval.storage.verify_gallery import gallery_bytes, verify_gallery
 
 X = np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32)
 

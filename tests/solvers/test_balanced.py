@@ -5,16 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.solvers.balanced import balanced_places
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.schedule import Schedule
+from manyclass.solvers.sgd.sampling import Schedule, balanced_order
 
 LABELS = st.lists(st.integers(0, 7), min_size=1, max_size=60).map(lambda y: np.array(y, np.int32))
 
 
 @given(y=LABELS, seed=st.integers(0, 99))
 def test_classes_come_equally_often_and_so_do_the_examples_of_each(y, seed):
-    places = balanced_places(y, np.random.default_rng(seed))
+    places = balanced_order(y, np.random.default_rng(seed))
     assert len(places) == len(y)
     of_classes = np.bincount(y[places])[np.unique(y)]
     assert np.ptp(of_classes) <= 1
@@ -23,19 +22,19 @@ def test_classes_come_equally_often_and_so_do_the_examples_of_each(y, seed):
 
 
 def test_nothing_can_be_drawn_from_nothing():
-    assert len(balanced_places(np.zeros(0, np.int32), np.random.default_rng(0))) == 0
+    assert len(balanced_order(np.zeros(0, np.int32), np.random.default_rng(0))) == 0
 
 
 def test_a_large_class_shows_other_examples_in_other_epochs():
     y = np.repeat([0, 1], [100, 2]).astype(np.int32)
-    shown = [set(balanced_places(y, np.random.default_rng(seed))) for seed in range(20)]
+    shown = [set(balanced_order(y, np.random.default_rng(seed))) for seed in range(20)]
     assert shown[0] != shown[1]
     assert len(set.union(*shown)) == 102
 
 
 def test_the_classes_are_mixed():
     y = np.repeat([0, 1], 500).astype(np.int32)
-    first = y[balanced_places(y, np.random.default_rng(0))][:500]
+    first = y[balanced_order(y, np.random.default_rng(0))][:500]
     assert 200 < first.sum() < 300
 
 

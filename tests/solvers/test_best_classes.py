@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.solvers import best_classes as module
-from manyclass.solvers.best_classes import best_classes
-from manyclass.solvers.machines import Machines
+from manyclass.solvers.sgd import linear_models as module
+from manyclass.solvers.sgd.linear_models import LinearWeights, top_classes
 
 
 def plain(S, top):
@@ -28,7 +27,7 @@ def test_panels_give_what_all_scores_give(n, k, top, width, values, dtype, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CLASSES", width)
         patch.setattr(module, "_ROWS", 4)
-        found = best_classes(lambda rows: lambda classes: S[rows, classes], (n, 3), k, top)
+        found = top_classes(lambda rows: lambda classes: S[rows, classes], (n, 3), k, top)
     np.testing.assert_array_equal(found, plain(S, top))
 
 
@@ -41,7 +40,7 @@ def whole(d, k, seed=0, dtype=np.float32):
 @pytest.mark.parametrize(("d", "k"), [(3, 5000), (700, 900), (70_000, 20)])
 def test_machines_find_their_best_class_whatever_the_shape(d, k):
     X, W = whole(d, k)
-    machines = Machines.of(W, np.arange(k) % 3)
+    machines = LinearWeights.of(W, np.arange(k) % 3)
     machines.scales[::2] = 0.5
     index = np.arange(len(X))[::-2]
     found = machines.best_classes(mc.as_matrix(X), index)

@@ -7,15 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.losses.scores import as_score_loss
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.baseline import baseline
-from manyclass.solvers.certificate import certify, solved
-from manyclass.solvers.feasible import Scaled
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Product, Whole
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solve import solve
+from manyclass.losses.multiclass import as_score_loss
+from manyclass.penalties.norms import TraceNorm
+from manyclass.solvers.batch.duality import ScaledDual, duality_gap, is_solved
+from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
+from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.problem import Objective, Problem
 
 GAUGES = ["trace", "l1", "group", None]
 _optima: dict = {}
@@ -25,7 +23,7 @@ def _case(loss, gauge, ridge, fit_intercept):
     key = (loss, gauge, ridge, fit_intercept)
     if key not in _optima:
         made = objective(gauge, loss, ridge=ridge, fit_intercept=fit_intercept)
-        _optima[key] = made, baseline(made), solve(made, "fista", 1e-9, max_iter=5000)
+        _optima[key] = made, fit_null_model(made), solve(made, "fista", 1e-9, max_iter=5000)
     return _optima[key]
 
 
@@ -40,7 +38,7 @@ def test_no_point_proves_too_much(loss, gauge, ridge, size, seed, fit_intercept)
     rng = np.random.default_rng(seed)
     W = best.W + size * rng.standard_normal(best.W.shape)
     b = best.b + size * fit_intercept * rng.standard_normal(best.b.shape)
-    certificate = certify(made, Whole(W, b), base)
+    certificate = duality_gap(made, DenseWeights(W, b), base)
     np.testing.assert_allclose(certificate.objective, value(made, W, b))
     assert certificate.bound <= best.objective + 1e-8
     assert certificate.gap >= certificate.objective - best.objective - 1e-8
@@ -49,7 +47,7 @@ def test_no_point_proves_too_much(loss, gauge, ridge, size, seed, fit_intercept)
 @pytest.mark.parametrize("gauge", GAUGES)
 def test_the_bound_meets_the_optimum(gauge):
     made, base, best = _case("softmax", gauge, 0.01, True)
-    certificate = certify(made, best.point, base)
+    certificate = duality_gap(made, best.point, base)
     assert certificate.gap <= 1e-5 * certificate.objective
     assert certificate.excess <= 1e-4
 
@@ -57,31 +55,31 @@ def test_the_bound_meets_the_optimum(gauge):
 def test_factors_are_certified_like_the_whole():
     made, base, best = _case("softmax", "trace", 0.01, True)
     U, s, V = best.factors
-    whole, product = (certify(made, point, base) for point in (best.point, Product(U * s, V, best.b)))
+    whole, product = (duality_gap(made, point, base) for point in (best.point, LowRankWeights(U * s, V, best.b)))
     np.testing.assert_allclose(product.objective, whole.objective)
     np.testing.assert_allclose(product.bound, whole.bound, rtol=1e-6)
 
 
 def test_zero_is_not_solved_though_its_gap_is_small_against_the_objective():
     made = objective(share=0.98, ridge=0.0)
-    base = baseline(made)
-    certificate = certify(made, Whole(np.zeros((made.d, made.k)), base.b), base)
+    base = fit_null_model(made)
+    certificate = duality_gap(made, DenseWeights(np.zeros((made.d, made.k)), base.b), base)
     assert 0 < certificate.gap < 0.05 * certificate.objective
-    assert not solved(certificate.gap, certificate.objective, base, 0.05, np.float64)
+    assert not is_solved(certificate.gap, certificate.objective, base, 0.05, np.float64)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_a_sharp_hinge_is_certified_though_its_gradient_at_zero_lies_on_the_edge_of_the_domain(ridge):
     made, base, best = _case("smoothed_hinge", "trace", ridge, True)
     b = best.b + 1e-6 * np.random.default_rng(0).standard_normal(made.k)
-    certificate = certify(made, Whole(best.W, b), base)
+    certificate = duality_gap(made, DenseWeights(best.W, b), base)
     assert certificate.gap <= 1e-4 * certificate.objective
 
 
 def test_rows_scaled_by_class_have_columns_that_add_up_to_zero():
     made, _, best = _case("smoothed_hinge", "trace", 0.01, True)
-    point = Whole(1.1 * best.W, best.b + 0.01 * np.arange(made.k))
-    scaled = Scaled.of(made, point.scores(made))
+    point = DenseWeights(1.1 * best.W, best.b + 0.01 * np.arange(made.k))
+    scaled = ScaledDual.of(made, point.scores(made))
     S = point.scores(made)(slice(0, made.n))
     Q = made.rows.p[:, None] * scaled.rows(made.rows.loss.value_and_gradient(S, made.rows.y)[1], made.rows.y)
     np.testing.assert_allclose(Q.sum(axis=0), 0, atol=1e-15)
@@ -92,7 +90,7 @@ def test_rows_scaled_by_class_have_columns_that_add_up_to_zero():
 
 def test_losses_whose_rows_do_not_add_up_to_zero_are_not_scaled():
     made, _, best = _case("logistic", "trace", 0.01, True)
-    assert Scaled.of(made, best.point.scores(made)) is None
+    assert ScaledDual.of(made, best.point.scores(made)) is None
 
 
 @pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])
@@ -101,20 +99,20 @@ def test_classes_of_one_row_beside_a_large_one_have_a_finite_gap(loss):
     y = np.where(np.arange(60) < 57, 0, np.arange(60) - 56)
     problem = Problem.whole(mc.as_matrix(rng.standard_normal((60, 8))), y, 4)
     made = Objective(problem, as_score_loss(loss), TraceNorm(1e-2))
-    base = baseline(made)
+    base = fit_null_model(made)
     W = rng.standard_normal((8, 4))
-    certificate = certify(made, Whole(W, base.b), base)
+    certificate = duality_gap(made, DenseWeights(W, base.b), base)
     assert np.isfinite(certificate.gap)
 
 
 def test_an_endless_gap_is_no_proof():
     made = objective("trace", "softmax")
-    assert not solved(np.inf, 1.0, baseline(made), 1e-4, np.float64)
+    assert not is_solved(np.inf, 1.0, fit_null_model(made), 1e-4, np.float64)
 
 
 def test_a_weight_that_is_too_long_is_certified_by_a_multiple_above_one():
     made, base, best = _case("softmax", "trace", 0.0, False)
-    certificate = certify(made, Whole(1.01 * best.W, best.b), base)
+    certificate = duality_gap(made, DenseWeights(1.01 * best.W, best.b), base)
     above = certificate.objective - best.objective
     assert certificate.excess < 0
     # The plain dual point has a gap of strength |W| + <W, G>, which is of first order.

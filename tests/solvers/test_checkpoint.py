@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from manyclass.data.dense import DenseMatrix
-from manyclass.solvers import checkpoint as module
-from manyclass.solvers.checkpoint import Checkpoint, identity
-from manyclass.solvers.machines import Machines
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd import Descent
+from manyclass.solvers.sgd import checkpoint as module
+from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
+from manyclass.solvers.sgd.descent import SgdRun
+from manyclass.solvers.sgd.linear_models import LinearWeights
 
 IDENTITY = {"X": "a", "step": "0.1"}
 
 
 def machines(seed, k=3, d=4):
     rng = np.random.default_rng(seed)
-    found = Machines.of(rng.normal(size=(k, d)), rng.normal(size=k))
+    found = LinearWeights.of(rng.normal(size=(k, d)), rng.normal(size=k))
     found.scales[:], found.steps[:] = rng.random(k), rng.integers(0, 2**60, k)
     return found
 
@@ -35,7 +35,7 @@ def under_way(path, best=True):
     run = checkpoint.run
     run.seed, run.step, run.beta, run.trained = 2**31 - 2, 0.1, 1 / 3, [{"epoch": 1, "loss": 0.1}]
     run.phase, run.n_epochs = "refit", 7
-    run.descent = Descent(machines(1), machines(2), machines(3) if best else None, 5, 4, 0.7, 0.6, 1, True, [{"a": 1}])
+    run.descent = SgdRun(machines(1), machines(2), machines(3) if best else None, 5, 4, 0.7, 0.6, 1, True, [{"a": 1}])
     return checkpoint
 
 
@@ -65,7 +65,7 @@ def test_it_is_written_when_the_last_time_is_long_enough_ago(path, monkeypatch):
     now, waits = [100.0], []
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     checkpoint = under_way(path)
-    monkeypatch.setattr(module.Format, "write", lambda *_: now.__setitem__(0, now[0] + 1) or waits.append(now[0]))
+    monkeypatch.setattr(module.SealedFormat, "write", lambda *_: now.__setitem__(0, now[0] + 1) or waits.append(now[0]))
     for _ in range(100):
         checkpoint.write_sometimes()
         now[0] += 1
@@ -140,7 +140,7 @@ OTHER = {
 @pytest.mark.parametrize("name", OTHER)
 def test_each_difference_between_two_fits_is_called_by_its_name(name):
     def of(problem, judged, seed, settings):
-        return identity(problem, judged, machines(seed), {"step": 0.1, "names": list(range(99)), **settings})
+        return run_identity_of(problem, judged, machines(seed), {"step": 0.1, "names": list(range(99)), **settings})
 
     ours, others = of(problem(), None, 0, {}), of(*OTHER[name])
     assert [key for key in ours if ours[key] != others[key]] == [name]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows
 
-from manyclass.losses.scores import SCORE_LOSSES
-from manyclass.solvers.solve import solve
+from manyclass.losses.multiclass import SCORE_LOSSES
+from manyclass.solvers.batch.solve import solve
 
 CASES = [(loss, gauge) for loss in SCORE_LOSSES for gauge in ("trace", "l1", "group")]
 # Each pair once, then other shapes, strengths and no intercept.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from contracts.solver import PAIRS, objective, rows, value
 
-from manyclass.losses.scores import SCORE_LOSSES
-from manyclass.solvers.solve import solve
+from manyclass.losses.multiclass import SCORE_LOSSES
+from manyclass.solvers.batch.solve import solve
 
 
 def _data(kind):

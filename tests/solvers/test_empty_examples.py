@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass import _native
-from manyclass.solvers.machines import Machines
+from manyclass.solvers.sgd.linear_models import LinearWeights
 
 SETTINGS = {"step": 0.5, "regularization": 0.1, "bias_rate": 1.0, "decays": True}
 LABELS = np.array([0, 1, 2, 1], np.int32)
@@ -15,8 +15,8 @@ def rows(n, d):
 
 
 def one_vs_rest(loss, d, n=4):
-    """Machines of 3 classes and their losses after n rows of d numbers, of which every class sees all."""
-    machines, losses = Machines.zeros(3, d), np.zeros(3)
+    "LinearWeights of 3 classes and their losses after n rows of d numbers, of which every class sees all."
+    machines, losses = LinearWeights.zeros(3, d), np.zeros(3)
     _native.one_vs_rest(
         rows(n, d), LABELS[:n], np.ones(n, np.float32), np.full(n, 0.5), np.arange(4.0), **vars(machines), loss=loss,
         **SETTINGS, losses=losses, threads=2,
@@ -25,7 +25,7 @@ def one_vs_rest(loss, d, n=4):
 
 
 def one_vs_rest_block(loss, d, n=4):
-    machines, losses = Machines.zeros(3, d), np.zeros(3)
+    machines, losses = LinearWeights.zeros(3, d), np.zeros(3)
     X, S = rows(n, d), np.zeros((n, 3), np.float32)
     _native.one_vs_rest_block(
         X, LABELS[:n], np.ones(n, np.float32), np.full(n, 0.5), np.arange(4.0), **vars(machines), loss=loss,
@@ -35,7 +35,7 @@ def one_vs_rest_block(loss, d, n=4):
 
 
 def joint_block(violator, d, n=4):
-    machines, X = Machines.zeros(3, d), rows(n, d)
+    machines, X = LinearWeights.zeros(3, d), rows(n, d)
     rivals, pulls = np.empty(n, np.int32), np.empty(n, np.float32)
     lost = _native.joint_block(
         X, LABELS[:n], np.ones(n, np.float32), **vars(machines), violator=violator, **SETTINGS, G=X @ X.T,
@@ -50,7 +50,7 @@ def test_without_columns_one_vs_rest_learns_biases(loss):
     machines, losses = one_vs_rest(loss, 0)
     by_block, losses_by_block = one_vs_rest_block(loss, 0)
     # A column of zeros says as little.
-    zeros, losses_of_zeros = Machines.zeros(3, 1), np.zeros(3)
+    zeros, losses_of_zeros = LinearWeights.zeros(3, 1), np.zeros(3)
     _native.one_vs_rest(
         np.zeros((4, 1), np.float32), LABELS, np.ones(4, np.float32), np.full(4, 0.5), np.arange(4.0), **vars(zeros),
         loss=loss, **SETTINGS, losses=losses_of_zeros, threads=1,

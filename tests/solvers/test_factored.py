@@ -5,22 +5,21 @@ import pytest
 from contracts.solver import objective, rows
 
 import manyclass as mc
-from manyclass.losses.softmax import Softmax
+from manyclass.losses.multiclass import Softmax
+from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers import factored
-from manyclass.solvers.baseline import baseline, largest_useful
-from manyclass.solvers.factored_descent import sizes
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Product, balanced, zero
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch import factored
+from manyclass.solvers.batch.factored_lbfgs import sizes
+from manyclass.solvers.batch.intercept import alpha_max, fit_null_model
+from manyclass.solvers.batch.points import LowRankWeights, balance_factors, zero_weights
+from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.problem import Objective, Problem
 
 
 def _many_classes(n, d, k, ridge=0.0):
     made = mc.datasets.low_rank_classes(n, d, k)
     plain = Objective(Problem.whole(mc.DenseMatrix(made.rows(slice(0, n))), made.y, k), Softmax(), TraceNorm(1.0))
-    gauge = TraceNorm(0.1 * largest_useful(plain))
+    gauge = TraceNorm(0.1 * alpha_max(plain))
     return plain.with_penalty(gauge + Ridge(ridge) if ridge else gauge)
 
 
@@ -32,22 +31,22 @@ def _value(made, point):
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_columns_begin_with_about_the_length_that_is_best_for_all_of_them(ridge):
     made = objective(ridge=ridge)
-    begun = factored._begun(made, baseline(made))
+    begun = factored._begun(made, fit_null_model(made))
     lengths = [0.25, 0.5, 1, 2, 4]
-    values = [_value(made, Product(t * begun.A, begun.B, begun.b)) for t in lengths]
+    values = [_value(made, LowRankWeights(t * begun.A, begun.B, begun.b)) for t in lengths]
     assert 0.5 <= lengths[int(np.argmin(values))] <= 2
 
 
 def test_columns_that_gain_little_begin_as_long_as_all_rows_want_and_not_as_a_sample_does(monkeypatch):
     made = _many_classes(1200, 64, 40)
-    best = balanced(solve(made, tolerance=1e-5).point)
+    best = balance_factors(solve(made, tolerance=1e-5).point)
     last = int(np.flatnonzero(sizes(best) > 0.02 * sizes(best)[0])[-1])
-    without = Product(best.A[:, :last], best.B[:, :last], best.b)
+    without = LowRankWeights(best.A[:, :last], best.B[:, :last], best.b)
     slope = made.slope(without.scores(made)).W
     lengths = []
     for some in (made.n, 60):
         monkeypatch.setattr(factored, "_ROWS", some)
-        lengths.append(sizes(factored._grown_descent(made, baseline(made), without, slope).point())[last])
+        lengths.append(sizes(factored._grown_descent(made, fit_null_model(made), without, slope).point())[last])
     assert 0.2 < lengths[0] / sizes(best)[last] < 5
     assert 0.2 < lengths[1] / lengths[0] < 5
 
@@ -58,16 +57,16 @@ def test_a_column_that_no_sampled_row_knows_begins_with_a_length_that_can_be_use
     X[:, 0] = 0
     X[np.setdiff1d(np.arange(1100), np.linspace(0, 1099, factored._ROWS).astype(int))[:9], 0] = 1
     made = objective(X=X, y=y, weights=weights, ridge=0.0, fit_intercept=fit_intercept)
-    base, slope = baseline(made), np.zeros((6, 4))
+    base, slope = fit_null_model(made), np.zeros((6, 4))
     slope[0, 1] = 2 * made.gauge.strength
-    begun = factored._grown_descent(made, base, zero(made, base.b), slope)
+    begun = factored._grown_descent(made, base, zero_weights(made, base.b), slope)
     assert made.gauge.value(begun.point().whole()) <= 2 * base.loss
 
 
 def test_columns_begin_without_a_change_of_the_mean_scores():
     X, y, weights = rows(0)
     made = objective(X=X + 50, y=y, weights=weights)
-    base = baseline(made)
+    base = fit_null_model(made)
     begun = factored._begun(made, base)
     assert np.abs(begun.whole()).max() > 0.01
     np.testing.assert_allclose(base.mean @ begun.whole() + begun.b, base.b, atol=1e-9)
@@ -75,15 +74,17 @@ def test_columns_begin_without_a_change_of_the_mean_scores():
 
 def test_no_missing_column_leaves_the_point_as_it_is():
     made = objective()
-    point = zero(made, baseline(made).b)
-    assert factored._grown(made, baseline(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
+    point = zero_weights(made, fit_null_model(made).b)
+    assert (
+        factored._grown(made, fit_null_model(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_slope_that_is_rounding_alone_begins_no_column(dtype):
     _, y, _ = rows(0)
     made = objective(X=np.ones((40, 6), dtype), y=y)
-    assert not factored._begun(made, baseline(made)).A.size
+    assert not factored._begun(made, fit_null_model(made)).A.size
     assert solve(made, "factored").rank == 0
 
 
@@ -91,7 +92,7 @@ def test_nothing_grows_at_the_optimum():
     made = objective()
     best = solve(made, tolerance=1e-12).point.product()
     slope = made.slope(best.scores(made)).W + made.ridge.gradient(best.whole())
-    assert factored._grown_descent(made, baseline(made), best, 0.999 * slope) is None
+    assert factored._grown_descent(made, fit_null_model(made), best, 0.999 * slope) is None
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-5])

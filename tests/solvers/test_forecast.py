@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from manyclass.solvers.forecast import Forecast
-from manyclass.solvers.points import Product, Whole
+from manyclass.solvers.batch.path import PathPredictor
+from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
 
 EVEN = [16.0, 8.0, 4.0, 2.0]
 UNEVEN = [16.0, 9.0, 4.0, 0.0]
@@ -13,11 +13,11 @@ BASE = np.random.default_rng(0).standard_normal((3, 7, 5))
 
 def _filled(value, gauges, ridges, i, j):
     """A forecast that knows value(gauge, ridge), a W, at all places before (i, j)."""
-    forecast = Forecast(gauges, ridges)
+    forecast = PathPredictor(gauges, ridges)
     for a in range(i + 1):
         for c in range(len(ridges) if a < i else j):
             W = value(gauges[a], ridges[c])
-            forecast.note(a, c, Whole(W, W[0]))
+            forecast.note(a, c, DenseWeights(W, W[0]))
     return forecast
 
 
@@ -51,14 +51,14 @@ def test_a_function_of_the_ratio_of_even_strengths_is_met_though_no_sum_makes_it
 
 
 def test_uneven_strengths_do_without_the_diagonal():
-    assert len(Forecast(EVEN, UNEVEN).terms(2, 2)) == 3
-    assert len(Forecast(EVEN, EVEN).terms(2, 2)) == 5
+    assert len(PathPredictor(EVEN, UNEVEN).terms(2, 2)) == 3
+    assert len(PathPredictor(EVEN, EVEN).terms(2, 2)) == 5
 
 
 def test_the_first_has_nothing_to_go_by_and_the_second_has_the_first():
-    forecast = Forecast(EVEN, EVEN)
+    forecast = PathPredictor(EVEN, EVEN)
     assert forecast.at(0, 0) is None
-    point = Whole(BASE[0], np.zeros(5))
+    point = DenseWeights(BASE[0], np.zeros(5))
     forecast.note(0, 0, point)
     assert forecast.at(0, 1) is point
     assert forecast.at(1, 0) is point
@@ -68,11 +68,11 @@ def test_the_first_has_nothing_to_go_by_and_the_second_has_the_first():
 def test_a_forecast_has_no_more_columns_than_a_neighbor_and_none_that_hardly_counts(wide):
     d, k = wide
     rng = np.random.default_rng(1)
-    forecast = Forecast(EVEN, EVEN)
+    forecast = PathPredictor(EVEN, EVEN)
     for place in ((0, 0), (0, 1), (1, 0)):
         A, B = rng.standard_normal((d, 3)), rng.standard_normal((k, 3))
         A[:, 2] *= 1e-6
-        forecast.note(*place, Product(A, B, np.zeros(k)))
+        forecast.note(*place, LowRankWeights(A, B, np.zeros(k)))
     found = forecast.at(1, 1)
     assert found.A.shape == (d, 3)
     forecast.note(0, 0, forecast.points[0, 1])

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows, slopes
 
-from manyclass.solvers.intercept import known_scores, settled
-from manyclass.solvers.points import Product
+from manyclass.solvers.batch.intercept import known_scores, refit_intercept
+from manyclass.solvers.batch.points import LowRankWeights
 
 
 def _point(made, seed=0):
     rng = np.random.default_rng(seed)
     A, B = (0.5 * rng.standard_normal((size, 3)).astype(made.dtype) for size in (made.d, made.k))
-    return Product(A, B, rng.standard_normal(made.k))
+    return LowRankWeights(A, B, rng.standard_normal(made.k))
 
 
 @pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])
 def test_the_gradient_by_b_vanishes_against_the_shares_of_classes(loss):
     made = objective(loss=loss)
     point = _point(made)
-    found, _ = settled(made, point, made.matmat(point.A), 1e-5)
+    found, _ = refit_intercept(made, point, made.matmat(point.A), 1e-5)
     gradient = slopes(made, found.whole(), found.b)[1]
     assert np.abs(gradient / made.rows.shares()).max() <= 1e-5
     assert found.A is point.A
@@ -29,15 +29,15 @@ def test_float32_gives_up_after_some_steps_with_the_smallest_gradient_that_it_me
     X, y, weights = rows(0)
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
     point = _point(made)
-    found, _ = settled(made, point, made.matmat(point.A), 0.0)
+    found, _ = refit_intercept(made, point, made.matmat(point.A), 0.0)
     before, after = (np.abs(slopes(made, point.whole(), b)[1]).max() for b in (point.b, found.b))
     assert after < 1e-6 < 1e-2 < before
 
 
 def test_without_an_intercept_b_stays():
     made = objective(fit_intercept=False)
-    point = Product(*(_point(made).A, _point(made).B), np.zeros(made.k))
-    found, _ = settled(made, point, made.matmat(point.A), 1e-6)
+    point = LowRankWeights(*(_point(made).A, _point(made).B), np.zeros(made.k))
+    found, _ = refit_intercept(made, point, made.matmat(point.A), 1e-6)
     assert not found.b.any()
 
 
@@ -46,7 +46,7 @@ def test_the_scores_are_those_of_the_point(budget):
     made = objective(budget=budget)
     point = _point(made)
     Z = made.matmat(point.A)
-    found, scores = settled(made, point, Z, 1e-3)
+    found, scores = refit_intercept(made, point, Z, 1e-3)
     exact = made.X.toarray() @ found.whole() + found.b
     np.testing.assert_allclose(scores(slice(5, 12)), exact[5:12], rtol=1e-12)
     before = made.X.toarray() @ point.whole() + point.b
@@ -57,5 +57,5 @@ def test_no_product_with_the_rows_is_made():
     made = objective()
     point = _point(made)
     Z, passes = made.matmat(point.A), made.passes
-    settled(made, point, Z, 1e-6)
+    refit_intercept(made, point, Z, 1e-6)
     assert made.passes == passes

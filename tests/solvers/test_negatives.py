@@ -11,11 +11,10 @@ from solvers import twins
 import manyclass as mc
 from manyclass import _native
 from manyclass.losses.margin import MARGIN_LOSSES
-from manyclass.solvers.machines import Machines
-from manyclass.solvers.negatives import cumulated, shares
-from manyclass.solvers.one_vs_rest import OneVsRest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.schedule import Schedule
+from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.sampling import Schedule, cumulative_rates, negative_rates
 
 SIZES = [4, 12, 40, 200, 300, 444]
 
@@ -27,7 +26,7 @@ def labels(sizes):
 def pairs(y, offsets, P, threads=1):
     """(n, k) which classes the compiled loop shows each example to: rows at right angles each leave a mark of 1."""
     n, k = len(y), len(P) - 1
-    machines = Machines.zeros(k, n)
+    machines = LinearWeights.zeros(k, n)
     _native.one_vs_rest(
         np.eye(n, dtype=np.float32), y, np.ones(n, np.float32), offsets, P, **vars(machines),
         loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
@@ -39,7 +38,7 @@ def pairs(y, offsets, P, threads=1):
 
 def pairs_of_block(y, offsets, P, threads=1):
     n, k = len(y), len(P) - 1
-    eye, S, machines = np.eye(n, dtype=np.float32), np.zeros((n, k), np.float32), Machines.zeros(k, n)
+    eye, S, machines = np.eye(n, dtype=np.float32), np.zeros((n, k), np.float32), LinearWeights.zeros(k, n)
     _native.one_vs_rest_block(
         eye, y, np.ones(n, np.float32), offsets, P, **vars(machines),
         loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
@@ -50,7 +49,7 @@ def pairs_of_block(y, offsets, P, threads=1):
 
 def steps_per_epoch(sizes, beta, epochs):
     problem = Problem.whole(mc.as_matrix(np.ones((sum(sizes), 1), np.float32)), labels(sizes), len(sizes))
-    machines = Machines.zeros(problem.k, 1)
+    machines = LinearWeights.zeros(problem.k, 1)
     for epoch in range(epochs):
         OneVsRest(MARGIN_LOSSES["hinge"], beta).epoch(problem, machines, Schedule(0.1), epoch)
     return machines.steps / epochs
@@ -79,14 +78,14 @@ def test_every_offset_counts_so_that_the_probability_is_the_share_exactly():
     # Shares of 1/8, 3/8, 1/2, 3/4 and 1: of 64 offsets that stand for all, each class is drawn by 64 times its share.
     p = np.array([1, 3, 4, 6, 8]) / 8
     y, offsets = np.full(64, 5, np.int32), np.arange(64) / 64
-    hits = pairs(y, offsets, cumulated(np.append(p, 0.0)))
+    hits = pairs(y, offsets, cumulative_rates(np.append(p, 0.0)))
     np.testing.assert_array_equal(hits[:, :5].sum(axis=0), 64 * p)
 
 
 def test_the_number_of_negatives_varies_by_one_at_most():
     p = np.random.default_rng(0).uniform(0, 1, 50)
     y, offsets = np.full(200, 50, np.int32), np.random.default_rng(1).random(200)
-    numbers = pairs(y, offsets, cumulated(np.append(p, 0.0)))[:, :50].sum(axis=1)
+    numbers = pairs(y, offsets, cumulative_rates(np.append(p, 0.0)))[:, :50].sum(axis=1)
     assert set(numbers) == {int(p.sum()), int(p.sum()) + 1}
 
 
@@ -100,14 +99,14 @@ def test_the_number_of_negatives_varies_by_one_at_most():
     ],
 )  # fmt: skip
 def test_absent_classes_are_pushed_down_a_little(sizes, beta, expected):
-    np.testing.assert_allclose(shares(np.array(sizes), beta), expected)
+    np.testing.assert_allclose(negative_rates(np.array(sizes), beta), expected)
 
 
 @given(k=st.integers(1, 400), seed=st.integers(0, 99), least=st.sampled_from([1e-12, 1e-3, 1.0]))
 def test_shares_are_added_without_rounding(k, seed, least):
     p = np.exp(np.random.default_rng(seed).uniform(np.log(least), 0, k))
     p[:: 1 + seed % 7] = 1
-    P = cumulated(p)
+    P = cumulative_rates(p)
     np.testing.assert_allclose(np.diff(P), p, atol=1e-15 * k, rtol=0)
     assert sum(map(Fraction, np.diff(P))) == Fraction(P[-1])
     assert (np.diff(P)[p == 1] == 1).all()
@@ -124,7 +123,7 @@ def test_shares_are_added_without_rounding(k, seed, least):
 )
 def test_the_compiled_loops_draw_the_classes_of_the_twin(sizes, beta, threads, seed):
     rng = np.random.default_rng(seed)
-    P, y = cumulated(np.array(twins.probabilities(sizes, beta))), rng.permutation(labels(sizes))
+    P, y = cumulative_rates(np.array(twins.probabilities(sizes, beta))), rng.permutation(labels(sizes))
     # The ends of shares and the last offset below 1 are where rounding would show.
     hard = np.concatenate([P % 1, [0, 1 - 2**-53]])
     offsets = np.where(rng.random(len(y)) < 0.5, rng.random(len(y)), rng.choice(hard, len(y)))
@@ -137,7 +136,7 @@ def test_the_compiled_loops_draw_the_classes_of_the_twin(sizes, beta, threads, s
 
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=12), u=st.floats(0, 1, exclude_max=True))
 def test_the_twin_draws_the_classes_whose_share_holds_a_point(p, u):
-    P = cumulated(np.array(p))
+    P = cumulative_rates(np.array(p))
     points = [Fraction(u) + j for j in range(len(p) + 1)]
     holding = [c for c in range(len(p)) if any(P[c] <= point < P[c + 1] for point in points)]
     np.testing.assert_array_equal(twins.drawn(P, u), holding)
@@ -148,8 +147,8 @@ def test_many_examples_of_a_block_are_met_in_order():
     k, n = 40, 9000
     rng = np.random.default_rng(0)
     y, offsets = rng.integers(0, k, n).astype(np.int32), rng.random(n)
-    P = cumulated(np.full(k, 1e-3))
-    X, machines = np.ones((n, 1), np.float32), Machines.zeros(k, 1)
+    P = cumulative_rates(np.full(k, 1e-3))
+    X, machines = np.ones((n, 1), np.float32), LinearWeights.zeros(k, 1)
     weights = rng.uniform(0.5, 2, n).astype(np.float32)
     _native.one_vs_rest(
         X, y, weights, offsets, P, **vars(machines),
@@ -177,7 +176,7 @@ def test_many_examples_of_a_block_are_met_in_order():
     ],
 )
 def test_offsets_and_shares_that_cannot_be_are_refused(offsets, P, words):
-    machines = Machines.zeros(2, 2)
+    machines = LinearWeights.zeros(2, 2)
     with pytest.raises(ValueError, match=words):
         _native.one_vs_rest(
             np.eye(2, dtype=np.float32), np.array([0, 1], np.int32), np.ones(2, np.float32),

@@ -5,17 +5,17 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.solvers import path_checkpoint
-from manyclass.solvers.path_checkpoint import PathCheckpoint
-from manyclass.solvers.points import Product, Whole
-from manyclass.solvers.solution import Solution
+from manyclass.solvers.batch import path
+from manyclass.solvers.batch.path import PathCheckpoint
+from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
+from manyclass.solvers.batch.solution import Solution
 
 X, Y = blobs(k=6, d=10, spread=0.8)
 SMALL = {"traces": 4, "ridges": 3, "random_state": 0}
 POINTS = {
-    "product": Product(np.ones((3, 2), np.float32), np.ones((4, 2), np.float32), np.arange(4.0)),
-    "whole": Whole(np.ones((3, 4)), np.arange(4.0)),
-    "zero": Product(np.ones((3, 0), np.float32), np.ones((4, 0), np.float32), np.arange(4.0)),
+    "product": LowRankWeights(np.ones((3, 2), np.float32), np.ones((4, 2), np.float32), np.arange(4.0)),
+    "whole": DenseWeights(np.ones((3, 4)), np.arange(4.0)),
+    "zero": LowRankWeights(np.ones((3, 0), np.float32), np.ones((4, 0), np.float32), np.arange(4.0)),
 }
 
 
@@ -50,7 +50,7 @@ def test_a_solution_comes_back_as_it_was(tmp_path, point):
     assert kept.found(2) is None
 
 
-@pytest.mark.parametrize("status", path_checkpoint.ENDED)
+@pytest.mark.parametrize("status", path.ENDED)
 def test_a_pair_that_was_cut_short_is_solved_again(tmp_path, status):
     kept = PathCheckpoint(tmp_path / "path", {})
     kept.keep(0, Solution(POINTS["whole"], 1.5, 0.1, 0.1, status, 0.5, 2.0, 7))
@@ -131,9 +131,9 @@ def test_points_lie_in_memory_as_a_file_gives_them_back(monkeypatch):
     """Products of arrays in another order may differ in their last bits."""
     seen = []
     monkeypatch.setattr(PathCheckpoint, "keep", lambda self, number, found: seen.append(found.point))
-    turned = Whole(np.asfortranarray(np.ones((10, 6), np.float32)), np.zeros(6))
+    turned = DenseWeights(np.asfortranarray(np.ones((10, 6), np.float32)), np.zeros(6))
     solved = Solution(turned, 1.0, 0.0, 0.0, "optimal", 0.1, 1.0, 1)
-    monkeypatch.setattr("manyclass.estimators.trace_path.solve", lambda *args, **kwargs: solved)
+    monkeypatch.setattr("manyclass.solvers.batch.solve.solve", lambda *args, **kwargs: solved)
     mc.TraceNormPath(**SMALL).fit(X, Y)
     assert len(seen) == 12
     assert all(array.flags.c_contiguous for point in seen for array in vars(point).values())

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from contracts.solver import objective, slopes
 
-from manyclass.solvers.atoms import Atoms
-from manyclass.solvers.baseline import baseline
-from manyclass.solvers.line_search import armijo
-from manyclass.solvers.rank_one import PUBLISHED, rank_one
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.rank_one import PUBLISHED, Atoms, armijo, rank_one
+from manyclass.solvers.batch.solve import solve
 
 
 @pytest.mark.parametrize("gauge", ["trace", "l1", "group"])
 def test_the_published_settings_end_where_both_conditions_hold(gauge):
     made = objective(gauge, ridge=0.01)
-    base = baseline(made)
+    base = fit_null_model(made)
     found = solve(made, partial(rank_one, settings=PUBLISHED))
     assert found.status in ("optimal to epsilon 0.035", "optimal")
     assert found.iterations <= PUBLISHED.max_steps
@@ -32,7 +30,7 @@ def test_the_published_settings_end_where_both_conditions_hold(gauge):
 def test_the_best_weights_are_stationary_and_dead_atoms_leave():
     made = objective(ridge=0.01)
     rng = np.random.default_rng(0)
-    atoms = Atoms(made, baseline(made).b)
+    atoms = Atoms(made, fit_null_model(made).b)
     U, V = rng.standard_normal((made.d, 12)), rng.standard_normal((made.k, 12))
     atoms.add(U / np.linalg.norm(U, axis=0), V / np.linalg.norm(V, axis=0), np.ones(12))
     value = atoms.correct()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows
 
+from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.solve import solve
 
 
 @pytest.mark.parametrize("penalty", [Ridge(0.0), TraceNorm(0.0) + Ridge(0.0)], ids=str)

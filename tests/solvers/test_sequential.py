@@ -9,13 +9,13 @@ from solvers import twins
 import manyclass as mc
 from manyclass import _native
 from manyclass.losses.margin import MARGIN_LOSSES
-from manyclass.solvers import schedule as schedules
-from manyclass.solvers.joint import Joint
-from manyclass.solvers.machines import Machines
-from manyclass.solvers.minibatch import MiniBatch
-from manyclass.solvers.one_vs_rest import OneVsRest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.schedule import Schedule
+from manyclass.solvers.sgd import sampling as schedules
+from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.minibatch import MiniBatch
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.pairwise import PairwiseRanking
+from manyclass.solvers.sgd.sampling import Schedule
 
 SCHEDULES = {
     "plain": Schedule(0.3, seed=3),
@@ -37,7 +37,7 @@ def problem(seed, n=150, d=19, k=7):
 
 def check(solver, twin_epoch, schedule, seed, sizes):
     given = problem(seed, **sizes)
-    machines, twin = Machines.zeros(given.k, given.d), twins.Twin(given.k, given.d)
+    machines, twin = LinearWeights.zeros(given.k, given.d), twins.Twin(given.k, given.d)
     for epoch in range(2):
         lost = solver.epoch(given, machines, schedule, epoch)
         assert lost == pytest.approx(twin_epoch(twin, given, schedule, epoch), rel=1e-4, abs=1e-5)
@@ -65,14 +65,14 @@ def test_one_vs_rest_is_sequential(any_level, loss, beta, schedule, sizes):
 
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("violator", Joint.VIOLATORS)
+@pytest.mark.parametrize("violator", PairwiseRanking.VIOLATORS)
 def test_joint_machines_are_sequential(any_level, violator, schedule, sizes):
     def twin_epoch(twin, given, schedule, epoch):
         return twins.joint(twin, given, schedule, epoch, violator)
 
     for level in any_level:
         _native.set_level(level)
-        check(Joint(violator), twin_epoch, SCHEDULES[schedule], 1, sizes)
+        check(PairwiseRanking(violator), twin_epoch, SCHEDULES[schedule], 1, sizes)
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -95,9 +95,9 @@ ALGORITHMS = {
     "all negatives": (OneVsRest(MARGIN_LOSSES["hinge"]), lambda *a: twins.one_vs_rest(*a, "hinge", None)),
     "many negatives": (OneVsRest(MARGIN_LOSSES["hinge"], 30), lambda *a: twins.one_vs_rest(*a, "hinge", 30)),
     "few negatives": (OneVsRest(MARGIN_LOSSES["logistic"], 1.7), lambda *a: twins.one_vs_rest(*a, "logistic", 1.7)),
-    "multiclass": (Joint("max"), lambda *a: twins.joint(*a, "max")),
-    "ranking": (Joint("random"), lambda *a: twins.joint(*a, "random")),
-    "warp": (Joint("sampled"), lambda *a: twins.joint(*a, "sampled")),
+    "multiclass": (PairwiseRanking("max"), lambda *a: twins.joint(*a, "max")),
+    "ranking": (PairwiseRanking("random"), lambda *a: twins.joint(*a, "random")),
+    "warp": (PairwiseRanking("sampled"), lambda *a: twins.joint(*a, "sampled")),
     "softmax": (MiniBatch(8), lambda *a: twins.softmax(*a, 8)),
 }
 
@@ -130,13 +130,13 @@ def test_chunks_of_rows_change_nothing(name, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "solver", [OneVsRest(MARGIN_LOSSES["hinge"], 1), OneVsRest(MARGIN_LOSSES["hinge"]), Joint("random")]
+    "solver", [OneVsRest(MARGIN_LOSSES["hinge"], 1), OneVsRest(MARGIN_LOSSES["hinge"]), PairwiseRanking("random")]
 )
 def test_a_tiny_ridge_is_not_rounded_away(solver):
     # Margins so large that nothing but the decay happens; float32 cannot tell 1 - 1e-8 from 1.
     X = mc.as_matrix(np.tile(np.eye(2, dtype=np.float32), (5000, 1)))
     given = Problem.whole(X, np.tile([0, 1], 5000), 2)
-    machines = Machines.of([[9.0, -9.0], [-9.0, 9.0]], [0.0, 0.0])
+    machines = LinearWeights.of([[9.0, -9.0], [-9.0, 9.0]], [0.0, 0.0])
     schedule = Schedule(0.01, 1e-6)
     for epoch in range(20):
         solver.epoch(given, machines, schedule, epoch)

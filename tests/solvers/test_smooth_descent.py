@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from manyclass.losses.smoothed_hinge import SmoothedHinge
-from manyclass.losses.task_hinge import TaskHinge
-from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm
-from manyclass.solvers.smooth_descent import descend
-from manyclass.solvers.smooth_problem import SmoothProblem
+from manyclass.losses.multiclass import SmoothedHinge
+from manyclass.losses.multitask import TaskHinge
+from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm
+from manyclass.solvers.smooth import SmoothProblem, minimize_smooth
 
 PENALTIES = [SmoothedTraceNorm(0.01), SmoothedTraceNorm(0.5), HalfSquare()]
 every_kind = pytest.mark.parametrize("kind", ["classes", "tasks", "beside fixed classes"])
@@ -50,7 +49,7 @@ def test_every_bound_is_below_every_objective(kind, penalty):
 @every_penalty
 def test_the_optimum_is_proven_and_that_of_conjugate_gradients(kind, penalty):
     problem = draw(kind, penalty)
-    found = descend(problem, 1e-6, 5000)
+    found = minimize_smooth(problem, 1e-6, 5000)
 
     def evaluate(w):
         point = problem.at(w.reshape(problem.shape))
@@ -74,16 +73,16 @@ def test_rows_of_weight_zero_are_as_if_they_were_not_there():
 
 def test_a_start_at_the_optimum_takes_no_iteration():
     problem = draw("classes", PENALTIES[1])
-    found = descend(problem, 1e-6, 1000)
-    again = descend(problem, 1e-5, 1000, found.W)
+    found = minimize_smooth(problem, 1e-6, 1000)
+    again = minimize_smooth(problem, 1e-5, 1000, found.W)
     assert again.n_iter == 0
     np.testing.assert_array_equal(again.W, found.W)
 
 
 def test_few_iterations_are_said_to_be_too_few_and_their_gap_holds():
     problem = draw("classes", PENALTIES[0])
-    best = descend(problem, 1e-8, 5000).objective
-    found = descend(problem, 1e-8, 5)
+    best = minimize_smooth(problem, 1e-8, 5000).objective
+    found = minimize_smooth(problem, 1e-8, 5)
     assert found.n_iter == 5
     assert not found.converged
     assert found.objective - best <= found.gap * (1 + 1e-9)
@@ -93,8 +92,8 @@ def test_an_optimum_close_to_zero_is_not_solved_by_zero():
     # The objective is nearly all constants, of which every W, zero too, has nearly as much.
     problem = draw("classes", SmoothedTraceNorm(1.0))
     problem = replace(problem, weights=0.05 * problem.weights)
-    at_zero, best = problem.at(np.zeros(problem.shape)).objective, descend(problem, 1e-5, 1000).objective
-    found = descend(problem, 0.05, 1000)
+    at_zero, best = problem.at(np.zeros(problem.shape)).objective, minimize_smooth(problem, 1e-5, 1000).objective
+    found = minimize_smooth(problem, 0.05, 1000)
     assert at_zero - best < 0.03 * best
     assert found.objective - best < 0.06 * (at_zero - best)
 
@@ -103,6 +102,6 @@ def test_an_optimum_close_to_zero_is_not_solved_by_zero():
 @every_penalty
 def test_no_gap_is_larger_than_the_objective(kind, penalty):
     problem = draw(kind, penalty)
-    found = descend(replace(problem, X=1e6 * problem.X), 1e-9, max_iter=2)
+    found = minimize_smooth(replace(problem, X=1e6 * problem.X), 1e-9, max_iter=2)
     assert not found.converged
     assert found.gap <= found.objective

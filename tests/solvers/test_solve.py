@@ -5,7 +5,7 @@ import pytest
 from contracts.solver import ALL, CHECKS, SOLVERS, every_solver, objective, rows, value
 
 import manyclass as mc
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.solve import solve
 
 
 @every_solver

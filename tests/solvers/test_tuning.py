@@ -7,10 +7,10 @@ import pytest
 
 import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
-from manyclass.solvers.one_vs_rest import OneVsRest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.schedule import Schedule
-from manyclass.solvers.tuning import Trial, find_beta, find_step
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.sampling import Schedule
+from manyclass.solvers.sgd.tuning import StepTrial, find_beta, find_step
 
 
 @pytest.mark.parametrize("k", [5, 17, 100])
@@ -30,7 +30,7 @@ def test_the_end_of_the_search_for_beta_is_the_unweighted_machine(start, k):
 
 def trial_on(y, k=3):
     index = np.arange(len(y))
-    return Trial(None, SimpleNamespace(y=np.asarray(y), index=index, k=k))
+    return StepTrial(None, SimpleNamespace(y=np.asarray(y), index=index, k=k))
 
 
 def test_a_gain_is_in_units_of_chance_and_classes_count_alike():
@@ -89,7 +89,7 @@ def test_trials_of_an_easy_problem_end_once_they_get_no_better():
     y = np.repeat(np.arange(5), 40)
     easy = Problem.whole(mc.as_matrix(np.eye(5, dtype=np.float32)[y]), y, 5)
     algorithm, schedule = OneVsRest(MARGIN_LOSSES["hinge"]), Schedule(0.1)
-    trial = Trial.on(easy, rng)
+    trial = StepTrial.on(easy, rng)
     paced = trial.paced(algorithm, schedule)
     assert paced.epochs < 16 == trial.epochs
     # what was run on the way is known, and is what a run of so many epochs gives

@@ -3,8 +3,8 @@
 import numpy as np
 
 from manyclass.losses.margin import MARGIN_LOSSES
-from manyclass.losses.softmax import Softmax
-from manyclass.solvers.negatives import cumulated
+from manyclass.losses.multiclass import Softmax
+from manyclass.solvers.sgd.sampling import cumulative_rates
 
 
 class Twin:
@@ -36,7 +36,7 @@ def one_vs_rest(twin, problem, schedule, epoch, loss, beta):
     rng = schedule.generator(epoch)
     order = schedule.order(problem, rng)
     offsets = rng.random(len(order))
-    P = cumulated(np.array(probabilities([sum(problem.y[order] == c) for c in range(problem.k)], beta)))
+    P = cumulative_rates(np.array(probabilities([sum(problem.y[order] == c) for c in range(problem.k)], beta)))
     X, lost = problem.X.toarray().astype(np.float64), 0.0
     for place, i in enumerate(order):
         for c in {problem.y[i], *drawn(P, offsets[place])}:

@@ -7,37 +7,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyclass.cli.coding import Bits, Coding, Kind, Rotation, product_coding, scalar_coding
-from manyclass.cli.drawn_test_part import HELP as TEST_FRACTION
-from manyclass.cli.drawn_test_part import with_test_part
-from manyclass.cli.failures import complain, reported
-from manyclass.cli.output import print_json, print_table, seconds, size
-from manyclass.cli.paths import expanded
-from manyclass.cli.progress import progress
-from manyclass.cli.reading import read_source
+from manyclass._core.text import format_bytes, format_seconds
+from manyclass.cli._console import print_json, print_table, progress
+from manyclass.cli._errors import complain, report_errors
+from manyclass.cli._options import expand_path
+from manyclass.runs.compression import Bits, Coding, QuantizerKind, RotationName, product_coding, scalar_coding
+from manyclass.runs.sources import read_source
+from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
+from manyclass.runs.subsets import draw_test_subset
 
 if TYPE_CHECKING:
-    from manyclass.cli.quantizing import Fitted
-    from manyclass.data.store.work import Unfinished
+    from manyclass.data.store.transaction import UnfinishedWrite
     from manyclass.datasets import Features
+    from manyclass.runs.compression import FittedQuantizer
 
 
-@reported("the rows done so far are safe; give the same command again to go on")
+@report_errors("the rows done so far are safe; give the same command again to go on")
 def compress(
     source: Annotated[
-        Path, typer.Argument(callback=expanded, help="A .npy or .npz file, a folder of shards, parquet, or a store.")
+        Path, typer.Argument(callback=expand_path, help="A .npy or .npz file, a folder of shards, parquet, or a store.")
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The store to write.")],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The store to write.")],
     labels: Annotated[
         str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")
     ] = None,
     test_fraction: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
     ] = None,
-    kind: Annotated[Kind, typer.Option(help="One byte per block of columns, or some bits per column.")] = Kind.product,
+    kind: Annotated[
+        QuantizerKind, typer.Option(help="One byte per block of columns, or some bits per column.")
+    ] = QuantizerKind.product,
     block: Annotated[int | None, typer.Option(min=1, help="Columns per byte, for product; by default 8.")] = None,
     n_centroids: Annotated[int, typer.Option(min=2, max=256, help="Entries per codebook, for product.")] = 256,
-    rotation: Annotated[Rotation, typer.Option(help="Mix the columns first, for product.")] = Rotation.none,
+    rotation: Annotated[RotationName, typer.Option(help="Mix the columns first, for product.")] = RotationName.none,
     bits: Annotated[Bits, typer.Option(help="Bits per column, for scalar.")] = Bits.eight,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Rows to learn from; by default 16384 for product, all for scalar.")
@@ -57,8 +59,8 @@ def compress(
     started = time.perf_counter()
     tell = (lambda message: None) if quiet or json else complain
     with mc.threads(threads):
-        features = with_test_part(read_source(source, labels), test_fraction, seed, source)
-        if kind is Kind.product:
+        features = draw_test_subset(read_source(source, labels), test_fraction, seed, source)
+        if kind is QuantizerKind.product:
             coding = product_coding(features.X.shape[1], source, block, n_centroids, rotation, sample, seed)
         else:
             coding = scalar_coding(bits, sample, seed)
@@ -83,14 +85,14 @@ def compress(
         print_table(str(out), _rows(result))
 
 
-def _fitted(X: Any, coding: Coding, kept: "Unfinished", tell: Callable[[str], None]) -> "Fitted":
+def _fitted(X: Any, coding: Coding, kept: "UnfinishedWrite", tell: Callable[[str], None]) -> "FittedQuantizer":
     """The quantizer of an earlier attempt, or else one that learns from the rows."""
-    from manyclass.cli.quantizing import fit_on_sample, measured
+    from manyclass.runs.compression import fit_on_sample, measure_error
 
     if kept.quantizer is not None:
         if kept.rows:
             tell(f"going on after {kept.rows:,} rows that an earlier attempt finished")
-        return measured(kept.quantizer, X, coding.sample, coding.seed)
+        return measure_error(kept.quantizer, X, coding.sample, coding.seed)
     n, d = X.shape
     tell(f"learning from {min(n, coding.sample or n):,} of {n:,} rows of {d}")
     return fit_on_sample(coding.quantizer(), X, coding.sample, coding.seed)
@@ -102,8 +104,8 @@ def _columns(features: "Features") -> dict[str, Any]:
     return {"X": features.X, "y": features.y, "names": features.names, "classes": features.classes, "split": split}
 
 
-def _result(out: Path, X: Any, fitted: "Fitted", n_done: int, taken: float) -> dict[str, Any]:
-    from manyclass.data.store.manifest_file import store_bytes
+def _result(out: Path, X: Any, fitted: "FittedQuantizer", n_done: int, taken: float) -> dict[str, Any]:
+    from manyclass.data.store.manifest import store_bytes
 
     n_bytes = store_bytes(out)
     return {
@@ -127,10 +129,10 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("rows", f"{result['rows']:,}"),
         ("dimensions", f"{result['dimensions']:,}"),
-        ("size before", size(result["bytes_before"])),
-        ("size after", size(result["bytes_after"])),
+        ("size before", format_bytes(result["bytes_before"])),
+        ("size after", format_bytes(result["bytes_after"])),
         ("ratio", f"{result['ratio']:.1f}"),
         ("relative error", f"{result['relative_error']:.4f} on {result['error_rows']:,} {seen} rows"),
-        ("time", seconds(result["seconds"])),
+        ("time", format_seconds(result["seconds"])),
         ("rate", f"{result['rows_per_second']:,.0f} rows/s"),
     ]

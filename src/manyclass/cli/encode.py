@@ -1,28 +1,35 @@
-"""manyclass encode: features into a gallery that can be searched."""
+"""manyclass encode: features into a gallery that can be searched.
+
+Which options of `manyclass encode` go together.
+
+What `manyclass encode` tells people.
+"""
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from manyclass.cli.encode_usage import check_usage
-from manyclass.cli.encoding_methods import Factorization, Kernel, Solver, chosen_methods
-from manyclass.cli.failures import complain, reported
-from manyclass.cli.output import print_json
-from manyclass.cli.paths import expanded, maybe_expanded
+from manyclass._core.text import format_seconds
+from manyclass.cli._console import print_json, print_table, print_titled_columns
+from manyclass.cli._errors import complain, report_errors
+from manyclass.cli._options import expand_optional_path, expand_path
+from manyclass.runs.exemplar_methods import FactorizationName, KernelName, SolverName, choose_methods
 
 
-@reported("the gallery is as it was before; give the same command again to start over")
+@report_errors("the gallery is as it was before; give the same command again to start over")
 def encode(
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The gallery to write, or to change.")],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The gallery to write, or to change.")],
     data: Annotated[
         Path | None,
-        typer.Argument(callback=maybe_expanded, help="Features: a store, .npy, .npz, parquet, or a folder of shards."),
+        typer.Argument(
+            callback=expand_optional_path, help="Features: a store, .npy, .npz, parquet, or a folder of shards."
+        ),
     ] = None,
     negatives: Annotated[
         Path | None,
-        typer.Option(callback=maybe_expanded, help="Features of unrelated images; by default a part of DATA."),
+        typer.Option(callback=expand_optional_path, help="Features of unrelated images; by default a part of DATA."),
     ] = None,
     method: Annotated[
         str | None,
@@ -30,11 +37,11 @@ def encode(
     ] = None,
     regularization: Annotated[float | None, typer.Option(min=0, help="Of slem, kernel-slem and esvm.")] = None,
     positive_weight: Annotated[float | None, typer.Option(min=0, help="Of slem, kernel-slem and esvm.")] = None,
-    kernel: Annotated[Kernel | None, typer.Option(help="Of kernel-slem; by default rbf.")] = None,
+    kernel: Annotated[KernelName | None, typer.Option(help="Of kernel-slem; by default rbf.")] = None,
     gamma: Annotated[float | None, typer.Option(min=0, help="Of the kernels rbf and poly.")] = None,
     rank: Annotated[int | None, typer.Option(min=1, help="Of kernel-slem; by default as it is found.")] = None,
-    factorization: Annotated[Factorization | None, typer.Option(help="Of kernel-slem.")] = None,
-    solver: Annotated[Solver | None, typer.Option(help="Of esvm.")] = None,
+    factorization: Annotated[FactorizationName | None, typer.Option(help="Of kernel-slem.")] = None,
+    solver: Annotated[SolverName | None, typer.Option(help="Of esvm.")] = None,
     n_steps: Annotated[int | None, typer.Option(min=1, help="Of esvm by sgd.")] = None,
     n_components: Annotated[int | None, typer.Option(min=1, help="Of whitening; by default all.")] = None,
     power: Annotated[float | None, typer.Option(min=0, help="Of whitening; 0 is PCA alone.")] = None,
@@ -50,10 +57,11 @@ def encode(
     ] = None,
     encoder: Annotated[
         Path | None,
-        typer.Option(callback=maybe_expanded, help="What turned pictures into DATA; by default DATA.encoder."),
+        typer.Option(callback=expand_optional_path, help="What turned pictures into DATA; by default DATA.encoder."),
     ] = None,
     pictures: Annotated[
-        Path | None, typer.Option(callback=maybe_expanded, help="The folder of the pictures; by default that of DATA.")
+        Path | None,
+        typer.Option(callback=expand_optional_path, help="The folder of the pictures; by default that of DATA."),
     ] = None,
     add: Annotated[bool, typer.Option("--add", help="Add the rows of DATA to the gallery that is there.")] = False,
     remove: Annotated[
@@ -72,9 +80,8 @@ def encode(
     gallery is written at one instant: one that is interrupted leaves what was there.
     """
     import manyclass as mc
-    from manyclass.cli.gallery_changes import changed
-    from manyclass.cli.gallery_plan import Plan, built
-    from manyclass.cli.gallery_tables import print_built, print_changed
+    from manyclass.runs.gallery_builder import GalleryPlan, build_gallery
+    from manyclass.runs.gallery_updates import update_gallery
 
     started = time.perf_counter()
     options = {
@@ -87,12 +94,14 @@ def encode(
     tell = (lambda message: None) if quiet or json else complain
     with mc.threads(threads):
         if add or remove:
-            result = changed(out, data if add else None, remove or [], labels, pictures, quiet or json)
+            result = update_gallery(out, data if add else None, remove or [], labels, pictures, quiet or json)
             show = print_changed
         else:
-            methods = chosen_methods(method or "slem", seed, options)
-            plan = Plan(_given(data), out, negatives, methods, sample, false_match, labels, encoder, pictures, seed)
-            result = built(plan, tune, evaluate, overwrite, tell, quiet or json)
+            methods = choose_methods(method or "slem", seed, options)
+            plan = GalleryPlan(
+                _given(data), out, negatives, methods, sample, false_match, labels, encoder, pictures, seed
+            )
+            result = build_gallery(plan, tune, evaluate, overwrite, tell, quiet or json)
             show = print_built
     result["seconds"] = time.perf_counter() - started
     if json:
@@ -105,3 +114,78 @@ def _given(data: Path | None) -> Path:
     if data is None:
         raise typer.BadParameter("DATA is missing: the features to encode")
     return data
+
+
+def check_usage(data: Path | None, add: bool, remove: list[str] | None, making: dict[str, Any]) -> None:
+    """Refuse options of a new gallery beside those that change one, and data that would not be used."""
+    if add and data is None:
+        raise typer.BadParameter("--add needs DATA: the features to add")
+    if remove and data is not None and not add:
+        raise typer.BadParameter(f"--remove does not use {data}; add --add to add its rows, or leave it out")
+    if not add and not remove:
+        if "," in (making["method"] or "") and not making["evaluate"]:
+            raise typer.BadParameter("--method must be one, of which the gallery is made; several need --evaluate")
+        return
+    change = "--add" if add else "--remove"
+    for option, value in making.items():
+        if value is not None and value is not False:
+            word = option.replace("_", "-")
+            raise typer.BadParameter(f"--{word} does not go with {change}: the gallery keeps what it was made with")
+
+
+def print_built(result: dict[str, Any]) -> None:
+    """A new gallery, and the methods that were compared for it."""
+    print_table(result["path"], _rows(result))
+    if result["evaluation"] is not None:
+        methods = result["evaluation"]["methods"]
+        names = ("method", "mAP", "interval", "to the first", "interval", "numbers", "time")
+        print_titled_columns(
+            "mean average precision in percent, with intervals of 95 %", names, [_method(method) for method in methods]
+        )
+
+
+def print_changed(result: dict[str, Any]) -> None:
+    """A gallery that was added to or removed from."""
+    counts = [(key, f"{result[key]:,}") for key in ("added", "removed", "images")]
+    print_table(result["path"], [*counts, ("time", format_seconds(result["seconds"]))])
+
+
+def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
+    by_pictures = "yes" if result["search_by_pictures"] else "no, as the encoder of its pictures is not known"
+    rows = [
+        ("images", f"{result['images']:,} of {result['columns']:,} numbers, encoded as {result['codes']:,}"),
+        ("method", result["method"] + _settings(result["settings"])),
+        ("negatives", result["negatives_from"]),
+        ("search by pictures", by_pictures),
+        ("time", format_seconds(result["seconds"])),
+    ]
+    if result["tuned"]:
+        best = max(tried["mAP"] for tried in result["tuned"])
+        rows.insert(2, ("tuned", f"{len(result['tuned'])} settings tried, the best has mAP {best:.1%}"))
+    if result["evaluation"] is not None:
+        kept = f"the gallery is made by the first, {result['method']}" if _several(result) else result["method"]
+        rows += [("evaluated", result["evaluation"]["protocol"]), ("kept", kept), ("record", result["record"])]
+    return rows
+
+
+def _several(result: dict[str, Any]) -> bool:
+    return len(result["evaluation"]["methods"]) > 1
+
+
+def _settings(settings: dict[str, Any]) -> str:
+    hidden = ("random_state", "n_background")
+    shown = {key: value for key, value in settings.items() if key not in hidden and value is not None}
+    plain = {key: f"{value:g}" if isinstance(value, float) else str(value) for key, value in shown.items()}
+    words = ", ".join(f"{key} {value}" for key, value in plain.items())
+    return f" ({words})" if words else ""
+
+
+def _method(method: dict[str, Any]) -> tuple[str, ...]:
+    against = method["against"]
+    difference = ("", "") if against is None else (f"{100 * against['difference']:+.1f}", _interval(against, "+"))
+    mean = (f"{100 * method['map']:.1f}", _interval(method, ""))
+    return (method["name"], *mean, *difference, f"{method['columns']:,}", format_seconds(method["seconds"]))
+
+
+def _interval(found: dict[str, Any], sign: str) -> str:
+    return f"{100 * found['low']:{sign}.1f} to {100 * found['high']:{sign}.1f}"

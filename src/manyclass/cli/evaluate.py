@@ -6,21 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass.cli.drawn_test_part import with_parts_of_run
-from manyclass.cli.examples import Examples, examples_of, read_labeled
-from manyclass.cli.failures import complain, reported
-from manyclass.cli.output import print_json, print_table, seconds
-from manyclass.cli.paths import expanded
-from manyclass.cli.progress import progress
-from manyclass.cli.run_folder import EVALUATIONS, read_run
+from manyclass._core.text import format_seconds
+from manyclass.cli._console import print_json, print_table, progress
+from manyclass.cli._errors import complain, report_errors
+from manyclass.cli._options import expand_path
+from manyclass.runs.folder import EVALUATIONS, read_run
+from manyclass.runs.subsets import Subset, read_labeled, restore_splits_of_run, subset_of
 
 _SHOWN = 5
 
 
-@reported("nothing was changed")
+@report_errors("nothing was changed")
 def evaluate(
-    run: Annotated[Path, typer.Argument(callback=expanded, help="A run of manyclass train, or the file of a model.")],
-    data: Annotated[Path, typer.Argument(callback=expanded, help="A store, .npy, .npz, ..., with labels.")],
+    run: Annotated[
+        Path, typer.Argument(callback=expand_path, help="A run of manyclass train, or the file of a model.")
+    ],
+    data: Annotated[Path, typer.Argument(callback=expand_path, help="A store, .npy, .npz, ..., with labels.")],
     labels: Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")] = None,
     part: Annotated[str | None, typer.Option(help="A part of the split.", show_default="test, val, or all")] = None,
     out: Annotated[
@@ -43,7 +44,7 @@ def evaluate(
         if not still:
             which = f" of the part {examples.part}" if examples.part != "all" else ""
             complain(f"judging {examples.X.shape[0]:,} rows{which} of {data}")
-        record = evaluated(model, examples, still)
+        record = run_evaluation(model, examples, still)
         _warn_of_seen_rows(run, record)
     file = out.expanduser() if out is not None else evaluation_file(run, examples)
     if file is not None:
@@ -55,35 +56,35 @@ def evaluate(
 
 
 def _warn_of_seen_rows(run: Path, record: dict[str, Any]) -> None:
-    from manyclass.report.seen_rows import seen_rows
+    from manyclass.runs.folder import seen_rows
 
     seen = seen_rows(read_run(run), record["data"]) if run.is_dir() else None
     if seen is not None:
         complain(f"{seen}: what it reaches on them says little of others")
 
 
-def _opened(run: Path, data: Path, labels: str | None, part: str | None) -> tuple[Any, Examples]:
+def _opened(run: Path, data: Path, labels: str | None, part: str | None) -> tuple[Any, Subset]:
     """A classifier and examples that fit together."""
-    from manyclass.cli.models import check_columns, check_labels, labels_for, open_classifier
+    from manyclass.runs.load_model import check_columns, check_labels, labels_for, open_classifier
 
     model = open_classifier(run)
-    features = with_parts_of_run(read_labeled(data, labels), run, data)
+    features = restore_splits_of_run(read_labeled(data, labels), run, data)
     check_columns(model, run, features.X, data)
-    examples = examples_of(features, labels_for(model, features), data, part, ("test", "val"))
+    examples = subset_of(features, labels_for(model, features), data, part, ("test", "val"))
     if not len(examples.y):
         raise ValueError(f"{data} must have at least one row to judge; got none")
     check_labels(model, run, examples.y, data)
     return model, examples
 
 
-def evaluated(model: Any, examples: Examples, quiet: bool) -> dict[str, Any]:
+def run_evaluation(model: Any, examples: Subset, quiet: bool) -> dict[str, Any]:
     """The record of an evaluation."""
-    from manyclass.cli.judging import judged
-    from manyclass.cli.origins import pictures_of
+    from manyclass.runs.evaluation import evaluate_model
+    from manyclass.runs.provenance import pictures_of
 
     started = time.perf_counter()
     with progress("judging", "rows", quiet) as report:
-        numbers = judged(model, examples, report)
+        numbers = evaluate_model(model, examples, report)
     return {
         "data": examples.data("test"),
         "rows": examples.X.shape[0],
@@ -93,7 +94,7 @@ def evaluated(model: Any, examples: Examples, quiet: bool) -> dict[str, Any]:
     }
 
 
-def evaluation_file(run: Path, examples: Examples) -> Path | None:
+def evaluation_file(run: Path, examples: Subset) -> Path | None:
     """Where the result of a run goes; None for a model that is a file."""
     if run.is_file():
         return None
@@ -103,7 +104,7 @@ def evaluation_file(run: Path, examples: Examples) -> Path | None:
 
 def write_evaluation(file: Path, record: dict[str, Any]) -> None:
     """Write it where a report finds it."""
-    from manyclass.report.records import write_record
+    from manyclass.runs.records import write_record
 
     file.parent.mkdir(parents=True, exist_ok=True)
     write_record(file, "evaluation", record)
@@ -122,6 +123,6 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
             ("confused", f"{one['class']} taken for {one['predicted']}: {one['count']}")
             for one in record["confusions"][:_SHOWN]
         ),
-        ("time", seconds(record["seconds"])),
+        ("time", format_seconds(record["seconds"])),
         *([("written to", str(file))] if file is not None else []),
     ]

@@ -1,38 +1,59 @@
-"""manyclass features: a folder of pictures into a store of features."""
+"""manyclass features: a folder of pictures into a store of features.
+
+How the rows of `manyclass features` are written.
+"""
 
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyclass.cli.drawn_test_part import HELP as TEST_FRACTION
-from manyclass.cli.drawn_test_part import parts_with_test
-from manyclass.cli.encoder_files import encoder_path, kept_or_made
-from manyclass.cli.failures import complain, reported
-from manyclass.cli.feature_codes import Coded, quantizer_for
-from manyclass.cli.feature_kinds import EncoderKind, chosen_kind
-from manyclass.cli.no_pictures import refuse_made
-from manyclass.cli.output import print_json, print_table, seconds, size
-from manyclass.cli.paths import expanded
-from manyclass.cli.progress import progress
+from manyclass._core.text import format_bytes, format_seconds
+from manyclass.cli._console import print_json, print_table, progress
+from manyclass.cli._errors import complain, report_errors
+from manyclass.cli._options import expand_path
+from manyclass.runs.compression import Bits, RotationName, product_coding, scalar_coding
+from manyclass.runs.provenance import EncoderKind, choose_kind, encoder_path, load_or_make_encoder
+from manyclass.runs.sources import check_is_pictures
+from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
+from manyclass.runs.subsets import splits_with_test
 
 if TYPE_CHECKING:
     from manyclass.datasets import ImageSet
-    from manyclass.features.writing import FeatureRun
+    from manyclass.features.extraction.write_features import FeatureRun
+
+
+class CodedFeatures(StrEnum):
+    """Numbers as they are, or codes of them."""
+
+    none = "none"
+    product = "product"
+    scalar = "scalar"
+
+
+def quantizer_for(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
+    """The quantizer, which is still to learn, or None."""
+    if codes is CodedFeatures.none:
+        return None
+    if codes is CodedFeatures.scalar:
+        return scalar_coding(Bits.eight, None, seed).quantizer()
+    return product_coding(d, "the features", block, 256, RotationName.none, None, seed).quantizer()
+
 
 _SHOWN = 5
 
 
-@reported("the images done so far are safe; give the same command again to go on")
+@report_errors("the images done so far are safe; give the same command again to go on")
 def features(
     source: Annotated[
         Path,
         typer.Argument(
-            callback=expanded, help="A folder of images, one folder per class or train/ and val/ in it; or a CSV."
+            callback=expand_path, help="A folder of images, one folder per class or train/ and val/ in it; or a CSV."
         ),
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The store to write.")],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The store to write.")],
     kind: Annotated[
         str, typer.Option(help="fisher, bow or vlad; a network, model.onnx; or an encoder that was saved before.")
     ] = "fisher",
@@ -50,7 +71,9 @@ def features(
     test_fraction: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
     ] = None,
-    codes: Annotated[Coded, typer.Option(help="Write codes instead of numbers, which are never on disk.")] = Coded.none,
+    codes: Annotated[
+        CodedFeatures, typer.Option(help="Write codes instead of numbers, which are never on disk.")
+    ] = CodedFeatures.none,
     block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.")] = 8,
     max_pixels: Annotated[int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.")] = None,
     max_source_pixels: Annotated[
@@ -79,7 +102,7 @@ def features(
         "scales": scales, "patch": patch, "n_samples": n_samples, "layer": layer, "pooling": pooling,
         "batch_size": batch_size, "max_pixels": max_pixels,
     }  # fmt: skip
-    wanted = chosen_kind(kind, seed, options)
+    wanted = choose_kind(kind, seed, options)
     still = quiet or json
     with mc.threads(threads):
         _check_free(out, overwrite)
@@ -110,7 +133,7 @@ def features(
 
 def _check_free(out: Path, overwrite: bool) -> None:
     """Refuse a store that is there before anything is learned for it."""
-    from manyclass.data.store.layout import JOURNAL, MANIFEST
+    from manyclass.data.store.format import JOURNAL, MANIFEST
 
     if (out / MANIFEST).exists() and not (out / JOURNAL).exists() and not overwrite:
         raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
@@ -121,16 +144,16 @@ def _images(source: Path, out: Path, test_fraction: float | None, seed: int) -> 
 
     from manyclass.datasets import read_images
 
-    refuse_made(source)
+    check_is_pictures(source)
     images = read_images(source, out)
     for notice in images.notices:
         complain(notice)
-    return replace(images, split=parts_with_test(images.y, images.split, test_fraction, seed, source))
+    return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
 
 
 def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", replace: bool, quiet: bool) -> Any:
     """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept beside the store."""
-    from manyclass.features.run_identity import images_digest
+    from manyclass.features.extraction.identity import images_digest
 
     if kind.is_saved:
         return kind.encoder()
@@ -144,7 +167,7 @@ def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", replace: bool, qu
                 encoder.fit(chosen, progress=report)
         return encoder
 
-    return kept_or_made(out, kind, images_digest(chosen) if kind.is_learned else "", replace, make)
+    return load_or_make_encoder(out, kind, images_digest(chosen) if kind.is_learned else "", replace, make)
 
 
 def _result(out: Path, run: "FeatureRun", kind: EncoderKind, n: int, taken: float) -> dict[str, Any]:
@@ -168,10 +191,10 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("images", f"{result['images']:,}"),
         ("rows", f"{result['rows']:,} of {result['dimensions']:,} numbers"),
-        ("size", size(result["bytes"])),
+        ("size", format_bytes(result["bytes"])),
         ("classes", f"{result['classes']:,}" if result["classes"] else "no labels"),
         ("encoder", result["encoder"]),
-        ("time", seconds(result["seconds"])),
+        ("time", format_seconds(result["seconds"])),
         ("rate", f"{result['images_per_second']:,.1f} images/s"),
         ("skipped", f"{len(skipped):,}, all in {result['path']}.skipped.jsonl" if skipped else "none"),
     ]

@@ -1,25 +1,29 @@
-"""manyclass info: what is in a file or folder?"""
+"""manyclass info: what is in a file or folder?
+
+What `manyclass info` says of a gallery.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from manyclass.cli.failures import reported
-from manyclass.cli.models import describe_model, is_model
-from manyclass.cli.output import print_json, print_table, size
-from manyclass.cli.paths import expanded
-from manyclass.cli.reading import read_source
-from manyclass.cli.run_folder import is_run, read_run
-from manyclass.cli.run_summary import RUN_FORMAT, run_rows, run_summary
+from manyclass._core.text import format_bytes
+from manyclass.cli._console import print_json, print_table
+from manyclass.cli._errors import report_errors
+from manyclass.cli._options import expand_path
+from manyclass.runs.folder import is_run, read_run
+from manyclass.runs.load_model import describe_model, is_model
+from manyclass.runs.run_record import RUN_FORMAT, run_rows, run_summary
+from manyclass.runs.sources import read_source
 
 
-@reported("nothing was changed")
+@report_errors("nothing was changed")
 def info(
     source: Annotated[
         Path,
         typer.Argument(
-            callback=expanded, help="A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery."
+            callback=expand_path, help="A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery."
         ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -34,12 +38,10 @@ def info(
 
 def describe(source: Path) -> dict[str, Any]:
     """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
-    from manyclass.data.store.layout import JOURNAL, MANIFEST
-    from manyclass.retrieval.files import is_gallery
+    from manyclass.data.store.format import JOURNAL, MANIFEST
+    from manyclass.retrieval.storage.segments import is_gallery
 
     if is_gallery(source):
-        from manyclass.cli.gallery_info import describe_gallery
-
         return describe_gallery(source)
     if (source / MANIFEST).exists() or (source / JOURNAL).exists():
         import manyclass as mc
@@ -56,7 +58,7 @@ def describe(source: Path) -> dict[str, Any]:
 def _describe_features(source: Path) -> dict[str, Any]:
     import numpy as np
 
-    from manyclass.data.layouts import layout_of
+    from manyclass.data.readers.as_matrix import layout_of
 
     features = read_source(source)
     X, y = features.X, features.y
@@ -96,5 +98,43 @@ def _words(key: str, value: Any) -> str:
     if isinstance(value, list):
         return f"{len(value):,}"
     if isinstance(value, int):
-        return size(value) if key == "bytes" else f"{value:,}"
+        return format_bytes(value) if key == "bytes" else f"{value:,}"
     return str(value)
+
+
+def describe_gallery(path: Path) -> dict[str, Any]:
+    """The images of a gallery, how they are compared, and where they came from."""
+    import manyclass as mc
+    from manyclass.retrieval.storage.segments import GALLERY_FORMAT, GALLERY_VERSION, read_gallery_manifest
+    from manyclass.retrieval.storage.verify_gallery import gallery_bytes
+
+    gallery = mc.Gallery.open(path)
+    content, _ = read_gallery_manifest(path)
+    records = gallery.metadata(gallery.ids)
+    return {
+        "format": GALLERY_FORMAT,
+        "version": GALLERY_VERSION,
+        "images": len(gallery),
+        "columns": gallery.n_features_in_,
+        "numbers_per_code": content["widths"],
+        "bytes": gallery_bytes(path),
+        "ids": "names" if gallery.ids.dtype.kind == "U" else "numbers",
+        "classes": len({record.get("class") for record in records} - {None}),
+        "metadata": {name: _distinct(records, name) for name in (records[0] if records else {})},
+        "encoder": _model(gallery.encoder),
+        "second": _model(gallery.reranker),
+        "search_by_pictures": content["models"].get("features") is not None,
+        "provenance": gallery.provenance,
+    }
+
+
+def _distinct(records: list[dict[str, Any]], name: str) -> str:
+    """How many values there are."""
+    return f"{len({str(record[name]) for record in records}):,} values"
+
+
+def _model(model: Any) -> dict[str, Any] | None:
+    if model is None:
+        return None
+    settings = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    return {"kind": type(model).__name__, **{key: value for key, value in settings.items() if value is not None}}

@@ -9,11 +9,11 @@ def main() -> None:
     _fill_streams()
     try:
         # Here, so that Ctrl-C is heard while the rest is being imported, which takes a while.
-        from manyclass.cli.app import app
+        from manyclass.cli._app import app
 
         app(prog_name="manyclass")
     except KeyboardInterrupt:
-        from manyclass.cli.failures import INTERRUPTED, complain
+        from manyclass.cli._errors import INTERRUPTED, complain
 
         # Before or after a command; one that is interrupted itself says what it leaves.
         complain("interrupted")
@@ -24,7 +24,7 @@ def main() -> None:
 
 def _flush() -> None:
     # Here, since at the end of the process Python would complain in its own words, of a reader who has left too.
-    from manyclass.cli.failures import FAILED, complain, drop_results, results_unread, sentence
+    from manyclass.cli._errors import FAILED, complain, drop_results, results_unread, sentence
 
     try:
         if not results_unread():

@@ -1,8 +1,12 @@
-"""manyclass predict: the classes of pictures or of rows of features."""
+"""manyclass predict: the classes of pictures or of rows of features.
+
+The rows that `manyclass predict` is given: of files of features, of pictures, or of folders of either.
+"""
 
 import csv
 import json as js
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -11,17 +15,22 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from manyclass.cli.failures import FAILED, complain, reported, while_read
-from manyclass.cli.output import print_columns, print_table
-from manyclass.cli.paths import expanded
+from manyclass.cli._console import print_columns, print_table
+from manyclass.cli._errors import FAILED, complain, report_errors, while_read
+from manyclass.cli._options import expand_path
+from manyclass.runs.sources import read_source
+from manyclass.runs.subsets import RowNames
 
 _SHOWN = 20
+
 _SCORES_AT_ONCE = 1 << 22
 
 
-@reported("nothing was written")
+@report_errors("nothing was written")
 def predict(
-    run: Annotated[Path, typer.Argument(callback=expanded, help="A run of manyclass train, or the file of a model.")],
+    run: Annotated[
+        Path, typer.Argument(callback=expand_path, help="A run of manyclass train, or the file of a model.")
+    ],
     inputs: Annotated[
         list[Path], typer.Argument(help="Pictures, folders of them, or features: .npy, .npz, a store, ...")
     ],
@@ -85,8 +94,7 @@ class Prediction:
 
 
 def _predictions(run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Any) -> Iterator[Prediction]:
-    from manyclass.cli.models import check_columns, open_classifier, open_encoder
-    from manyclass.cli.rows_to_predict import feature_blocks, picture_blocks, pictures_among
+    from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
 
     model = open_classifier(run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
@@ -142,14 +150,87 @@ def _write(path: Path, found: Iterable[Prediction]) -> None:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    from manyclass import _atomic
+    from manyclass._core.files import TEMPORARY_SUFFIX, replace_file, sync_file
 
-    temporary = path.with_name(path.name + _atomic.TEMPORARY)
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
         with temporary.open("w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
-            _atomic.sync(file.fileno())
-        _atomic.replace(temporary, path)
+            sync_file(file.fileno())
+        replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+_PICTURES_AT_ONCE = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionBlock:
+    """X (m, d), a Matrix or an array, and the names of its rows."""
+
+    X: Any
+    names: Sequence[str]
+
+
+def pictures_among(inputs: Sequence[Path]) -> dict[Path, list[str]]:
+    """For every input that is a picture or a folder of them, the paths of the pictures."""
+    from manyclass.datasets.image_folders import PICTURES
+
+    found = {}
+    for path in inputs:
+        if not path.exists():
+            raise FileNotFoundError(f"no file or folder at {path}")
+        if path.suffix.lower() in PICTURES and path.is_file():
+            found[path] = [str(path)]
+        elif path.is_dir() and not _holds_features(path):
+            found[path] = _pictures_below(path)
+    return found
+
+
+def _holds_features(folder: Path) -> bool:
+    from manyclass.data.readers.as_matrix import layout_of
+
+    try:
+        return bool(layout_of(folder))
+    except ValueError:
+        return False
+
+
+def _pictures_below(folder: Path) -> list[str]:
+    from manyclass.datasets.image_folders import PICTURES, find_files
+
+    names = [name for name in find_files(folder).files if name.lower().endswith(PICTURES)]
+    if not names:
+        raise ValueError(f"{folder} must hold features or pictures; it holds none")
+    return [os.path.join(folder, name) for name in names]
+
+
+def feature_blocks(source: Path, check: Callable[[Any, Path], None], size: int) -> Iterator[PredictionBlock]:
+    """The rows of a file or folder of features, `size` at a time."""
+    import numpy as np
+
+    features = read_source(source, "none")
+    check(features.X, source)
+    for start in range(0, features.X.shape[0], size):
+        index = np.arange(start, min(features.X.shape[0], start + size))
+        yield PredictionBlock(features.X.part(slice(start, start + size)), RowNames(features.names, index))
+
+
+def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str], None]) -> Iterator[PredictionBlock]:
+    """The rows of pictures, some at a time; `bad` is told of those that cannot be read, and why."""
+    import numpy as np
+
+    from manyclass.features.extraction.encoding import Encoding
+
+    for start in range(0, len(paths), _PICTURES_AT_ONCE):
+        some = paths[start : start + _PICTURES_AT_ONCE]
+        encoding = Encoding(some, encoder, getattr(encoder, "max_pixels", 100_000))
+        outcomes = [outcome for chunk in encoding.outcomes(encoding.chunks()) for outcome in chunk]
+        for outcome in outcomes:
+            if outcome.row is None:
+                bad(some[outcome.position], str(outcome.reason))
+        rows = {some[outcome.position]: outcome.row for outcome in outcomes if outcome.row is not None}
+        if rows:
+            yield PredictionBlock(np.stack(list(rows.values())), list(rows))

@@ -1,21 +1,34 @@
-"""manyclass search: what in a gallery is like this?"""
+"""manyclass search: what in a gallery is like this?
 
+The queries of `manyclass search`: pictures, rows of features, and images of the gallery.
+
+Conditions on images, as users write them: class=cat.
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyclass.cli.failures import reported
-from manyclass.cli.output import print_json
-from manyclass.cli.paths import all_expanded, expanded, maybe_expanded
+from manyclass._core.text import did_you_mean
+from manyclass.cli._console import print_json
+from manyclass.cli._errors import report_errors
+from manyclass.cli._options import expand_optional_path, expand_path, expand_paths
+from manyclass.cli._search_output import Result, results_of
+from manyclass.runs.gallery_updates import wanted_ids
+from manyclass.runs.sources import read_source
+
+if TYPE_CHECKING:
+    from manyclass.retrieval.gallery import Gallery
 
 
-@reported("nothing was changed")
+@report_errors("nothing was changed")
 def search(
-    gallery: Annotated[Path, typer.Argument(callback=expanded, help="A gallery that manyclass encode wrote.")],
+    gallery: Annotated[Path, typer.Argument(callback=expand_path, help="A gallery that manyclass encode wrote.")],
     queries: Annotated[
         list[Path] | None,
-        typer.Argument(callback=all_expanded, help="Pictures; or features, such as .npy, of which each row asks."),
+        typer.Argument(callback=expand_paths, help="Pictures; or features, such as .npy, of which each row asks."),
     ] = None,
     id: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Ask by an image of the gallery; may be repeated.")
@@ -26,15 +39,16 @@ def search(
         typer.Option(metavar="NAME=VALUE", help="Only images such as class=cat; may be repeated."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", callback=maybe_expanded, help="Write what is found to a CSV file.")
+        Path | None,
+        typer.Option("-o", "--out", callback=expand_optional_path, help="Write what is found to a CSV file."),
     ] = None,
     sheet: Annotated[
         Path | None,
-        typer.Option(callback=maybe_expanded, help="Draw queries and what they find, a row each, to a picture."),
+        typer.Option(callback=expand_optional_path, help="Draw queries and what they find, a row each, to a picture."),
     ] = None,
     pictures: Annotated[
         Path | None,
-        typer.Option(callback=maybe_expanded, help="Where the pictures are now; by default where they were."),
+        typer.Option(callback=expand_optional_path, help="Where the pictures are now; by default where they were."),
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -45,15 +59,12 @@ def search(
     is. A query is matched if its best image is more like it than chance explains.
     """
     import manyclass as mc
-    from manyclass.cli.search_queries import check_queries, found
-    from manyclass.cli.search_results import print_results, write_results
-    from manyclass.cli.search_sheet import draw_sheet
-    from manyclass.cli.search_where import conditions
+    from manyclass.cli._search_output import draw_sheet, print_results, write_results
 
     check_queries(queries or [], id or [])
     with mc.threads(threads):
         opened = mc.Gallery.open(gallery)
-        results = found(opened, gallery, queries or [], id or [], k, conditions(opened, where or []))
+        results = run_queries(opened, gallery, queries or [], id or [], k, parse_conditions(opened, where or []))
     if out is not None:
         write_results(out, results)
     if sheet is not None:
@@ -69,3 +80,117 @@ def _folders(provenance: dict[str, object], pictures: Path | None) -> list[Path]
         return [pictures]
     known = provenance.get("pictures")
     return [Path(str(folder)) for folder in known] if isinstance(known, list) else []
+
+
+_FEATURES = (".npy", ".npz", ".parquet", ".pq")
+
+
+def check_queries(paths: list[Path], ids: list[str]) -> None:
+    """Refuse a search for nothing."""
+    if not paths and not ids:
+        raise typer.BadParameter("a query is missing: a picture, a file of features, or --id")
+
+
+def run_queries(
+    gallery: "Gallery", path: Path, queries: list[Path], ids: list[str], k: int, where: dict[str, Any] | None
+) -> list[Result]:
+    """The results of all queries, files in their order and then ids."""
+    results = []
+    for group in _groups(queries):
+        if _is_features(group[0]):
+            results += _by_features(gallery, path, group[0], k, where)
+        else:
+            results += _by_pictures(gallery, path, group, k, where)
+    if ids:
+        known = wanted_ids(gallery, ids, path)
+        hits = gallery.search_ids(known, k, where)
+        results += results_of(gallery, [str(key) for key in known], [None] * len(known), hits, known)
+    return results
+
+
+def _groups(queries: list[Path]) -> Iterator[list[Path]]:
+    """Pictures that follow each other together, as they are encoded in parallel; files of features one by one."""
+    pictures: list[Path] = []
+    for query in queries:
+        if not _is_features(query):
+            pictures.append(query)
+            continue
+        if pictures:
+            yield pictures
+        yield [query]
+        pictures = []
+    if pictures:
+        yield pictures
+
+
+def _is_features(path: Path) -> bool:
+    return path.suffix.lower() in _FEATURES or path.is_dir()
+
+
+def _by_pictures(gallery: "Gallery", path: Path, files: list[Path], k: int, where: Any) -> list[Result]:
+    missing = next((file for file in files if not file.exists()), None)
+    if missing is not None:
+        raise FileNotFoundError(2, "No such file or directory", str(missing))
+    if gallery.features is None:
+        raise ValueError(
+            f"{path} cannot be searched by pictures such as {files[0]}, as it does not know what encoded its own; "
+            "give features, or make it anew with --encoder"
+        )
+    return results_of(gallery, [str(file) for file in files], files, gallery.search_images(files, k, where))
+
+
+def _by_features(gallery: "Gallery", path: Path, file: Path, k: int, where: Any) -> list[Result]:
+    X, names = _rows(file)
+    if gallery.n_features_in_ not in (None, X.shape[1]):
+        raise ValueError(f"{file} must have {gallery.n_features_in_} columns, as {path} has; got {X.shape[1]}")
+    return results_of(gallery, names, [None] * len(names), gallery.search(X, k, where))
+
+
+def _rows(file: Path) -> tuple[Any, list[str]]:
+    """Rows that ask, and names for them; a file of one vector is one row."""
+    import numpy as np
+
+    if file.suffix.lower() == ".npy" and file.exists():
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        if array.ndim == 1:
+            return array[None], [str(file)]
+    features = read_source(file)
+    if features.names is not None:
+        return features.X, [str(name) for name in features.names]
+    n = features.X.shape[0]
+    return features.X, [f"{file} row {i}" for i in range(n)] if n > 1 else [str(file)]
+
+
+def parse_conditions(gallery: "Gallery", words: list[str]) -> dict[str, list[Any]] | None:
+    """Values that images must have by name, one of those that are given for it; None without conditions."""
+    wanted: dict[str, list[Any]] = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"--where must be NAME=VALUE, such as class=cat; got {word}")
+        wanted.setdefault(name, []).extend(_values(value))
+    _check(gallery, wanted)
+    return wanted or None
+
+
+def _values(text: str) -> list[Any]:
+    """The text, and the number that it may stand for."""
+    try:
+        return [text, float(text)]
+    except ValueError:
+        return [text]
+
+
+def _check(gallery: "Gallery", wanted: dict[str, list[Any]]) -> None:
+    """Refuse names and values that no image has: more likely a slip than a wish to find nothing."""
+    if not wanted or not len(gallery):
+        return
+    records = gallery.metadata(gallery.ids)
+    for name, values in wanted.items():
+        if name not in records[0]:
+            known = ", ".join(records[0]) or "nothing"
+            raise ValueError(f"--where must name what is known of images ({known}); got {name}")
+        there = {record[name] for record in records if isinstance(record[name], str | int | float)}
+        if not there.intersection(values):
+            hint = did_you_mean(str(values[0]), sorted(map(str, there)))
+            raise ValueError(f"--where must leave some images; none has {name}={values[0]}{hint}")

@@ -7,29 +7,29 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli.drawn_test_part import HELP as TEST_FRACTION
-from manyclass.cli.examples import Examples, read_examples, read_validation
-from manyclass.cli.failures import complain, reported
-from manyclass.cli.output import print_json, print_table
-from manyclass.cli.paths import expanded
-from manyclass.cli.recipe import ClassWeight, Objective, Sampling, Tune, chosen_recipe
-from manyclass.cli.run_folder import RunFolder
-from manyclass.cli.run_summary import run_rows, run_summary
-from manyclass.cli.training import Job, trained
+from manyclass.cli._console import print_json, print_table
+from manyclass.cli._errors import complain, report_errors
+from manyclass.cli._options import expand_path
+from manyclass.runs.folder import RunFolder
+from manyclass.runs.recipe import ClassWeight, ObjectiveName, Sampling, Tune, make_recipe
+from manyclass.runs.run_record import run_rows, run_summary
+from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
+from manyclass.runs.subsets import Subset, read_subset, read_validation
+from manyclass.runs.training import Job, train_run
 
 _STOCHASTIC, _TRACE = "Options of all objectives but trace", "Options of --objective trace"
 
 
-@reported("give the same command with --resume to go on from what was kept")
+@report_errors("give the same command with --resume to go on from what was kept")
 def train(
     data: Annotated[
         Path,
-        typer.Argument(callback=expanded, help="A store, .npy, .npz, parquet, or a folder of shards, with labels."),
+        typer.Argument(callback=expand_path, help="A store, .npy, .npz, parquet, or a folder of shards, with labels."),
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expanded, help="The folder of the run to write.")],
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The folder of the run to write.")],
     objective: Annotated[
-        Objective, typer.Option(help="One-vs-rest, Crammer and Singer, ranking losses, softmax, or the trace norm.")
-    ] = Objective.ovr,
+        ObjectiveName, typer.Option(help="One-vs-rest, Crammer and Singer, ranking losses, softmax, or the trace norm.")
+    ] = ObjectiveName.ovr,
     loss: Annotated[
         str | None,
         typer.Option(
@@ -160,7 +160,7 @@ def train(
         "trace": trace, "ridge": ridge, "traces": traces, "ridges": ridges, "solver": solver, "max_iter": max_iter,
         "max_seconds": max_seconds, "fit_intercept": fit_intercept,
     }  # fmt: skip
-    recipe = chosen_recipe(objective, tune or [], seed, options)
+    recipe = make_recipe(objective, tune or [], seed, options)
     if validation is not None and not recipe.judges:
         raise typer.BadParameter("--validation does not go with --objective trace, unless there is --tune path")
     folder = RunFolder(out)
@@ -173,7 +173,7 @@ def train(
             "part": examples.part, "labels": labels, "validation": validation, "test_fraction": test_fraction
         }  # fmt: skip
         job = Job(recipe, examples, judged, given, sys.argv[1:])
-        record = trained(folder, job, overwrite, quiet or json, tell)
+        record = train_run(folder, job, overwrite, quiet or json, tell)
     result = {"path": str(out), **run_summary(record)}
     if json:
         print_json(result)
@@ -188,14 +188,14 @@ def _examples(
     test_fraction: float | None,
     seed: int,
     tell: Callable[[str], None],
-) -> Examples:
-    examples = read_examples(source, labels, part, ("train",), test_fraction, seed)
+) -> Subset:
+    examples = read_subset(source, labels, part, ("train",), test_fraction, seed)
     which = f" of the part {examples.part}" if examples.part != "all" else ""
     tell(f"training on {examples.X.shape[0]:,} rows{which} of {source}")
     return examples
 
 
-def _judged(validation: str, examples: Examples, labels: str | None) -> Examples:
+def _judged(validation: str, examples: Subset, labels: str | None) -> Subset:
     """The data that a path names, or a part of the data to train on."""
     judged = _named(validation, examples, labels)
     if judged.data("validation")["fingerprint"] == examples.data("train")["fingerprint"]:
@@ -203,11 +203,11 @@ def _judged(validation: str, examples: Examples, labels: str | None) -> Examples
     return judged
 
 
-def _named(validation: str, examples: Examples, labels: str | None) -> Examples:
+def _named(validation: str, examples: Subset, labels: str | None) -> Subset:
     path = Path(validation).expanduser()
     if path.exists():
         return read_validation(path)
     try:
-        return read_examples(examples.source, labels, validation, ())
+        return read_subset(examples.source, labels, validation, ())
     except ValueError as error:
         raise ValueError(f"--validation must be a path or a part; {error}") from error

@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass.cli.failures import FAILED, reported
-from manyclass.cli.output import print_json, print_table, size
-from manyclass.cli.paths import expanded
-from manyclass.cli.progress import progress
+from manyclass._core.text import format_bytes
+from manyclass.cli._console import print_json, print_table, progress
+from manyclass.cli._errors import FAILED, report_errors
+from manyclass.cli._options import expand_path
 
 
-@reported("nothing was changed; start again when you like")
+@report_errors("nothing was changed; start again when you like")
 def verify(
-    store: Annotated[Path, typer.Argument(callback=expanded, help="The store or gallery to check.")],
+    store: Annotated[Path, typer.Argument(callback=expand_path, help="The store or gallery to check.")],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> None:
@@ -30,10 +30,10 @@ def verify(
 def check(path: Path, quiet: bool) -> dict[str, Any]:
     """Size of a store or gallery, None where its manifest is damaged, and every damage as file, block and reason."""
     from manyclass.data.store import verify_store
-    from manyclass.data.store.layout import MANIFEST
-    from manyclass.data.store.manifest_file import store_bytes
-    from manyclass.retrieval.files import is_gallery
-    from manyclass.retrieval.verifying import gallery_bytes, verify_gallery
+    from manyclass.data.store.format import MANIFEST
+    from manyclass.data.store.manifest import store_bytes
+    from manyclass.retrieval.storage.segments import is_gallery
+    from manyclass.retrieval.storage.verify_gallery import gallery_bytes, verify_gallery
 
     look, count = (verify_gallery, gallery_bytes) if is_gallery(path) else (verify_store, store_bytes)
     with progress("checking", "bytes", quiet) as report:
@@ -44,7 +44,7 @@ def check(path: Path, quiet: bool) -> dict[str, Any]:
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
-    known = [] if result["bytes"] is None else [("size", size(result["bytes"]))]
+    known = [] if result["bytes"] is None else [("size", format_bytes(result["bytes"]))]
     rows = [*known, ("damage", str(len(result["damage"]) or "none"))]
     for damage in result["damage"]:
         block = "" if damage["block"] is None else f"block {damage['block']} "

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass import _native
-from manyclass._blas import threads_here
+from manyclass._core.parallel import native_threads
+from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats
 
 
 class DenseMatrix(Matrix):
@@ -56,7 +56,7 @@ class DenseMatrix(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         if not isinstance(index, slice) and self._gathers:
             out = np.empty((len(index), self.shape[1]), np.float32)
-            _native.gather(self.array, index.astype(np.int64, copy=False), out, threads_here(out.nbytes))
+            _native.gather(self.array, index.astype(np.int64, copy=False), out, native_threads(out.nbytes))
             return out
         rows = self.array[index]
         if rows.dtype == self.dtype and isinstance(index, slice):

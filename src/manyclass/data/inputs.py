@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from manyclass import _checks
-from manyclass.data.matrix import Matrix
-from manyclass.data.opening import as_matrix
-from manyclass.data.tiles import spans
+from manyclass._core.checks import check_finite
+from manyclass.data.matrix import Matrix, spans
+from manyclass.data.readers.as_matrix import as_matrix
 
 
 def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
@@ -73,4 +72,4 @@ def _refuse_infinite_rows(matrix: Matrix) -> None:
     name = "X" if matrix.dtype == np.float32 else "X as float32"
     for start, rows in matrix.blocks():
         with np.errstate(over="ignore"):
-            _checks.finite(rows.astype(np.float32, copy=False), name, start)
+            check_finite(rows.astype(np.float32, copy=False), name, start)

@@ -1,15 +1,20 @@
-"""Matrix: n rows of d numbers, known only by what can be done with them."""
+"""Matrix: n rows of d numbers, known only by what can be done with them.
+
+Products of a matrix that can only hand out its rows: tile by tile through BLAS.
+
+The tiles depend on the shape alone and are added in their order, so the bits do not depend on the number of threads.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass import _checks
-from manyclass.data import tiles
-from manyclass.data.tiles import Floats
+from manyclass._core.checks import as_2d, as_row_index
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Floats
 
 
 class Matrix(ABC):
@@ -61,7 +66,7 @@ class Matrix(ABC):
         """
         if isinstance(index, int | np.integer):
             return self.rows([index])[0]  # type: ignore[no-any-return]
-        return self._rows(_checks.row_index(index, self.shape[0]))
+        return self._rows(as_row_index(index, self.shape[0]))
 
     def matmat(self, W: ArrayLike) -> Floats:
         """Multiply X W.
@@ -76,7 +81,7 @@ class Matrix(ABC):
         ndarray of shape (n, k) or (n,)
             The product.
         """
-        W, vector = _checks.factor(W, "W", self.shape[1], self.dtype)
+        W, vector = as_2d(W, "W", self.shape[1], self.dtype)
         product = self._matmat(W)
         return product[:, 0] if vector else product
 
@@ -93,7 +98,7 @@ class Matrix(ABC):
         ndarray of shape (d, k) or (d,)
             The product.
         """
-        R, vector = _checks.factor(R, "R", self.shape[0], self.dtype)
+        R, vector = as_2d(R, "R", self.shape[0], self.dtype)
         product = self._rmatmat(R)
         return product[:, 0] if vector else product
 
@@ -110,10 +115,10 @@ class Matrix(ABC):
         Matrix
             The rows from start to stop; the matrix itself if they are all.
         """
-        from manyclass.data.part import Part
+        from manyclass.data.views import RowRange
 
         start, stop, _ = rows.indices(self.shape[0])
-        return self if (start, stop) == (0, self.shape[0]) else Part(self, slice(start, stop))
+        return self if (start, stop) == (0, self.shape[0]) else RowRange(self, slice(start, stop))
 
     def row_norms(self, squared: bool = False) -> Floats:
         """Compute the Euclidean length of every row.
@@ -169,10 +174,10 @@ class Matrix(ABC):
         return np.array(self._rows(slice(0, self.shape[0])))
 
     def _matmat(self, W: Floats) -> Floats:
-        return tiles.matmat(self._rows, self.shape, W)
+        return matmat(self._rows, self.shape, W)
 
     def _rmatmat(self, R: Floats) -> Floats:
-        return tiles.rmatmat(self._rows, self.shape, R)
+        return rmatmat(self._rows, self.shape, R)
 
     def __matmul__(self, W: ArrayLike) -> Floats:
         return self.matmat(W)
@@ -183,3 +188,70 @@ class Matrix(ABC):
     def __repr__(self) -> str:
         n, d = self.shape
         return f"{type(self).__name__}({n} x {d} {self.dtype}, {self.nbytes / 1e6:.1f} MB)"
+
+
+TILE_BYTES = 4 << 20
+
+TILE_ROWS = 256  # fewer rows would leave BLAS packing W for most of its time
+
+PANEL_BYTES = 64 << 20
+
+LONG = 1024  # numbers that BLAS may add up in float32
+
+
+def matmat(tile: Callable[[slice], Floats], shape: tuple[int, int], W: Floats) -> Floats:
+    """X W (n, k), where tile(rows) gives some rows of X (n, d)."""
+    n, d = shape
+    out = np.empty((n, W.shape[1]), W.dtype)
+
+    def fill(rows: slice) -> None:
+        _product(tile(rows), W, out[rows])
+
+    for _ in thread_map(fill, spans(n, _height(d, W.itemsize))):
+        pass
+    return out
+
+
+def rmatmat(tile: Callable[[slice], Any], shape: tuple[int, int], R: Floats, height: int | None = None) -> Floats:
+    """X' R (d, k), from tiles of `height` rows, by default about 4 MB and at most `LONG` rows.
+
+    Each tile is one product in its own dtype, not so long that its sums drift; tiles are added in float64.
+    """
+    n, d = shape
+    tiles = spans(n, height or min(LONG, _height(d, R.itemsize)))
+    out = np.empty((d, R.shape[1]), R.dtype)
+    # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
+    for columns in spans(R.shape[1], max(1, PANEL_BYTES // (8 * max(1, d)))):
+        total = np.zeros((d, columns.stop - columns.start))
+        for part in thread_map(_part(tile, R[:, columns]), tiles):
+            total += part
+        out[:, columns] = total
+    return out
+
+
+def _product(X: Floats, W: Floats, out: Floats) -> None:
+    """X W for some rows; long ones are added up in float64, some columns at a time, lest their sums drift."""
+    if X.shape[1] <= LONG:
+        np.matmul(X, W, out=out)
+        return
+    total = np.zeros((len(X), W.shape[1]))
+    for columns in spans(X.shape[1], LONG):
+        total += X[:, columns] @ W[columns]
+    out[:] = total
+
+
+def spans(n: int, size: int) -> list[slice]:
+    """[0, n) in consecutive slices of `size`.
+
+    >>> spans(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(n, start + size)) for start in range(0, n, size)]
+
+
+def _height(d: int, itemsize: int) -> int:
+    return max(TILE_ROWS, TILE_BYTES // max(1, d * itemsize))
+
+
+def _part(tile: Callable[[slice], Any], R: Floats) -> Callable[[slice], Floats]:
+    return lambda rows: tile(rows).T @ R[rows]

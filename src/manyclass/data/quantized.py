@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._blas import threads_here
-from manyclass._threads import get_threads
+from manyclass._core.parallel import get_threads, native_threads
+from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats
 
 if TYPE_CHECKING:
     from manyclass.data.product_quantizer import ProductQuantizer
@@ -73,7 +72,7 @@ class QuantizedMatrix(Matrix):
     def _decoded(self, index: slice | NDArray[np.intp]) -> Floats:
         codes = np.ascontiguousarray(self.codes[index])
         rows = np.empty((len(codes), self.shape[1]), np.float32)
-        _native.pq_decode(codes, self.codebooks, rows, threads_here(rows.nbytes))
+        _native.pq_decode(codes, self.codebooks, rows, native_threads(rows.nbytes))
         return rows
 
     def _rotated_back(self, rows: Floats) -> Floats:

@@ -1,4 +1,7 @@
-"""Quantizer: from rows of numbers to rows of bytes, and back."""
+"""Quantizer: from rows of numbers to rows of bytes, and back.
+
+The quantizer of a kind, from what a file says of it.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,10 +10,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from manyclass._core.lazy import find_public
+from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats
 
 Codes = NDArray[np.uint8]
+
 Progress = Callable[[int, int], None]  # (rows done, rows in all)
 
 
@@ -131,7 +136,7 @@ class Quantizer(ABC):
         Matrix
             The matrix of the codes.
         """
-        from manyclass.data.opening import as_matrix
+        from manyclass.data.readers.as_matrix import as_matrix
 
         X = as_matrix(X)
         if X.shape[1] != self.n_features:
@@ -157,3 +162,17 @@ class Quantizer(ABC):
             The decoded rows.
         """
         return (Xq if isinstance(Xq, Matrix) else self.matrix(np.asarray(Xq))).toarray()
+
+
+# Names of classes by kind, as files name it.
+_KINDS = {"product": "ProductQuantizer", "scalar": "ScalarQuantizer"}
+
+
+def restore_quantizer(kind: str, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Quantizer:
+    """The quantizer whose `kind` and `state()` these were."""
+    if kind not in _KINDS:
+        raise ValueError(f"the kind of a quantizer must be one of {sorted(_KINDS)}; got {kind!r}")
+    quantizer = find_public(_KINDS[kind]).from_state(settings, arrays)
+    if not isinstance(quantizer, Quantizer):
+        raise TypeError(f"{_KINDS[kind]} must be a Quantizer; got {type(quantizer).__name__}")
+    return quantizer

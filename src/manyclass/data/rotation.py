@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._threads import get_threads
-from manyclass.data.tiles import Floats
+from manyclass._core.parallel import get_threads
+from manyclass._core.typing import Floats
 
 Arrays = dict[str, NDArray[Any]]
 

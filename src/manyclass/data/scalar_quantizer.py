@@ -1,15 +1,74 @@
-"""ScalarQuantizer: every number of its own in 8 or 4 bits."""
+"""ScalarQuantizer: every number of its own in 8 or 4 bits.
 
+Rows kept as one small integer per number.
+"""
+
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass import _checks
-from manyclass.data.opening import as_matrix
+from manyclass._core.checks import check_count, check_finite
+from manyclass._core.typing import Floats
+from manyclass.data.matrix import Matrix, matmat, rmatmat
 from manyclass.data.quantizer import Codes, Quantizer
-from manyclass.data.scalar import ScalarMatrix
-from manyclass.data.tiles import Floats
+from manyclass.data.readers.as_matrix import as_matrix
+
+
+class ScalarMatrix(Matrix):
+    """Rows stored as the codes of a scalar quantizer, ``x_ij = scale_j * (code_ij - zero_j)``.
+
+    Products fold the scale into the other factor, so that a tile is a cast of its codes. `ScalarQuantizer.encode` makes
+    such matrices.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8 of shape (n, code_size)
+        The codes.
+    quantizer : ScalarQuantizer
+        The fitted quantizer, which is copied: fitting it again does not change the matrix.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8 of shape (n, code_size)
+        The codes.
+    quantizer : ScalarQuantizer
+        The quantizer.
+    """
+
+    def __init__(self, codes: Codes, quantizer: "ScalarQuantizer"):
+        codes = np.asarray(codes)
+        if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != quantizer.code_size:
+            wanted = f"bytes of shape (n, {quantizer.code_size})"
+            raise ValueError(f"codes must be {wanted}; got {codes.dtype} of shape {codes.shape}")
+        self.codes = codes
+        self.quantizer = copy(quantizer)  # fitting it again must not change what these codes mean
+        self.shape = (codes.shape[0], quantizer.n_features)
+        self.dtype = np.dtype(np.float32)
+        self._zero = quantizer.zero_.astype(np.float32) if quantizer.zero_.any() else None
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.codes.nbytes)
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        rows = self._tile(index)
+        rows *= self.quantizer.scale_
+        return rows
+
+    def _tile(self, index: slice | NDArray[np.intp]) -> Floats:
+        tile = self.quantizer.unpack(self.codes[index])
+        # Subtracting here is exact; a correction after the product would cancel badly.
+        if self._zero is not None:
+            tile -= self._zero
+        return tile
+
+    def _matmat(self, W: Floats) -> Floats:
+        return matmat(self._tile, self.shape, self.quantizer.scale_[:, None] * W)
+
+    def _rmatmat(self, R: Floats) -> Floats:
+        return self.quantizer.scale_[:, None] * rmatmat(self._tile, self.shape, R)
 
 
 class ScalarQuantizer(Quantizer):
@@ -67,7 +126,7 @@ class ScalarQuantizer(Quantizer):
             raise ValueError(f"X must have at least one row and one column; got shape {X.shape}")
         low, high = np.zeros((2, X.shape[1]))
         for start, rows in X.blocks():
-            _checks.finite(rows, "X", start)
+            check_finite(rows, "X", start)
             np.minimum(low, rows.min(axis=0), out=low)
             np.maximum(high, rows.max(axis=0), out=high)
         scale, zero = _affine(low, high, self._most)
@@ -106,7 +165,7 @@ class ScalarQuantizer(Quantizer):
         rows = np.asarray(rows)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, as in fit; got shape {rows.shape}")
-        _checks.finite(rows, "X", first)
+        check_finite(rows, "X", first)
         zero = self.zero_.astype(np.float32)
         # Clipping before the division keeps it from overflowing.
         inside = np.clip(rows, -zero * self.scale_, (self._most - zero) * self.scale_)
@@ -184,7 +243,7 @@ class ScalarQuantizer(Quantizer):
         if set(settings) != {"bits"} or set(arrays) != {"scale", "zero"}:
             got = f"{sorted(settings)} and {sorted(arrays)}"
             raise ValueError(f"a scalar quantizer must have the setting bits and the arrays scale and zero; got {got}")
-        quantizer = cls(_checks.count(settings["bits"], "bits"))
+        quantizer = cls(check_count(settings["bits"], "bits"))
         scale, zero = np.asarray(arrays["scale"]), np.asarray(arrays["zero"])
         _check_state(scale, zero, quantizer._most)
         quantizer.scale_, quantizer.zero_ = scale, zero

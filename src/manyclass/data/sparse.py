@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._blas import in_order
-from manyclass.data import tiles
-from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Floats
+from manyclass.data.matrix import TILE_ROWS, Matrix, rmatmat, spans
 
 
 class SparseMatrix(Matrix):
@@ -65,15 +64,15 @@ class SparseMatrix(Matrix):
         def fill(rows: slice) -> None:
             out[rows] = self.csr[rows].astype(np.float64) @ exact
 
-        for _ in in_order(fill, tiles.spans(self.shape[0], self._height(W.shape[1]))):
+        for _ in thread_map(fill, spans(self.shape[0], self._height(W.shape[1]))):
             pass
         return out
 
     def _rmatmat(self, R: Floats) -> Floats:
-        return tiles.rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
+        return rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
 
     def _height(self, k: int) -> int:
         # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its part of R must stay small.
         n, d = self.shape
         rows = max(1 << 20, 8 * d) * n // max(1, int(self.csr.nnz))
-        return max(tiles.TILE_ROWS, int(min(rows, (4 << 20) // max(1, k))))
+        return max(TILE_ROWS, int(min(rows, (4 << 20) // max(1, k))))

@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass import _checks
-from manyclass._blas import in_order, one_thread
-from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import Floats, spans
+from manyclass._core.checks import check_count
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.typing import Floats
+from manyclass.data.matrix import Matrix, spans
 
 # Rows that share a source of random numbers: few, as one row costs as much as all of them, yet enough for BLAS.
 _TOGETHER = 16
+
 _PER_TASK = 16  # groups that a thread makes in one go
+
 _MEANS, _LABELS, _ROWS = range(3)  # part of every seed, so that no two things draw the same numbers
 
 
@@ -76,7 +78,7 @@ class LowRankClasses(Matrix):
             for here in groups[some]:
                 out[here] = self._made(positions[here])
 
-        for _ in in_order(fill, spans(len(groups), _PER_TASK)):
+        for _ in thread_map(fill, spans(len(groups), _PER_TASK)):
             pass
         return out
 
@@ -149,13 +151,13 @@ def low_rank_classes(
     >>> X_train.shape, sorted(X.y[50:].tolist())
     ((50, 32), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-    _checks.count(n, "n", least=0)
-    _checks.count(d, "d")
-    _checks.count(n_classes, "n_classes")
-    rank = min(64, d) if rank is None else _checks.count(rank, "rank", most=d)
+    check_count(n, "n", least=0)
+    check_count(d, "d")
+    check_count(n_classes, "n_classes")
+    rank = min(64, d) if rank is None else check_count(rank, "rank", most=d)
     for value, name in ((noise, "noise"), (shared, "shared"), (imbalance, "imbalance")):
         _check_size(value, name)
-    seed = _checks.count(random_state, "random_state", least=0, most=2**32 - 1)
+    seed = check_count(random_state, "random_state", least=0, most=2**32 - 1)
     means, directions = _subspace(d, n_classes, rank, _generator(seed, _MEANS))
     y = _labels(n, n_classes, imbalance, seed)
     return LowRankClasses(means, np.float32(shared) * directions, y, noise, seed)
@@ -163,7 +165,7 @@ def low_rank_classes(
 
 def _subspace(d: int, k: int, rank: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Means (k, d) and directions (rank / 4, d), of unit length and all in one random subspace."""
-    with one_thread():
+    with one_blas_thread():
         basis = np.linalg.qr(rng.standard_normal((d, rank)))[0].T.astype(np.float32)
         directions = _unit(rng.standard_normal((max(1, rank // 4), rank), np.float32))
         means = _unit(rng.standard_normal((k, rank), np.float32))

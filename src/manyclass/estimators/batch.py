@@ -8,24 +8,25 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from manyclass import _checks
-from manyclass._all_or_nothing import all_or_nothing
-from manyclass._threads import get_threads, threads
+from manyclass._core.checks import check_count, check_nonnegative, check_positive
+from manyclass._core.parallel import get_threads, threads
+from manyclass._core.rollback import rollback_on_error
 from manyclass.data.inputs import open_examples
-from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.labels import encode_labels
-from manyclass.estimators.linear import LinearModel
-from manyclass.estimators.probabilities import Probabilities
-from manyclass.estimators.settings import class_weight, flag, functions
-from manyclass.estimators.solver_names import named_solver
-from manyclass.estimators.weights import example_weights
-from manyclass.losses.scores import as_score_loss
+from manyclass.estimators.callbacks import Callback, closing_callbacks
+from manyclass.estimators.linear_model import LinearModel, Probabilities
+from manyclass.estimators.validation import (
+    check_bool,
+    check_callables,
+    check_class_weight,
+    encode_labels,
+    example_weights,
+)
+from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.penalty import Penalty
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.points import Point
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solution import Solution
-from manyclass.solvers.solve import solve
+from manyclass.solvers.batch.points import Weights
+from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solve import named_solver, solve
+from manyclass.solvers.problem import Objective, Problem
 
 # What ends a solver before its goal, and what to do about it.
 _WAYS_OUT = {
@@ -67,11 +68,11 @@ class BatchModel(Probabilities, LinearModel):
         """Take over W and b."""
         raise NotImplementedError
 
-    def _point(self) -> Point:
+    def _point(self) -> Weights:
         """W and b as they were fitted."""
         raise NotImplementedError
 
-    @all_or_nothing
+    @rollback_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimize the objective on rows X with labels y.
 
@@ -96,24 +97,24 @@ class BatchModel(Probabilities, LinearModel):
         check_batch_settings(self)
         penalty, fitted = self._penalty(), hasattr(self, "status_")
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
-        with threads(self.n_threads or get_threads()), told_of_the_end(self.callbacks):
+        with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             objective = Objective(
-                problem_of(self, X, y, sample_weight), as_score_loss(self.loss), penalty, bool(self.fit_intercept)
+                make_problem(self, X, y, sample_weight), as_score_loss(self.loss), penalty, bool(self.fit_intercept)
             )
             found = solve(
                 objective,
-                named_solver(self.solver, penalty, lambda: seed_of(self)),
+                named_solver(self.solver, penalty, lambda: draw_seed(self)),
                 tolerance=self.tolerance,
                 max_iter=self.max_iter,
                 max_seconds=self.max_seconds,
                 start=None if before is None else self._started(before),
-                callback=told(self.callbacks),
+                callback=combine_callbacks(self.callbacks),
             )
         self._learn(found)
         self._warn(found)
         return self
 
-    def _started(self, before: tuple[Any, tuple[int, ...]]) -> Point:
+    def _started(self, before: tuple[Any, tuple[int, ...]]) -> Weights:
         classes, shape = before
         now = len(self.classes_), self.n_features_in_
         if shape != now or not np.array_equal(classes, self.classes_):
@@ -147,18 +148,18 @@ class BatchModel(Probabilities, LinearModel):
 def check_batch_settings(settings: Any) -> None:
     """Refuse the first setting that is not one, in a sentence."""
     as_score_loss(settings.loss)
-    _checks.nonnegative(settings.tolerance, "tolerance")
-    _checks.count(settings.max_iter, "max_iter")
+    check_nonnegative(settings.tolerance, "tolerance")
+    check_count(settings.max_iter, "max_iter")
     if settings.max_seconds is not None:
-        _checks.positive(settings.max_seconds, "max_seconds")
+        check_positive(settings.max_seconds, "max_seconds")
     if settings.n_threads is not None:
-        _checks.count(settings.n_threads, "n_threads")
-    class_weight(settings.class_weight)
-    flag(settings.fit_intercept, "fit_intercept")
-    functions(settings.callbacks, "callbacks")
+        check_count(settings.n_threads, "n_threads")
+    check_class_weight(settings.class_weight)
+    check_bool(settings.fit_intercept, "fit_intercept")
+    check_callables(settings.callbacks, "callbacks")
 
 
-def problem_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
+def make_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     """The examples whose weight is above 0; the estimator learns its classes and columns."""
     matrix = open_examples(estimator, X, reset=True)
     estimator.classes_, codes = encode_labels(y, len(matrix))
@@ -166,12 +167,12 @@ def problem_of(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     return Problem.whole(matrix, codes, len(estimator.classes_), weights).part(np.flatnonzero(weights > 0))
 
 
-def seed_of(estimator: Any) -> int:
+def draw_seed(estimator: Any) -> int:
     """A number drawn from its random_state."""
     return int(check_random_state(estimator.random_state).randint(2**31 - 1))
 
 
-def told(callbacks: Iterable[Callback]) -> Callable[[dict[str, Any]], bool]:
+def combine_callbacks(callbacks: Iterable[Callback]) -> Callable[[dict[str, Any]], bool]:
     """One callback for all; it wants to stop when one of them does."""
     every = tuple(callbacks)
 

@@ -1,10 +1,20 @@
-"""scikit-learn's own callbacks (1.9 and later), which see a fit as tasks: the fit has phases, a phase has epochs."""
+"""scikit-learn's own callbacks (1.9 and later), which see a fit as tasks: the fit has phases, a phase has epochs.
 
-from collections.abc import Callable
+What happens after each epoch of a fit: it is judged, callbacks hear of it, and a checkpoint is written.
+
+What is done with the records of a fit, one for each epoch: callbacks, and one that keeps them in a file.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from manyclass.solvers.machines import Machines
-from manyclass.solvers.sgd import Descent
+from manyclass.solvers.sgd.checkpoint import Checkpoint
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun
+from manyclass.solvers.sgd.linear_models import LinearWeights
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +48,7 @@ class FitTask:
         """Begin a phase of at most so many epochs."""
         return PhaseTask(self, self._context and self._context.subcontext(name, max_subtasks=epochs), epochs)
 
-    def over(self, machines: Machines) -> None:
+    def over(self, machines: LinearWeights) -> None:
         """The fit is over, with these machines."""
         self.end(self._context, machines)
 
@@ -47,7 +57,7 @@ class FitTask:
         if context is not None:
             context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
-    def end(self, context: Any, machines: Machines) -> bool:
+    def end(self, context: Any, machines: LinearWeights) -> bool:
         """Tell that the task of a context is over; whether a callback wants to stop."""
 
         def fitted() -> dict[str, Any]:
@@ -66,7 +76,7 @@ class PhaseTask:
         fit.begin(context)
         self._begin_epoch()
 
-    def epoch_over(self, descent: Descent) -> bool:
+    def epoch_over(self, descent: SgdRun) -> bool:
         """An epoch is over; whether a callback wants to end the descent, which then is done."""
         ends = self._fit.end(self._epoch, descent.mean)
         descent.done = descent.done or ends
@@ -74,7 +84,7 @@ class PhaseTask:
             self._begin_epoch()
         return ends
 
-    def over(self, machines: Machines) -> None:
+    def over(self, machines: LinearWeights) -> None:
         """The phase is over, with these machines."""
         self._fit.end(self._context, machines)
 
@@ -82,3 +92,85 @@ class PhaseTask:
         self._epoch = self._context.subcontext("epoch") if self._context is not None and self._left > 0 else None
         self._left -= 1
         self._fit.begin(self._epoch)
+
+
+Callback = Callable[[dict[str, Any]], bool | None]
+
+
+class JsonLines:
+    """A callback that appends the record of each epoch to a file, as one line of JSON.
+
+    Every line is written whole before the next epoch begins, so that other processes can follow. A fit that goes on
+    from a checkpoint repeats the lines of the epochs since then.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     keep = JsonLines(f"{folder}/history.jsonl")
+    ...     keep({"epoch": 1, "loss": 0.5})
+    ...     pathlib.Path(keep.path).read_text()
+    '{"epoch": 1, "loss": 0.5}\\n'
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = os.fspath(path)
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        line = json.dumps(record) + "\n"
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write(line)
+
+
+@contextmanager
+def closing_callbacks(callbacks: Iterable[Callback]) -> Iterator[None]:
+    """Afterwards, whichever way the block ends, callbacks that have a method `close` have had it called."""
+    try:
+        yield
+    finally:
+        for callback in callbacks:
+            close = getattr(callback, "close", None)
+            if close is not None:
+                close()
+
+
+AfterEpoch = Callable[[SgdRun], None]
+
+
+def after_epoch(
+    callbacks: Iterable[Callback], task: FitTask, checkpoint: Checkpoint, stopping: EarlyStopping
+) -> AfterEpoch:
+    """Begin the phase that the checkpoint is in, and tell of its epochs; a callback may end it."""
+    run, told = checkpoint.run, tuple(callbacks)
+    phase = task.phase(run.phase, stopping.max_epochs)
+
+    def after(descent: SgdRun) -> None:
+        record = descent.history[-1]
+        record.update(phase=run.phase, max_epochs=stopping.max_epochs)
+        # A copy: what a callback writes into it must not come into the history or a checkpoint.
+        ends = [bool(callback(dict(record))) for callback in told]
+        descent.done = descent.done or any(ends)
+        run.ended = phase.epoch_over(descent) or any(ends)
+        if descent.done or descent.epoch >= stopping.max_epochs:
+            phase.over(descent.result())
+        checkpoint.write_sometimes()
+
+    return after
+
+
+def watch_epochs(judge: Callable[[LinearWeights], float], stopping: EarlyStopping, after: AfterEpoch) -> AfterEpoch:
+    """The same, once the accuracy is on record, as often as `stopping` has it and at the end; it stops nothing."""
+
+    def watch(descent: SgdRun) -> None:
+        if descent.epoch % stopping.every == 0 or descent.epoch == stopping.max_epochs:
+            started = time.perf_counter()
+            accuracy = judge(descent.mean)
+            descent.history[-1].update(accuracy=accuracy, judging_seconds=time.perf_counter() - started)
+        after(descent)
+
+    return watch

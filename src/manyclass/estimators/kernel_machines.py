@@ -11,17 +11,22 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass import _checks
-from manyclass._blas import one_thread
+from manyclass._core.checks import check_count, check_finite, check_nonnegative, check_one_of, check_positive
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_features
-from manyclass.data.kernels import Doubles, check_gram, kernel_products
+from manyclass.data.kernels import KERNELS, check_gram, fitted_kernel, kernel_matrix, kernel_products
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.kernels import KERNELS, fitted_kernel, kernel_matrix
-from manyclass.estimators.settings import number
-from manyclass.penalties.smooth import HalfSquare, SmoothedTraceNorm, SmoothPenalty
-from manyclass.solvers.coordinates import Points, of_gram, of_rows
-from manyclass.solvers.smooth_descent import Found, descend
-from manyclass.solvers.smooth_problem import SmoothProblem
+from manyclass.estimators.validation import check_number
+from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm, SmoothPenalty
+from manyclass.solvers.smooth import (
+    Coordinates,
+    SmoothProblem,
+    SmoothSolution,
+    coordinates_of_gram,
+    coordinates_of_rows,
+    minimize_smooth,
+)
 
 PENALTIES = ("trace", "frobenius")
 
@@ -78,7 +83,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         A = self.transform(X)
         B = A if Z is None else self.transform(Z)
-        with one_thread():
+        with one_blas_thread():
             return A @ B.T
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -94,12 +99,12 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         TypeError
             If the kernel is a function.
         """
-        from manyclass._models import save
+        from manyclass._core.models import save_model
 
         check_is_fitted(self)
         if callable(self.kernel) or callable(self.kernel_["name"]):
             raise TypeError("kernel must be a name for a model to be saved; got a function; use 'precomputed'")
-        save(self, path)
+        save_model(self, path)
 
     @property
     def _n_features_out(self) -> int:
@@ -117,31 +122,31 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _check_machines(self) -> None:
         if not callable(self.kernel):
-            _checks.one_of(self.kernel, "kernel", KERNELS)
+            check_one_of(self.kernel, "kernel", KERNELS)
         if not isinstance(self.gamma, str) or self.gamma != "scale":
-            number(self.gamma, "gamma", "'scale' or a positive number", above=0)
-        number(self.coef0, "coef0", "a number")
-        _checks.one_of(self.penalty, "penalty", PENALTIES)
+            check_number(self.gamma, "gamma", "'scale' or a positive number", above=0)
+        check_number(self.coef0, "coef0", "a number")
+        check_one_of(self.penalty, "penalty", PENALTIES)
         for name in ("C", "degree", "smoothing", "sharpness"):
-            _checks.positive(getattr(self, name), name)
-        _checks.nonnegative(self.tolerance, "tolerance")
-        _checks.count(self.max_iter, "max_iter")
+            check_positive(getattr(self, name), name)
+        check_nonnegative(self.tolerance, "tolerance")
+        check_count(self.max_iter, "max_iter")
 
-    def _points(self, matrix: Matrix) -> Points:
+    def _points(self, matrix: Matrix) -> Coordinates:
         """The rows to learn from, as points; the kernel gets the numbers that come from them."""
         X = matrix.toarray().astype(np.float64, copy=False)
         self.kernel_ = fitted_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
         self.__dict__.pop("X_fit_", None)
         if self._is_linear():
-            return of_rows(X)
+            return coordinates_of_rows(X)
         if self.kernel == "precomputed":
             check_gram(X)
-            return of_gram(X)
+            return coordinates_of_gram(X)
         self.X_fit_ = X
         with np.errstate(invalid="ignore", over="ignore"):
             K = kernel_matrix(self.kernel_, X, X)
-        _checks.finite(K, f"values of the kernel {self.kernel!r}")
-        return of_gram(K)
+        check_finite(K, f"values of the kernel {self.kernel!r}")
+        return coordinates_of_gram(K)
 
     def _penalty(self) -> SmoothPenalty:
         return HalfSquare() if self.penalty == "frobenius" else SmoothedTraceNorm(self.smoothing)
@@ -150,8 +155,8 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         strengths: Doubles = self.C * weights.astype(np.float64)
         return strengths
 
-    def _descend(self, problem: SmoothProblem, start: Doubles | None = None) -> Found:
-        found = descend(problem, self.tolerance, self.max_iter, start)
+    def _descend(self, problem: SmoothProblem, start: Doubles | None = None) -> SmoothSolution:
+        found = minimize_smooth(problem, self.tolerance, self.max_iter, start)
         if not found.converged:
             advice = "increase max_iter" if found.n_iter >= self.max_iter else "rounding ends the descent here"
             warnings.warn(
@@ -162,11 +167,11 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         return found
 
-    def _learn(self, points: Points, found: Found) -> None:
+    def _learn(self, points: Coordinates, found: SmoothSolution) -> None:
         self._keep(points, found.W)
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
 
-    def _keep(self, points: Points, W: Doubles) -> None:
+    def _keep(self, points: Coordinates, W: Doubles) -> None:
         """Weights W (p, k) on the points become what this model applies, and what the classes share."""
         U, s, _ = np.linalg.svd(W, full_matrices=False)
         positive = s > max(W.shape) * np.finfo(np.float64).eps * s[0]

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from manyclass.estimators.batch import BatchModel
-from manyclass.estimators.history import Callback
-from manyclass.penalties.by_name import check_penalty
+from manyclass.estimators.callbacks import Callback
+from manyclass.penalties.norms import TraceNorm, check_penalty
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.points import Point, Whole
-from manyclass.solvers.solution import Solution
+from manyclass.solvers.batch.points import DenseWeights, Weights
+from manyclass.solvers.batch.solution import Solution
 
 # Penalties never change, so that all classifiers may share one.
 _PENALTY = TraceNorm(1e-3) + Ridge(1e-5)
@@ -81,7 +80,7 @@ class LinearClassifier(BatchModel):
 
     Examples
     --------
-    >>> from manyclass.penalties.group import GroupNorm
+    >>> from manyclass.penalties.norms import GroupNorm
     >>> X, y = np.eye(6), np.repeat(["a", "b", "c"], 2)
     >>> clf = LinearClassifier(loss="squared", penalty=GroupNorm(0.01)).fit(X, y)
     >>> clf.status_, clf.score(X, y)
@@ -123,5 +122,5 @@ class LinearClassifier(BatchModel):
         self.coef_ = np.ascontiguousarray(found.W.T)
         self.intercept_ = found.b.astype(self.coef_.dtype)
 
-    def _point(self) -> Point:
-        return Whole(np.ascontiguousarray(self.coef_.T), self.intercept_.astype(np.float64))
+    def _point(self) -> Weights:
+        return DenseWeights(np.ascontiguousarray(self.coef_.T), self.intercept_.astype(np.float64))

@@ -1,5 +1,9 @@
-"""MultiTaskTraceNorm: several binary tasks that share characteristics, learned together by the trace norm."""
+"""MultiTaskTraceNorm: several binary tasks that share characteristics, learned together by the trace norm.
 
+Answers of several binary tasks as signs, and back.
+"""
+
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -7,17 +11,91 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass import _checks
-from manyclass._all_or_nothing import all_or_nothing
-from manyclass._blas import one_thread
+from manyclass._core.checks import check_finite
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
-from manyclass.data.kernels import Doubles
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.kernel_machines import KernelMachines
-from manyclass.estimators.tasks import Classes, Signs, decode_tasks, encode_lists, encode_tasks, is_known
-from manyclass.estimators.weights import example_weights
-from manyclass.losses.task_hinge import TaskHinge
-from manyclass.solvers.smooth_problem import SmoothProblem
+from manyclass.estimators.validation import check_labels, example_weights
+from manyclass.losses.multitask import TaskHinge
+from manyclass.solvers.smooth import SmoothProblem
+
+Signs = NDArray[np.int8]
+
+# A task is known by its two answers, sorted; the second is the positive one.
+Classes = list[NDArray[Any]]
+
+
+def encode_tasks(y: Any, n: int, unknown: Any) -> tuple[Classes, Signs]:
+    """(the two answers of each task, signs (n, t) with 0 where y (n, t) or (n,) is `unknown`)."""
+    classes: Classes = []
+    answers = list(_columns(y, n))
+    signs = np.zeros((n, len(answers)), np.int8)
+    for task, column in enumerate(answers):
+        known = np.flatnonzero(is_labeled(column, unknown))
+        unsaid = (
+            f" besides missing_label={unknown!r}; if that is an answer, pass missing_label=None"
+            if len(known) < n
+            else ""
+        )
+        pair, signs[known, task] = _encode(column[known], task, unsaid)
+        classes.append(pair)
+    return classes, signs
+
+
+def encode_lists(X: list[Any], y: list[Any]) -> tuple[NDArray[Any], Classes, Signs]:
+    """(all rows, the two answers of each task, signs), of tasks that have rows (n_j, d) and answers (n_j,) each."""
+    if len(X) != len(y):
+        raise ValueError(f"X and y must be lists with one entry per task; got {len(X)} and {len(y)}")
+    X = [np.asarray(rows) for rows in X]
+    for task, rows in enumerate(X):
+        if rows.ndim != 2 or rows.shape[1] != X[0].shape[1]:
+            raise ValueError(
+                f"X must be a list of arrays (n_j, d) with the same d; got shape {rows.shape} for task {task}"
+            )
+    ends = np.cumsum([0, *(len(rows) for rows in X)])
+    classes: Classes = []
+    signs = np.zeros((ends[-1], len(X)), np.int8)
+    for task, answers in enumerate(y):
+        start, end = ends[task : task + 2]
+        pair, signs[start:end, task] = _encode(check_labels(answers, end - start), task)
+        classes.append(pair)
+    return np.concatenate(X), classes, signs
+
+
+def decode_tasks(S: NDArray[Any], classes: Classes) -> NDArray[Any]:
+    """The answers (n, t) that scores (n, t) give."""
+    return np.stack([pair[(s > 0).astype(np.intp)] for pair, s in zip(classes, S.T, strict=True)], axis=1)
+
+
+def _columns(y: Any, n: int) -> Iterator[NDArray[Any]]:
+    if y is None:
+        raise ValueError("this classifier requires y to be passed, but the target y is None")
+    y = np.asarray(y)
+    if y.ndim not in (1, 2) or y.shape[-1] == 0:
+        raise ValueError(f"y must hold one answer for each row and task, (n, t); got shape {y.shape}")
+    if len(y) != n:
+        raise ValueError(f"y must have one row per row of X ({n}); got {len(y)}, inconsistent numbers of samples")
+    yield from y.T if y.ndim == 2 else [y]
+
+
+def is_labeled(y: NDArray[Any], unknown: Any) -> NDArray[np.bool_]:
+    """Which answers are there, in an array of any shape; None stands for no answer's being unknown."""
+    if unknown is None:
+        return np.ones(y.shape, bool)
+    # NaN is the one value that differs from itself.
+    return np.asarray(y == y if unknown != unknown else y != unknown)
+
+
+def _encode(answers: NDArray[Any], task: int, unsaid: str = "") -> tuple[NDArray[Any], Signs]:
+    pair, codes = np.unique(check_labels(answers, len(answers)), return_inverse=True)
+    if len(pair) != 2:
+        kinds = "1 class" if len(pair) == 1 else f"{len(pair)} classes"
+        rule = f"Only binary classification is supported: task {task} of y must have 2 classes"
+        raise ValueError(f"{rule}; got {kinds}{unsaid if len(pair) < 2 else ''}")
+    return pair, (2 * codes - 1).astype(np.int8)
 
 
 class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
@@ -136,7 +214,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    @all_or_nothing
+    @rollback_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X with the answers y.
 
@@ -161,7 +239,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         matrix, signs = self._examples(X, y)
         rows = np.zeros(len(matrix), np.int32)
         weights = self._strengths(example_weights(rows, np.zeros(1), None, sample_weight))
-        with one_thread():
+        with one_blas_thread():
             points = self._points(matrix)
             loss, penalty = TaskHinge(self.sharpness), self._penalty()
             problem = SmoothProblem.of(points.Z, signs, signs.shape[1], weights, loss, penalty)
@@ -221,7 +299,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         found, y = self.predict(X), np.asarray(y)
         if y.shape != found.shape:
             raise ValueError(f"y must have shape {found.shape}, as predictions have; got {y.shape}")
-        known = is_known(y, self.missing_label)
+        known = is_labeled(y, self.missing_label)
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         return float(np.average(found == y, weights=(known.T * weights).T))
 
@@ -242,7 +320,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         matrix = open_features(self, X)
         with np.errstate(invalid="ignore", over="ignore"):
             S = self._applied(matrix, self._weights())
-        _checks.finite(S, "scores of X")
+        check_finite(S, "scores of X")
         return S
 
     def _pairs(self, n_tasks: int) -> Classes:

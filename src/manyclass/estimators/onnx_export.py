@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass import _atomic
-from manyclass._checks import count
+from manyclass._core.checks import check_count
+from manyclass._core.files import write_bytes
 
 if TYPE_CHECKING:
-    from manyclass.estimators.linear import LinearModel
+    from manyclass.estimators.linear_model import LinearModel
 
 Constants = dict[str, NDArray[Any]]
 
 _OPSET, _IR = 17, 8  # of 2022: runtimes since then read them
+
 _MOST = (1 << 31) - (1 << 20)  # a message of protobuf ends at 2 GB
 
 
@@ -30,9 +31,9 @@ def export_onnx(model: "LinearModel", path: str | os.PathLike[str], top: int = 5
     if model.coef_.nbytes > _MOST:
         raise ValueError(f"an onnx file holds at most 2 GB; the weights take {model.coef_.nbytes / 1e9:.1f} GB")
     constants: Constants = {"coef": model.coef_, "intercept": model.intercept_, "classes": _labels(model.classes_)}
-    constants["top"] = np.array([min(count(top, "top"), len(model.classes_))])
+    constants["top"] = np.array([min(check_count(top, "top"), len(model.classes_))])
     nodes = [*_LABELS, *_probabilities(model, constants)]
-    _atomic.write_bytes(path, _proto(nodes, constants).SerializeToString())
+    write_bytes(path, _proto(nodes, constants).SerializeToString())
 
 
 # (operator, inputs, outputs, attributes)
@@ -46,8 +47,11 @@ _LABELS: list[Node] = [
     ("TopK", ["scores", "top"], ["top_scores", "top_positions"], {"axis": 1}),
     ("Gather", ["classes", "top_positions"], ["top_labels"], {}),
 ]
+
 _SOFTMAX: Node = ("Softmax", ["natural"], ["probabilities"], {"axis": 1})
+
 _TEMPERATURE: list[Node] = [("Div", ["scores", "temperature"], ["natural"], {})]
+
 # The logarithm of 1 / (1 + exp(-score)).
 _LOGISTIC: list[Node] = [
     ("Neg", ["scores"], ["against"], {}),

@@ -6,20 +6,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass import _checks
-from manyclass._all_or_nothing import all_or_nothing
-from manyclass._blas import one_thread
+from manyclass._core.checks import check_count, check_finite
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
-from manyclass.data.kernels import Doubles
-from manyclass.data.tiles import Floats
 from manyclass.estimators.kernel_machines import KernelMachines
-from manyclass.estimators.labels import check_labels, encode_labels, known_labels, new_labels
-from manyclass.estimators.linear import LinearModel
-from manyclass.estimators.weights import example_weights
-from manyclass.losses.smoothed_hinge import SmoothedHinge
-from manyclass.penalties.smooth import HalfSquare
-from manyclass.solvers.coordinates import Points
-from manyclass.solvers.smooth_problem import SmoothProblem
+from manyclass.estimators.linear_model import LinearModel
+from manyclass.estimators.validation import check_labels, encode_labels, example_weights, known_labels, new_labels
+from manyclass.losses.multiclass import SmoothedHinge
+from manyclass.penalties.smoothed import HalfSquare
+from manyclass.solvers.smooth import Coordinates, SmoothProblem
 
 
 class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[misc]
@@ -138,7 +135,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         self.warm_start = warm_start
         self.random_state = random_state
 
-    @all_or_nothing
+    @rollback_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X with labels y.
 
@@ -163,14 +160,14 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         matrix = open_examples(self, X, reset=True)
         self.classes_, codes = encode_labels(y, len(matrix))
         weights = self._strengths(example_weights(codes, self.classes_, self.class_weight, sample_weight))
-        with one_thread():
+        with one_blas_thread():
             points = self._points(matrix)
             penalty, k = self._penalty(), len(self.classes_)
             problem = SmoothProblem.of(points.Z, codes, k, weights, SmoothedHinge(self.sharpness), penalty)
             self._learn(points, self._descend(problem, self._start(points, before)))
         return self
 
-    @all_or_nothing
+    @rollback_on_error
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn new classes in terms of the shared characteristics; the old classes stay the same to the bit.
 
@@ -200,7 +197,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         codes += k
         codes[old] = known_labels(y[old], self.classes_, int(old.sum())) if old.any() else 0
         weights = self._strengths(example_weights(codes, np.arange(k + len(new)), None, sample_weight))
-        with one_thread():
+        with one_blas_thread():
             loss, fixed = SmoothedHinge(self.sharpness), self._scores(X).astype(np.float64)
             G = self._descend(SmoothProblem.of(latent, codes, len(new), weights, loss, HalfSquare(), fixed)).W
             self._append(new, self.components_.T @ G)
@@ -224,7 +221,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
             The classes.
         """
         S = self._scores(X)
-        k = min(_checks.count(k, "k"), S.shape[1])
+        k = min(check_count(k, "k"), S.shape[1])
         best = S.argmax(axis=1)[:, None] if k == 1 else np.argsort(-S, axis=1, kind="stable")[:, :k]
         return self.classes_[best]
 
@@ -251,10 +248,10 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         matrix = self._matrix(X)
         with np.errstate(invalid="ignore", over="ignore"):
             S = self._applied(matrix, self._weights())
-        _checks.finite(S, "scores of X")
+        check_finite(S, "scores of X")
         return S
 
-    def _start(self, points: Points, before: tuple[NDArray[Any], Doubles] | None) -> Doubles | None:
+    def _start(self, points: Coordinates, before: tuple[NDArray[Any], Doubles] | None) -> Doubles | None:
         if before is None:
             return None
         classes, weights = before

@@ -11,27 +11,39 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._all_or_nothing import all_or_nothing
-from manyclass._threads import get_threads, threads
+from manyclass._core.parallel import get_threads, threads
+from manyclass._core.rollback import rollback_on_error
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.batches import Batches, batch_classes, refuse_other_objective
-from manyclass.estimators.callbacks import CallbackSupport, FitTask, with_callbacks
-from manyclass.estimators.epochs import after_epoch, watched
-from manyclass.estimators.growing import growth_problem, joined
-from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.labels import encode_labels, known_labels
-from manyclass.estimators.linear import LinearModel
-from manyclass.estimators.plan import fixed_settings, known_plan, plan_once, split_problem, stopping_of
-from manyclass.estimators.probabilities import Probabilities
-from manyclass.estimators.settings import check_settings
-from manyclass.estimators.warm_start import last_machines
-from manyclass.estimators.weights import example_weights
-from manyclass.solvers.checkpoint import Checkpoint, identity
-from manyclass.solvers.machines import Machines
+from manyclass.estimators._stochastic_plan import (
+    Batches,
+    batch_classes,
+    check_settings,
+    fixed_settings,
+    growth_problem,
+    join_weights,
+    known_plan,
+    plan_once,
+    refuse_other_objective,
+    split_problem,
+    stopping_of,
+)
+from manyclass.estimators.callbacks import (
+    Callback,
+    CallbackSupport,
+    FitTask,
+    after_epoch,
+    closing_callbacks,
+    watch_epochs,
+    with_callbacks,
+)
+from manyclass.estimators.linear_model import LinearModel, Probabilities
+from manyclass.estimators.validation import encode_labels, example_weights, known_labels, last_weights
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd import Descent, Stopping, descend, run_epoch
-from manyclass.solvers.validation import mean_class_accuracy
+from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, run_epoch, run_sgd
+from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.tuning import mean_class_accuracy
 
 # What is known of machines and no longer true of others.
 _OF_MACHINES = ("temperature_", "_running")
@@ -189,7 +201,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self.callbacks = callbacks
         self.checkpoint = checkpoint
 
-    @all_or_nothing
+    @rollback_on_error
     @with_callbacks
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
         """Train on rows X with labels y; after an error or Ctrl-C the classifier is as it was before.
@@ -216,7 +228,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             If the step is too large for the data.
         """
         check_settings(self)
-        with self._computing(), told_of_the_end(self.callbacks):
+        with self._computing(), closing_callbacks(self.callbacks):
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before = getattr(self, "classes_", None)
             problem = self._problem(X, y, sample_weight)
@@ -225,7 +237,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             seed = run.seed = self._seed() if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
-                checkpoint.check(identity(problem, judged, start, fixed_settings(self)))
+                checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)))
             plan = plan_once(self, train, seed, checkpoint)
             self.step_, self.beta_ = plan.schedule.step, plan.beta
             judge = None if judged is None else mean_class_accuracy(judged)
@@ -234,18 +246,18 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 descent = run.begun(start.copy())
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
-                    after, judge = watched(judge, stopping, after), None
-                descend(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
+                    after, judge = watch_epochs(judge, stopping, after), None
+                run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 run.n_epochs = descent.best_epoch or descent.epoch
                 if self.refit and len(train) < len(problem) and run.n_epochs and not run.ended:
                     run.begin_refit()
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = Stopping(max_epochs=run.n_epochs)
+                stopping = EarlyStopping(max_epochs=run.n_epochs)
                 descent = run.begun(start)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
-                descend(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
+                run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.over(machines)
@@ -253,7 +265,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         checkpoint.remove()
         return self
 
-    @all_or_nothing
+    @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train for one epoch over these rows, from the machines as they are.
 
@@ -299,7 +311,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
 
-    @all_or_nothing
+    @rollback_on_error
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn new classes of objective "ovr"; the old machines stay the same to the bit.
 
@@ -325,21 +337,21 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         with self._computing():
             new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
-            descent = Descent.start(Machines.zeros(problem.k, problem.d))
-            stopping = Stopping(max_epochs=min(self.n_epochs_, self.max_epochs))
-            descend(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
-        old = Machines.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
+            descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
+            stopping = EarlyStopping(max_epochs=min(self.n_epochs_, self.max_epochs))
+            run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
+        old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
         machines = replace(descent.result(), steps=descent.machines.steps)
-        self.classes_, machines = joined(self.classes_, old, new, machines)
+        self.classes_, machines = join_weights(self.classes_, old, new, machines)
         self._take(machines)
         return self
 
-    def _learn(self, machines: Machines, history: list[dict[str, Any]], n_epochs: int) -> None:
+    def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int) -> None:
         self._take(machines)
         self.history_, self.n_epochs_ = history, n_epochs
         self.trained_ = self.objective, self.loss
 
-    def _take(self, machines: Machines) -> None:
+    def _take(self, machines: LinearWeights) -> None:
         for name in _OF_MACHINES:
             self.__dict__.pop(name, None)
         self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
@@ -375,10 +387,10 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         weights = example_weights(codes, self.classes_, self.class_weight, sample_weight)
         return Problem.whole(matrix, codes, len(self.classes_), weights).part(np.flatnonzero(weights > 0))
 
-    def _start(self, problem: Problem, before: NDArray[Any] | None) -> Machines:
+    def _start(self, problem: Problem, before: NDArray[Any] | None) -> LinearWeights:
         if not self.warm_start or before is None:
-            return Machines.zeros(problem.k, problem.d)
-        return last_machines(self, before)
+            return LinearWeights.zeros(problem.k, problem.d)
+        return last_weights(self, before)
 
     def _running_on(self, problem: Problem, known: bool) -> Batches:
         if hasattr(self, "_running"):

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from manyclass import _checks
+from manyclass._core.checks import check_nonnegative
 from manyclass.estimators.batch import BatchModel
-from manyclass.estimators.factored_model import FactoredModel, signed
-from manyclass.estimators.history import Callback
+from manyclass.estimators.callbacks import Callback
+from manyclass.estimators.linear_model import FactoredModel, svd_flip
+from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.points import Point, Product
-from manyclass.solvers.solution import Solution
+from manyclass.solvers.batch.points import LowRankWeights, Weights
+from manyclass.solvers.batch.solution import Solution
 
 
 class TraceNormClassifier(FactoredModel, BatchModel):
@@ -118,14 +118,14 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         self.callbacks = callbacks
 
     def _penalty(self) -> Penalty:
-        trace, ridge = _checks.nonnegative(self.trace, "trace"), _checks.nonnegative(self.ridge, "ridge")
+        trace, ridge = check_nonnegative(self.trace, "trace"), check_nonnegative(self.ridge, "ridge")
         return TraceNorm(trace) + Ridge(ridge)
 
     def _keep(self, found: Solution) -> None:
-        self.factors_ = signed(found.factors)
+        self.factors_ = svd_flip(found.factors)
         self.intercept_ = found.b.astype(self.factors_[0].dtype)
 
-    def _point(self) -> Point:
+    def _point(self) -> Weights:
         U, s, V = self.factors_
         roots = np.sqrt(s).astype(U.dtype)
-        return Product(U * roots, V * roots, self.intercept_.astype(np.float64))
+        return LowRankWeights(U * roots, V * roots, self.intercept_.astype(np.float64))

@@ -12,35 +12,30 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass import _checks
-from manyclass._all_or_nothing import all_or_nothing
-from manyclass._threads import get_threads, threads
-from manyclass.data.tiles import Floats
-from manyclass.estimators.batch import check_batch_settings, problem_of, seed_of, told
-from manyclass.estimators.history import Callback, told_of_the_end
-from manyclass.estimators.settings import flag
-from manyclass.estimators.solver_names import named_solver
-from manyclass.estimators.trace_grid import RIDGES, TRACES, grid
+from manyclass._core.checks import check_positive
+from manyclass._core.parallel import get_threads, threads
+from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Floats
+from manyclass.estimators._path_grid import RIDGES, TRACES, PathPlots, PathRun, strength_grid
+from manyclass.estimators.batch import check_batch_settings, combine_callbacks, draw_seed, make_problem
+from manyclass.estimators.callbacks import Callback, closing_callbacks
 from manyclass.estimators.trace_norm import TraceNormClassifier
-from manyclass.estimators.trace_plots import PathPlots
-from manyclass.estimators.trace_walk import Walk
-from manyclass.estimators.validation_set import validation_problem
-from manyclass.losses.scores import as_score_loss
+from manyclass.estimators.validation import check_bool, validation_problem
+from manyclass.losses.multiclass import as_score_loss
+from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty
 from manyclass.penalties.ridge import Ridge
-from manyclass.penalties.trace import TraceNorm
-from manyclass.solvers.baseline import largest_useful
-from manyclass.solvers.checkpoint import identity
-from manyclass.solvers.objective import Objective
-from manyclass.solvers.path import follow, largest_ridge
-from manyclass.solvers.path_checkpoint import ENDED, PathCheckpoint
-from manyclass.solvers.problem import Problem
-from manyclass.solvers.solution import Solution
-from manyclass.solvers.solve import solve
-from manyclass.solvers.validation import hold_out
+from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.path import ENDED, PathCheckpoint, follow_path, ridge_max
+from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solve import named_solver, solve
+from manyclass.solvers.problem import Objective, Problem
+from manyclass.solvers.sgd.checkpoint import run_identity_of
+from manyclass.solvers.sgd.tuning import hold_out
 
 # Settings that the classifiers of a path share with it.
 _SHARED = ("loss", "fit_intercept", "solver", "tolerance", "max_iter", "class_weight", "n_threads", "random_state")
+
 # What may change between a fit that was killed and the one that goes on; class weights are told by those of examples.
 _FREE = ("class_weight", "n_threads")
 
@@ -162,7 +157,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         tags.input_tags.sparse = True
         return tags
 
-    @all_or_nothing
+    @rollback_on_error
     def fit(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None, sample_weight: Any = None) -> Self:
         """Fit all pairs on rows X with labels y.
 
@@ -188,10 +183,10 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         started = time.perf_counter()
         check_batch_settings(self)
         _check_fraction(self.validation_fraction)
-        flag(self.refit, "refit")
-        with threads(self.n_threads or get_threads()), told_of_the_end(self.callbacks):
-            problem = problem_of(self, X, y, sample_weight)
-            seed = seed_of(self)
+        check_bool(self.refit, "refit")
+        with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
+            problem = make_problem(self, X, y, sample_weight)
+            seed = draw_seed(self)
             train, judged = self._split(problem, validation, seed)
             kept = self._kept(problem, judged)
             walk = self._walk(train, judged, seed, kept)
@@ -205,7 +200,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         walk.warn(self.status_, self.tolerance)
         return self
 
-    def _refitted(self, problem: Problem, walk: Walk, seed: int, started: float) -> Solution:
+    def _refitted(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
         """The best pair on everything; after Ctrl-C or without time, as far as it came, or as the path has it."""
         left = None if self.max_seconds is None else self.max_seconds - (time.perf_counter() - started)
         if left is not None and left <= 0:
@@ -228,14 +223,14 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             raise ValueError(f"checkpoint needs an integer random_state; got {self.random_state!r}")
         settings = {name: getattr(self, name) for name in ("traces", "ridges", *_SHARED) if name not in _FREE}
         settings["the names of classes"] = self.classes_.tolist()
-        return PathCheckpoint(self.checkpoint, identity(problem, judged, None, settings))
+        return PathCheckpoint(self.checkpoint, run_identity_of(problem, judged, None, settings))
 
-    def _walk(self, train: Problem, judged: Problem, seed: int, kept: PathCheckpoint) -> Walk:
+    def _walk(self, train: Problem, judged: Problem, seed: int, kept: PathCheckpoint) -> PathRun:
         objective = self._objective(train)
-        traces = grid(self.traces, "traces", TRACES, lambda: largest_useful(objective))
-        ridges = grid(self.ridges, "ridges", RIDGES, lambda: largest_ridge(objective))
-        points = follow(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, kept)
-        walk = Walk(judged, len(traces) * len(ridges), told(self.callbacks))
+        traces = strength_grid(self.traces, "traces", TRACES, lambda: alpha_max(objective))
+        ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
+        points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, kept)
+        walk = PathRun(judged, len(traces) * len(ridges), combine_callbacks(self.callbacks))
         walk.along(points)
         return walk
 
@@ -389,5 +384,5 @@ def _penalty(trace: float, ridge: float) -> Penalty:
 
 
 def _check_fraction(fraction: Any) -> None:
-    if not _checks.positive(fraction, "validation_fraction") < 1:
+    if not check_positive(fraction, "validation_fraction") < 1:
         raise ValueError(f"validation_fraction must be a number between 0 and 1; got {fraction!r}")

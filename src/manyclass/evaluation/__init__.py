@@ -1,11 +1,16 @@
 """How good predictions and rankings are: arrays in, numbers out, with NumPy alone."""
 
-from manyclass.evaluation.average_precision import average_precision, precision_at
 from manyclass.evaluation.bootstrap import Comparison, paired_bootstrap
 from manyclass.evaluation.classification import Confusion, accuracy, class_accuracies, confusions, top_k_accuracy
-from manyclass.evaluation.retrieval import average_precisions, mean_average_precision, mean_precision_at
-from manyclass.evaluation.truth import Query, Truth
-from manyclass.evaluation.truth_files import read_truth
+from manyclass.evaluation.ground_truth import Query, Truth
+from manyclass.evaluation.ground_truth_files import read_truth
+from manyclass.evaluation.ranking import (
+    average_precision,
+    average_precisions,
+    mean_average_precision,
+    mean_precision_at,
+    precision_at,
+)
 
 __all__ = [
     "Comparison",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass import _checks
+from manyclass._core.checks import check_count
 
 _BLOCK = 1 << 20  # numbers that are drawn together
 
@@ -74,7 +74,7 @@ def paired_bootstrap(
     Comparison(difference=0.25, low=0.25, high=0.25, p=...)
     """
     differences, sums, counts = _grouped(*_differences(a, b), groups)
-    _checks.count(n_resamples, "n_resamples")
+    check_count(n_resamples, "n_resamples")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be a number between 0 and 1; got {confidence!r}")
     observed = float(differences.mean())

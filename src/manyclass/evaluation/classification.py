@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass import _checks
+from manyclass._core.checks import check_count, check_same_length
 from manyclass.evaluation.labels import as_pair, positions
 
 _BLOCK = 1 << 20  # scores that are looked at together
@@ -150,7 +150,7 @@ def confusions(y: ArrayLike, predicted: ArrayLike, top: int = 20) -> list[Confus
     >>> confusions(["cat", "cat", "dog"], ["dog", "dog", "owl"], top=1)
     [Confusion(truth='cat', predicted='dog', times=2)]
     """
-    _checks.count(top, "top")
+    check_count(top, "top")
     truth, guess = as_pair(y, predicted)
     labels, where = np.unique(np.concatenate([truth, guess]), return_inverse=True)
     from_, to = np.split(where.astype(np.int64), 2)
@@ -165,14 +165,14 @@ def _hits(
     y: ArrayLike, scores: ArrayLike, k: int, classes: ArrayLike | None
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_], int]:
     """(the column of each example's class, whether it is among the k highest, the number of classes)."""
-    _checks.count(k, "k")
+    check_count(k, "k")
     S = np.asarray(scores)
     if S.ndim != 2:
         raise ValueError(f"scores must have one row per example and one column per class; got shape {S.shape}")
     if S.dtype.kind not in "fiub":
         raise ValueError(f"scores must hold real numbers; got dtype {S.dtype}")
     where = positions(y, classes, S.shape[1])
-    _checks.same_length(where, S, "y", "scores")
+    check_same_length(where, S, "y", "scores")
     hits = np.empty(len(S), bool)
     size = max(1, _BLOCK // S.shape[1])
     for start in range(0, len(S), size):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass import _checks
+from manyclass._core.checks import check_finite, check_same_length
 
 
 def as_labels(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -17,14 +17,14 @@ def as_labels(values: ArrayLike, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} must be a vector with at least one label; got shape {labels.shape}")
     if labels.dtype.kind not in "iubfU":
         raise ValueError(f"{name} must hold numbers or strings; got dtype {labels.dtype}")
-    _checks.finite(labels, name)
+    check_finite(labels, name)
     return labels
 
 
 def as_pair(y: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """True and predicted labels, as many and of the same kind."""
     truth, guess = as_labels(y, "y"), as_labels(predicted, "predicted")
-    _checks.same_length(guess, truth, "predicted", "y")
+    check_same_length(guess, truth, "predicted", "y")
     same_kind(guess, truth, "predicted")
     return truth, guess
 

@@ -4,9 +4,10 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from manyclass.evaluation.truth import Query, Rows
+from manyclass.evaluation.ground_truth import Query, Rows
 
 Protocol = Literal["holidays", "oxford", "revisited"]
+
 Difficulty = Literal["easy", "medium", "hard"]
 
 

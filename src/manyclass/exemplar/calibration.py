@@ -1,4 +1,7 @@
-"""Settings of an encoder, chosen by what they are for: to bring images that belong together before all others."""
+"""Settings of an encoder, chosen by what they are for: to bring images that belong together before all others.
+
+Where to look for the settings of a kernel machine: strengths and widths that fit the negatives.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -8,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from manyclass import _checks
+from manyclass._core.checks import check_same_length
 from manyclass.data.inputs import open_examples
-from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import spans
-from manyclass.evaluation.average_precision import area_of
+from manyclass.data.kernels import ExemplarKernel
+from manyclass.data.matrix import Matrix, spans
 from manyclass.evaluation.labels import as_labels
-from manyclass.exemplar.encoder import Codes, Encoder
+from manyclass.evaluation.ranking import area_of
+from manyclass.exemplar.encoder import Embeddings, Encoder
+from manyclass.exemplar.gram import as_coded
 
 TILE = 256  # queries that are ranked at once
+
 HIDDEN = 0.9  # of the columns; where half are hidden, nearly all settings find all rows
 
 
@@ -101,7 +106,7 @@ def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, chosen, strict=True)) for chosen in product(*plain)]
 
 
-class Search:
+class CalibrationSearch:
     """Queries that look for rows of their label; `same` says that query i is row i and does not count."""
 
     def __init__(self, queries: Any, rows: Any, asked: NDArray[Any], labels: NDArray[Any], same: bool):
@@ -114,7 +119,7 @@ class Search:
         found = [p for at in spans(len(C), TILE) for p in self._precisions(encoder, C[at], D, at.start)]
         return float(np.mean(found))
 
-    def _precisions(self, encoder: Encoder, C: Codes, D: Codes, start: int) -> list[float]:
+    def _precisions(self, encoder: Encoder, C: Embeddings, D: Embeddings, start: int) -> list[float]:
         found = []
         for i, scores in enumerate(encoder.similarity(C, D), start):
             order = np.argsort(-scores, kind="stable")
@@ -133,23 +138,57 @@ def _held_out(encoder: Encoder, X: Any, d: int) -> Matrix:
     return matrix
 
 
-def _among_labels(rows: Matrix, y: ArrayLike) -> Search:
+def _among_labels(rows: Matrix, y: ArrayLike) -> CalibrationSearch:
     labels = as_labels(y, "y")
-    _checks.same_length(labels, rows, "y", "X")
+    check_same_length(labels, rows, "y", "X")
     if len(np.unique(labels)) == len(labels):
         raise ValueError("y must have at least two equal labels; got none")
-    return Search(rows, rows, labels, labels, same=True)
+    return CalibrationSearch(rows, rows, labels, labels, same=True)
 
 
-def _among_copies(rows: Matrix, negatives: Matrix, random_state: Any) -> Search:
+def _among_copies(rows: Matrix, negatives: Matrix, random_state: Any) -> CalibrationSearch:
     from sklearn.utils import check_random_state
 
-    from manyclass.exemplar.statistics import mean_of
+    from manyclass.data.moments import column_means
 
     if len(rows) < 2:
         raise ValueError("X must have at least two rows for one to be mistaken for another; got 1")
     copies = rows.toarray()
     hidden = check_random_state(random_state).rand(*copies.shape) < HIDDEN
-    copies = np.where(hidden, mean_of(negatives).astype(copies.dtype), copies)
+    copies = np.where(hidden, column_means(negatives).astype(copies.dtype), copies)
     numbers = np.arange(len(rows))
-    return Search(copies, rows, numbers, numbers, same=False)
+    return CalibrationSearch(copies, rows, numbers, numbers, same=False)
+
+
+_SAMPLE = 1024
+
+
+def kernel_grid(kernel: ExemplarKernel, negatives: Matrix) -> dict[str, list[Any]]:
+    """Values of regularization and, where the kernel has one, of gamma, for what is typical of the negatives.
+
+    Regularization goes from 1e-6 to 1 times k(x, x). A Gaussian falls to 1/e at half, once and twice the mean distance
+    between two negatives; the square of a polynomial is a tenth of x'z, as much, or tenfold, for z = x.
+    """
+    X = as_coded(_sample(negatives)).astype(np.float64)
+    widths, size = _widths(kernel, X), float(np.abs(kernel.diagonal(X)).mean())
+    return {**({"gamma": widths} if widths else {}), **given_grid(size)}
+
+
+def given_grid(size: float) -> dict[str, list[Any]]:
+    """Values of regularization alone, where k(x, x) is about of this size."""
+    return {"regularization": [float(strength) for strength in (size or 1.0) * np.logspace(-6, 0, 7)]}
+
+
+def _widths(kernel: ExemplarKernel, X: Any) -> list[float]:
+    if kernel.name == "rbf":
+        between = 2 * float(X.var(axis=0).sum()) or 1.0
+        return [factor / between for factor in (0.25, 1.0, 4.0)]
+    if kernel.name == "poly":
+        square = float(np.square(X).sum(axis=1).mean()) or 1.0
+        return [factor / square for factor in (0.1, 1.0, 10.0)]
+    return []
+
+
+def _sample(negatives: Matrix) -> Any:
+    n = len(negatives)
+    return negatives.rows(np.unique(np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp)))

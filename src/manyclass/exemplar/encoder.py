@@ -1,4 +1,18 @@
-"""Encoder: what all exemplar machines have in common, from negatives to embeddings."""
+"""Encoder: what all exemplar machines have in common, from negatives to embeddings.
+
+Negatives as if they were strangers: how alike an image is to one that the machines have not been fitted on.
+
+Machines h = A^-1 (x - mu) are made to tell images from the very negatives x_1 ... x_n, so that these seem less alike to
+any image than strangers do: the more so, the fewer they are beside the dimensions. Without x_i, with d = x_i - mu,
+
+    A becomes, up to a factor and but for lambda / n,  A - d d' / (n - 1),
+
+by which (Sherman and Morrison) the machine of x_i keeps its direction, and h becomes h + pull_i h_i, where
+
+    pull_i = (d'h + 1) / (n - 1 - d'h_i),
+
+and the 1, for the mean moves too, is little beside d'h. Codes of unit length do not tell it and do without.
+"""
 
 import os
 from abc import ABC, abstractmethod
@@ -11,16 +25,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass import _checks
-from manyclass._all_or_nothing import all_or_nothing
-from manyclass._blas import in_order, one_thread
+from manyclass._core.checks import check_count, check_finite
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
-from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import spans
-from manyclass.exemplar.statistics import mean_of, mean_square
+from manyclass.data.matrix import Matrix, spans
+from manyclass.data.moments import column_means, mean_square
 
-Codes = NDArray[np.float32]
-Doubles = NDArray[np.float64]
+Embeddings = NDArray[np.float32]
 
 TILE = 1024  # rows that are encoded at once
 
@@ -50,9 +63,9 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     random_state: Any
     n_features_in_: int
     n_features_out_: int
-    background_: Codes  # (at most `n_background`, p)
+    background_: Embeddings  # (at most `n_background`, p)
 
-    @all_or_nothing
+    @rollback_on_error
     def fit(self, negatives: Any, y: Any = None) -> Self:
         """Fit the encoder on negatives.
 
@@ -70,15 +83,15 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         Encoder
             The fitted encoder itself.
         """
-        _checks.count(self.n_background, "n_background")
+        check_count(self.n_background, "n_background")
         self._check_settings()
         matrix = open_examples(self, negatives, reset=True)
-        with one_thread():
+        with one_blas_thread():
             self._fit(matrix)
             self._finish(matrix)
         return self
 
-    def transform(self, X: Any) -> Codes:
+    def transform(self, X: Any) -> Embeddings:
         """Compute the embeddings of images, block by block.
 
         Parameters
@@ -99,7 +112,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         """Whether the similarity of embeddings is their inner product."""
         return type(self).similarity is Encoder.similarity
 
-    def similarity(self, C: ArrayLike, D: ArrayLike) -> Codes:
+    def similarity(self, C: ArrayLike, D: ArrayLike) -> Embeddings:
         """Compute the similarity of embeddings: their inner products, which are cosines of the classifiers.
 
         Parameters
@@ -115,10 +128,10 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
             Similarities; more is more alike.
         """
         C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
-        found = in_order(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
+        found = thread_map(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
         return np.concatenate([np.zeros((0, len(D)), np.float32), *found])
 
-    def background_similarity(self, C: ArrayLike) -> Codes:
+    def background_similarity(self, C: ArrayLike) -> Embeddings:
         """Compute the similarity of embeddings and the background set, with leave-one-out correction if possible.
 
         An image is less similar to the negatives that its encoder was fitted on than to other unrelated images.
@@ -152,7 +165,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         """
         if not hasattr(self, "regularization"):
             return {}
-        square = mean_square(negatives, mean_of(negatives)) or 1.0
+        square = mean_square(negatives, column_means(negatives)) or 1.0
         return {"regularization": (square * np.logspace(-6, 1, 15)).tolist()}
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["Encoder"]:
@@ -181,9 +194,9 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         path : path-like
             File to write.
         """
-        from manyclass._models import save
+        from manyclass._core.models import save_model
 
-        save(self, path)
+        save_model(self, path)
 
     @abstractmethod
     def _fit(self, matrix: Matrix) -> None: ...
@@ -206,20 +219,20 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     def _check_settings(self) -> None:
         return
 
-    def _codes(self, matrix: "Matrix | Sample") -> Codes:
+    def _codes(self, matrix: "Matrix | Sample") -> Embeddings:
         """Codes of rows that may be anything, so they are checked; a matrix is never held as a whole."""
         out = np.empty((len(matrix), self.n_features_out_), np.float32)
 
         def fill(at: slice) -> None:
             rows = matrix.rows(at).astype(np.float64)
-            _checks.finite(rows, "X", at.start)
+            check_finite(rows, "X", at.start)
             out[at] = self._encode(rows)
 
-        for _ in in_order(fill, spans(len(matrix), TILE)):
+        for _ in thread_map(fill, spans(len(matrix), TILE)):
             pass
         return out
 
-    def _check_codes(self, C: ArrayLike, name: str) -> Codes:
+    def _check_codes(self, C: ArrayLike, name: str) -> Embeddings:
         check_is_fitted(self)
         C = np.asarray(C, np.float32)
         if C.ndim != 2 or C.shape[1] != self.n_features_out_:
@@ -268,3 +281,28 @@ def unit_rows(Z: Doubles) -> Doubles:
     Z = Z / np.where(peak > 0, peak, 1)
     length = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
     return Z / np.where(length > 0, length, 1)
+
+
+# Of a negative whose leverage is 1 the others tell nothing; then there is no machine without it.
+_LEAST = 1e-9
+
+
+def leave_one_out_weight(leverages: Doubles, n: int) -> Doubles:
+    """1 / (n - 1 - d'h_i), by which d'h is to be multiplied, from d'h_i (m,); 0 where that has no meaning.
+
+    >>> weight_of_left_out(np.array([0.0, 5.0, 10.0]), 11)
+    array([0.1, 0.2, 0. ])
+    """
+    rest = (n - 1) - leverages
+    return np.divide(1.0, rest, out=np.zeros_like(rest), where=rest > _LEAST * max(1, n - 1))
+
+
+def leave_one_out_cosines(cosines: Embeddings, pulls: NDArray[np.floating]) -> Embeddings:
+    """Cosines (q, m) of h + pull_i h_i and h_i, from those of h and h_i and from pull_i |h_i| / |h| (q, m).
+
+    >>> left_out_cosines(np.zeros((1, 2), np.float32), np.array([[0.0, 0.75]])).round(3)
+    array([[0. , 0.6]], dtype=float32)
+    """
+    c, p = cosines.astype(np.float64), np.asarray(pulls, np.float64)
+    lengths = np.sqrt(np.maximum(1 + 2 * p * c + p * p, 0))
+    return np.divide(c + p, lengths, out=np.zeros_like(c), where=lengths > 0).astype(np.float32)

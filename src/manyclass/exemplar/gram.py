@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._blas import in_order
-from manyclass.data.kernels import Doubles, Kernel, check_gram
-from manyclass.data.matrix import Matrix
-from manyclass.data.tiles import spans
-from manyclass.exemplar.kernels import ExemplarKernel
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles
+from manyclass.data.kernels import ExemplarKernel, Kernel, check_gram
+from manyclass.data.matrix import Matrix, spans
 
 _TILE_BYTES = 4 << 20
 
@@ -30,7 +29,7 @@ class Gram(ABC):
 
     def diagonal(self) -> Doubles:
         """k(x, x) of every negative (n,)."""
-        return np.concatenate(list(in_order(self._diagonal, self.tiles)))
+        return np.concatenate(list(thread_map(self._diagonal, self.tiles)))
 
     def whole(self) -> Doubles:
         """K in an array of its own."""
@@ -80,7 +79,7 @@ class GramOfRows(Gram):
         def fill(rows: slice) -> None:
             K[rows] = self.kernel(X[rows], X)
 
-        for _ in in_order(fill, spans(self.n, max(1, _TILE_BYTES // (8 * self.n)))):
+        for _ in thread_map(fill, spans(self.n, max(1, _TILE_BYTES // (8 * self.n)))):
             pass
 
     def _rows(self, index: Any) -> Doubles:

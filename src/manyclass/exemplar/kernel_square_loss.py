@@ -10,25 +10,35 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass import _checks
-from manyclass._blas import in_order, one_thread
+from manyclass._core.checks import check_count, check_finite, check_one_of, check_positive
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
-from manyclass.data.kernels import Doubles
+from manyclass.data.kernels import KERNELS, ExemplarKernel
 from manyclass.data.matrix import Matrix
-from manyclass.exemplar.complete_cholesky import complete_cholesky
-from manyclass.exemplar.encoder import TILE, Codes, Encoder
-from manyclass.exemplar.factor import Factor, negligible
+from manyclass.exemplar._kernel_codes import (
+    CodeParts,
+    KernelClassifier,
+    computed_values,
+    given_values,
+    kernel_similarity,
+    outside_products,
+    projected_values,
+    scale_and_bias,
+)
+from manyclass.exemplar.calibration import given_grid, kernel_grid
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.factorizations import (
+    Factor,
+    KernelSpread,
+    complete_cholesky,
+    incomplete_cholesky,
+    kernel_pca,
+    kernel_spread,
+    negligible,
+    solve_kernel,
+)
 from manyclass.exemplar.gram import GivenGram, Gram, GramOfRows, as_coded
-from manyclass.exemplar.incomplete_cholesky import incomplete_cholesky
-from manyclass.exemplar.kernel_classifier import KernelClassifier, scale_and_bias
-from manyclass.exemplar.kernel_codes import CodeParts
-from manyclass.exemplar.kernel_grid import given_grid, kernel_grid
-from manyclass.exemplar.kernel_pca import kernel_pca
-from manyclass.exemplar.kernel_similarity import kernel_similarity, outside
-from manyclass.exemplar.kernel_solution import Spread, solve, spread_of
-from manyclass.exemplar.kernel_values import computed_values, given_values, projected_values
-from manyclass.exemplar.kernels import KERNELS, ExemplarKernel
-from manyclass.exemplar.left_out import left_out_cosines, weight_of_left_out
 from manyclass.exemplar.linear import one_or_many
 
 FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
@@ -145,7 +155,7 @@ class KernelSquareLossExemplar(Encoder):
 
     def similarity(
         self, C: ArrayLike, D: ArrayLike, values: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None
-    ) -> Codes:
+    ) -> Embeddings:
         """Compute the cosines of the machines of embeddings.
 
         Parameters
@@ -175,7 +185,7 @@ class KernelSquareLossExemplar(Encoder):
             return kernel_similarity(*parts, projected_values(*parts))
         return kernel_similarity(*parts, given_values(values, *parts))
 
-    def background_similarity(self, C: ArrayLike) -> Codes:
+    def background_similarity(self, C: ArrayLike) -> Embeddings:
         """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
 
         For an incomplete factor this is an approximation, because the factor is not updated.
@@ -192,8 +202,8 @@ class KernelSquareLossExemplar(Encoder):
         """
         C = self._check_codes(C, "C")
         parts = CodeParts(C, self.rank_)
-        pulls = np.concatenate([np.zeros((0, len(self.background_))), *in_order(self._pulls(parts), parts.tiles())])
-        return left_out_cosines(self.similarity(C, self.background_), pulls)
+        pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(parts), parts.tiles())])
+        return leave_one_out_cosines(self.similarity(C, self.background_), pulls)
 
     def classifier(self, x: ArrayLike) -> KernelClassifier:
         """Return the machine of one image.
@@ -212,7 +222,7 @@ class KernelSquareLossExemplar(Encoder):
         if np.ndim(x) != 1:
             raise ValueError(f"x must be one image of {self.n_features_in_} numbers; got shape {np.shape(x)}")
         V, slopes = self._located(rows)
-        rest = 0.0 if self._is_given() else float(outside(self._kernel().diagonal(rows), V)[0])
+        rest = 0.0 if self._is_given() else float(outside_products(self._kernel().diagonal(rows), V)[0])
         machine = scale_and_bias(slopes[0], V[0], self.mean_, rest, self.regularization_, self.positive_weight)
         return KernelClassifier(slopes[0], V[0], *machine, partial(self._seen, rows, V[0]))
 
@@ -251,7 +261,7 @@ class KernelSquareLossExemplar(Encoder):
         """
         matrix = open_examples(clone(self), negatives, reset=True)
         before: Any = None
-        with one_thread():
+        with one_blas_thread():
             for setting in settings:
                 trial = clone(self).set_params(**setting, n_background=1)
                 trial._check_settings()
@@ -312,12 +322,12 @@ class KernelSquareLossExemplar(Encoder):
 
     def _check_settings(self) -> None:
         if not callable(self.kernel):
-            _checks.one_of(self.kernel, "kernel", KERNELS)
-        _checks.one_of(self.factorization, "factorization", FACTORIZATIONS)
+            check_one_of(self.kernel, "kernel", KERNELS)
+        check_one_of(self.factorization, "factorization", FACTORIZATIONS)
         for name in ("gamma", "regularization", "positive_weight"):
-            _checks.positive(getattr(self, name), name)
+            check_positive(getattr(self, name), name)
         if self.rank is not None:
-            _checks.count(self.rank, "rank")
+            check_count(self.rank, "rank")
             if self.factorization == "cholesky":
                 raise ValueError(
                     f"rank must be None for a complete factorization; got {self.rank}, "
@@ -327,11 +337,13 @@ class KernelSquareLossExemplar(Encoder):
     def _fit(self, matrix: Matrix) -> None:
         self._learn(matrix, self._spread(matrix))
 
-    def _spread(self, matrix: Matrix) -> Spread:
+    def _spread(self, matrix: Matrix) -> KernelSpread:
         self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
-        return spread_of(self._factor(GivenGram(matrix) if self._is_given() else GramOfRows(matrix, self._kernel())))
+        return kernel_spread(
+            self._factor(GivenGram(matrix) if self._is_given() else GramOfRows(matrix, self._kernel()))
+        )
 
-    def _learn(self, matrix: Matrix, spread: Spread) -> None:
+    def _learn(self, matrix: Matrix, spread: KernelSpread) -> None:
         self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
         self.regularization_ = float(self.regularization)
         self.positions_, self.coordinates_, self.residual_, self.mean_, _ = spread
@@ -339,7 +351,7 @@ class KernelSquareLossExemplar(Encoder):
         self.__dict__.pop("landmarks_", None)
         if not self._is_given():
             self.landmarks_ = as_coded(matrix.rows(self.positions_))
-        self.slopes_, self.slope_offset_ = solve(spread, self.regularization_)
+        self.slopes_, self.slope_offset_ = solve_kernel(spread, self.regularization_)
 
     def _factor(self, gram: Gram) -> Factor:
         if self.factorization == "cholesky":
@@ -376,7 +388,7 @@ class KernelSquareLossExemplar(Encoder):
     def _seen(self, x: Doubles, v: Doubles, Z: Any) -> Iterator[tuple[Doubles, Doubles]]:
         """Of rows Z, a block at a time, coordinates (n, r) and kernel values (n,) with x, whose coordinates are v."""
         for start, block in open_features(self, Z).blocks(TILE):
-            _checks.finite(block, "Z", start)
+            check_finite(block, "Z", start)
             rows = self._coded(block.astype(np.float64))
             V, _ = self._located(rows)
             yield V, V @ v if self._is_given() else self._kernel()(rows, x)[:, 0]
@@ -385,7 +397,7 @@ class KernelSquareLossExemplar(Encoder):
         rows = self._coded(rows)
         V, slopes = self._located(rows)
         around = (V - self.mean_) / self.regularization_
-        weights = weight_of_left_out(np.einsum("ij,ij->i", around, slopes), n) * self._lengths(rows, V, slopes)
+        weights = leave_one_out_weight(np.einsum("ij,ij->i", around, slopes), n) * self._lengths(rows, V, slopes)
         self.background_pull_ = weights[:, None] * np.column_stack([around, np.ones(len(V))])
 
     def _pulls(self, C: CodeParts) -> Callable[[slice], Doubles]:
@@ -401,7 +413,7 @@ class KernelSquareLossExemplar(Encoder):
 
     def _lengths(self, rows: Doubles, V: Doubles, slopes: Doubles) -> Doubles:
         """|h| (m,) of the machines of rows, times lambda."""
-        beyond = 0.0 if self._is_given() else outside(self._kernel().diagonal(rows), V)
+        beyond = 0.0 if self._is_given() else outside_products(self._kernel().diagonal(rows), V)
         lengths: Doubles = np.sqrt(np.square(slopes).sum(axis=1) + beyond)
         return lengths
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from manyclass import _checks
-from manyclass._blas import in_order
-from manyclass.data.tiles import spans
-from manyclass.exemplar.encoder import TILE, Codes, Doubles, Encoder, unit_rows
-from manyclass.exemplar.left_out import left_out_cosines, weight_of_left_out
+from manyclass._core.checks import check_finite
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles
+from manyclass.data.matrix import spans
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight, unit_rows
 
 
 class LinearEncoder(Encoder):
@@ -54,9 +54,9 @@ class DiscriminativeEncoder(LinearEncoder):
     toward each of the background set when that negative is left out.
     """
 
-    background_pull_: Codes
+    background_pull_: Embeddings
 
-    def background_similarity(self, C: ArrayLike) -> Codes:
+    def background_similarity(self, C: ArrayLike) -> Embeddings:
         """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
 
         Parameters
@@ -70,8 +70,8 @@ class DiscriminativeEncoder(LinearEncoder):
             Leave-one-out similarities.
         """
         C = self._check_codes(C, "C")
-        pulls = np.concatenate([np.zeros((0, len(self.background_))), *in_order(self._pulls(C), spans(len(C), TILE))])
-        return left_out_cosines(self.similarity(C, self.background_), pulls)
+        pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(C), spans(len(C), TILE))])
+        return leave_one_out_cosines(self.similarity(C, self.background_), pulls)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the arrays of a saved encoder must have.
@@ -110,13 +110,13 @@ class DiscriminativeEncoder(LinearEncoder):
         W, biases = self._classifiers(rows, (rows - self.mean_) @ self.projection_)
         return (W[0], float(biases[0])) if np.ndim(x) == 1 else (W, biases)
 
-    def _pulls(self, C: Codes) -> Callable[[slice], Codes]:
+    def _pulls(self, C: Embeddings) -> Callable[[slice], Embeddings]:
         return lambda at: C[at] @ self.background_pull_.T
 
     def _leave_out(self, rows: Doubles, n: int) -> None:
         rows = rows - self.mean_
         directions = rows @ self.projection_
-        weights = weight_of_left_out(np.einsum("ij,ij->i", rows, directions), n)
+        weights = leave_one_out_weight(np.einsum("ij,ij->i", rows, directions), n)
         lengths = np.sqrt(np.einsum("ij,ij->i", directions, directions))
         self.background_pull_ = ((weights * lengths)[:, None] * rows).astype(np.float32)
 
@@ -133,5 +133,5 @@ def one_or_many(encoder: Encoder, x: Any, name: str = "x") -> Doubles:
     rows: Doubles = np.atleast_2d(np.asarray(x.toarray() if hasattr(x, "toarray") else x, np.float64))
     if rows.ndim != 2 or rows.shape[1] != encoder.n_features_in_:
         raise ValueError(f"{name} must have {encoder.n_features_in_} numbers, or rows of them; got shape {np.shape(x)}")
-    _checks.finite(rows, name)
+    check_finite(rows, name)
     return rows

@@ -1,4 +1,19 @@
-"""SquareLossExemplar: ridge regression of one image against all negatives, in closed form."""
+"""SquareLossExemplar: ridge regression of one image against all negatives, in closed form.
+
+The square-loss machine of several positives and further negatives, in closed form.
+
+With weights c_i, which sum to theta over the positives (y = 1), to 1 over the negatives that are known by their mean mu
+and covariance, and to phi over the further ones (both y = -1), the classifier minimizes
+
+    1/2 sum_i c_i (w'x_i + b - y_i)^2 + lambda/2 |w|^2.
+
+Its bias makes the weighted mean of the errors 0. What is left is ridge regression around the weighted mean m of all x:
+
+    (A + Z Z') w = 2 theta (p - m),     b = mean of y - w'm,
+
+where A is the covariance of the negatives plus lambda on the diagonal, p the mean of the positives, and Z has the
+columns mu - m and sqrt(c_i) (x_i - m) of every example. A^-1 is known, so w is one small system away (Woodbury).
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,13 +21,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from manyclass import _checks
-from manyclass._blas import one_thread
+from manyclass._core.checks import check_nonnegative, check_positive
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
-from manyclass.exemplar.encoder import Doubles
+from manyclass.data.moments import Moments
 from manyclass.exemplar.linear import DiscriminativeEncoder, one_or_many
-from manyclass.exemplar.statistics import Moments
 
 
 class SquareLossExemplar(DiscriminativeEncoder):
@@ -97,17 +112,16 @@ class SquareLossExemplar(DiscriminativeEncoder):
         bias : float
             Intercept.
         """
-        from manyclass.exemplar.examples import examples_classifier
 
         wanted = one_or_many(self, positives, "positives")
         none = negatives is None or (isinstance(negatives, list | tuple) and not len(negatives))
         unwanted = wanted[:0] if none else one_or_many(self, negatives, "negatives")
-        weights = self.positive_weight, _checks.positive(negative_weight, "negative_weight")
+        weights = self.positive_weight, check_positive(negative_weight, "negative_weight")
         return examples_classifier(self.mean_, self.projection_, wanted, unwanted, *weights)
 
     def _check_settings(self) -> None:
-        _checks.nonnegative(self.regularization, "regularization")
-        _checks.positive(self.positive_weight, "positive_weight")
+        check_nonnegative(self.regularization, "regularization")
+        check_positive(self.positive_weight, "positive_weight")
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["SquareLossExemplar"]:
         """Fit a copy with each of several settings, by one eigendecomposition of the covariance.
@@ -126,7 +140,7 @@ class SquareLossExemplar(DiscriminativeEncoder):
         """
         matrix = open_examples(clone(self), negatives, reset=True)
         moments = Moments.of(matrix)
-        with one_thread():
+        with one_blas_thread():
             s, V = np.linalg.eigh(moments.covariance)
             for setting in settings:
                 trial = clone(self).set_params(**setting, n_background=1)
@@ -139,7 +153,7 @@ class SquareLossExemplar(DiscriminativeEncoder):
 
     def _fit(self, matrix: Matrix) -> None:
         moments = Moments.of(matrix)
-        self.mean_, self.projection_ = moments.mean, inverse(moments.covariance, self.regularization)
+        self.mean_, self.projection_ = moments.mean, regularized_inverse(moments.covariance, self.regularization)
 
     def _classifiers(self, rows: Doubles, directions: Doubles) -> tuple[Doubles, Doubles]:
         theta = self.positive_weight
@@ -149,13 +163,13 @@ class SquareLossExemplar(DiscriminativeEncoder):
         return W, (theta - 1) / (theta + 1) - np.einsum("ij,ij->i", middle, W)
 
 
-def inverse(covariance: Doubles, regularization: float) -> Doubles:
+def regularized_inverse(covariance: Doubles, regularization: float) -> Doubles:
     """(covariance + regularization I)^-1 by one Cholesky factorization."""
     from scipy.linalg.lapack import dpotrf, dpotri
 
     d = len(covariance)
     A = covariance + regularization * np.eye(d)
-    with one_thread():
+    with one_blas_thread():
         L, failed = dpotrf(A, lower=True)
         smallest = -np.inf if failed else np.square(np.diag(L)).min() - regularization
         _refuse_singular(smallest, covariance.diagonal().max(), d, regularization)
@@ -169,3 +183,26 @@ def _refuse_singular(smallest: float, largest: float, d: int, regularization: fl
         raise ValueError(
             f"regularization must be larger, because the covariance of the negatives is singular; got {regularization}"
         )
+
+
+def examples_classifier(
+    mean: Doubles, inverse: Doubles, positives: Doubles, negatives: Doubles, theta: float, phi: float
+) -> tuple[Doubles, float]:
+    """(w, bias) from mu (d,), A^-1 (d, d), positives (p, d) and negatives (m, d), which may be none."""
+    if not len(positives):
+        raise ValueError("positives must have at least one row; got none")
+    phi = phi if len(negatives) else 0.0
+    total = theta + 1 + phi
+    center = (theta * positives.mean(axis=0) + mean + phi * _mean(negatives, mean)) / total
+    scale = np.sqrt(np.repeat([theta / len(positives), phi / max(1, len(negatives))], [len(positives), len(negatives)]))
+    Z = np.vstack([mean - center, scale[:, None] * (np.vstack([positives, negatives]) - center)])
+    with one_blas_thread():
+        b = 2 * theta * (positives.mean(axis=0) - center)
+        ZA = Z @ inverse
+        w = inverse @ b - ZA.T @ np.linalg.solve(np.eye(len(Z)) + ZA @ Z.T, ZA @ b)
+    return w, float((theta - 1 - phi) / total - w @ center)
+
+
+def _mean(rows: Doubles, otherwise: Doubles) -> Doubles:
+    mean: Doubles = rows.mean(axis=0) if len(rows) else otherwise
+    return mean

@@ -1,14 +1,11 @@
 """Losses of a binary margin z = y s, with y = +1 or -1 and s the score."""
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass import _native
-
-Floats = NDArray[np.floating[Any]]
+from manyclass._core.typing import Floats
 
 
 class MarginLoss(ABC):

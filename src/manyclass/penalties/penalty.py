@@ -1,4 +1,7 @@
-"""Penalty: what solvers ask of a convex function of W."""
+"""Penalty: what solvers ask of a convex function of W.
+
+Matrices (d, k), as penalties are given them.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from manyclass.penalties.arguments import Floats, as_weights
+from manyclass._core.typing import Floats
 
 if TYPE_CHECKING:
-    from manyclass.penalties.gauge import Gauge
+    from manyclass.penalties.norms import Gauge
     from manyclass.penalties.ridge import Ridge
 
 
@@ -121,10 +125,23 @@ class Penalty(ABC):
         """
 
     def __add__(self, other: Penalty) -> Penalty:
-        from manyclass.penalties.sums import add
+        from manyclass.penalties.norms import add_penalties
 
-        return add(self, other) if isinstance(other, Penalty) else NotImplemented
+        return add_penalties(self, other) if isinstance(other, Penalty) else NotImplemented
 
     def __radd__(self, other: object) -> Penalty:
         """For `sum`, which begins with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+
+def as_weights(W: ArrayLike) -> Floats:
+    """W as a matrix of float32 or float64; other numbers become float64."""
+    W = np.asarray(W)
+    if W.ndim != 2 or 0 in W.shape or W.dtype.kind not in "fiub":
+        raise ValueError(f"a penalty takes a matrix (d, k) of real numbers; got {W.dtype} of shape {W.shape}")
+    return W if W.dtype in (np.float32, np.float64) else W.astype(np.float64)
+
+
+def squares(W: Floats) -> NDArray[np.float64]:
+    """|W_j|^2 of each row, added up in float64 (d,)."""
+    return np.asarray(np.einsum("jl,jl->j", W, W, dtype=np.float64))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from manyclass import _checks
-from manyclass.penalties.arguments import Floats, as_weights, squares
-from manyclass.penalties.penalty import Penalty
+from manyclass._core.checks import check_nonnegative
+from manyclass._core.typing import Floats
+from manyclass.penalties.penalty import Penalty, as_weights, squares
 
 if TYPE_CHECKING:
-    from manyclass.penalties.gauge import Gauge
+    from manyclass.penalties.norms import Gauge
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,7 @@ class Ridge(Penalty):
     strength: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", _checks.nonnegative(self.strength, "strength"))
+        object.__setattr__(self, "strength", check_nonnegative(self.strength, "strength"))
 
     def __repr__(self) -> str:
         return f"Ridge({self.strength})"

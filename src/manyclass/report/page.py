@@ -6,36 +6,31 @@ import os
 from collections.abc import Iterable
 from importlib.resources import files
 
-from manyclass import __version__, _atomic
-from manyclass.report.drawing import NEEDED, available
-from manyclass.report.gathering import Material, gather
-from manyclass.report.markup import Markup, element, joined
-from manyclass.report.parts import Section
-from manyclass.report.sections_classes import accuracy
-from manyclass.report.sections_confusions import confusions
-from manyclass.report.sections_cost import cost
-from manyclass.report.sections_curves import curves
-from manyclass.report.sections_embedding import embedding
-from manyclass.report.sections_examples import examples
-from manyclass.report.sections_grid import grid
-from manyclass.report.sections_retrieval import retrieval
-from manyclass.report.sections_runs import compared
-from manyclass.report.sections_setup import setup
-from manyclass.report.sections_spectrum import spectrum
-from manyclass.report.sections_summary import summary
-from manyclass.report.sections_tuning import tuning
+from manyclass import __version__
+from manyclass._core.files import write_bytes
+from manyclass.report.collect import ReportData, collect
+from manyclass.report.components import Section
+from manyclass.report.figures.svg import NEEDED_EXTRA, available
+from manyclass.report.html import Markup, element, join_markup
+from manyclass.report.sections.classes import accuracy, confusions, examples
+from manyclass.report.sections.comparison import comparison, cost, summary
+from manyclass.report.sections.learning_curves import curves, tuning
+from manyclass.report.sections.search_results import retrieval
+from manyclass.report.sections.setup import setup
+from manyclass.report.sections.weights import embedding, path_grid, spectrum
 
 TITLE = "What was learned"
+
 _SECTIONS = (
     setup,
-    compared,
+    comparison,
     accuracy,
     confusions,
     examples,
     curves,
     tuning,
     spectrum,
-    grid,
+    path_grid,
     embedding,
     retrieval,
     cost,
@@ -52,18 +47,18 @@ def write_page(
 
     `images` is a folder in which the pictures of rows are looked for first. The same records give the same bytes.
     """
-    material = gather(runs, images)
-    sections = made(material)
-    _atomic.write_bytes(out, page(material, sections, title or TITLE).encode(errors="replace"))
+    material = collect(runs, images)
+    sections = render(material)
+    write_bytes(out, page(material, sections, title or TITLE).encode(errors="replace"))
     return [section.title for section in sections]
 
 
-def made(material: Material) -> list[Section]:
+def render(material: ReportData) -> list[Section]:
     """The sections for which there is something to show, in order."""
     return [section for make in _SECTIONS if (section := make(material))]
 
 
-def page(material: Material, sections: list[Section], title: str) -> str:
+def page(material: ReportData, sections: list[Section], title: str) -> str:
     """The whole document."""
     script = Markup(files("manyclass.report").joinpath("page.js").read_text("utf-8"))
     style = Markup(files("manyclass.report").joinpath("page.css").read_text("utf-8"))
@@ -94,7 +89,7 @@ def _policy(script: str) -> str:
 
 
 def _missing() -> Markup | None:
-    return None if available() else element("p", f"The {NEEDED}.", class_="missing")
+    return None if available() else element("p", f"The {NEEDED_EXTRA}.", class_="missing")
 
 
 def _contents(sections: list[Section]) -> Markup:
@@ -103,4 +98,4 @@ def _contents(sections: list[Section]) -> Markup:
 
 
 def _section(section: Section) -> Markup:
-    return joined("\n", element("section", element("h2", section.title), section.body, id=section.key))
+    return join_markup("\n", element("section", element("h2", section.title), section.body, id=section.key))

@@ -1,8 +1,7 @@
 """Galleries of images: add, remove, search, re-rank, save."""
 
-from manyclass.retrieval.expansion import QueryExpansion
 from manyclass.retrieval.gallery import Gallery
-from manyclass.retrieval.hits import Hits
-from manyclass.retrieval.reciprocal import KReciprocal
+from manyclass.retrieval.reranking import KReciprocal, QueryExpansion
+from manyclass.retrieval.search import Hits
 
 __all__ = ["Gallery", "Hits", "KReciprocal", "QueryExpansion"]

@@ -1,15 +1,77 @@
-"""Catalog: which images are in a gallery, in which order, and what is known of them."""
+"""Catalog: which images are in a gallery, in which order, and what is known of them.
+
+Ids of images: integers or strings, one kind in a gallery.
+
+Which images a search may find: a mask, some ids, or a condition on what is known of them.
+"""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.retrieval.identifiers import Id, as_array, check_kind
-from manyclass.retrieval.metadata import Columns, Record
-from manyclass.retrieval.pieces import Positions
+from manyclass.retrieval.metadata import MetadataColumns, Record
+from manyclass.retrieval.vectors import Positions
+
+Id = int | str
+
+
+def as_ids(ids: Any) -> list[Id]:
+    """One id or some, as a list of plain integers or strings."""
+    if isinstance(ids, str | int | np.integer):
+        ids = [ids]
+    try:
+        values = np.atleast_1d(ids).tolist() if isinstance(ids, np.ndarray) else list(ids)
+        if isinstance(ids, bytes | bytearray):
+            raise TypeError
+    except TypeError:
+        raise ValueError(f"ids must be integers or strings, one per image; got {ids!r}") from None
+    return [_as_id(value, row) for row, value in enumerate(values)]
+
+
+def distinct_ids(ids: Any) -> list[Id]:
+    """The same of ids of one kind, none of them twice."""
+    keys = as_ids(ids)
+    if keys:
+        check_kind(keys, None)
+    if len(set(keys)) != len(keys):
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise ValueError(f"ids must be distinct; got {twice!r} twice")
+    return keys
+
+
+def as_array(ids: Iterable[Id], shape: tuple[int, ...], strings: bool) -> NDArray[Any]:
+    """Ids as an array of int64 or of strings."""
+    flat = list(ids)
+    return np.array(flat, dtype=np.str_ if strings and flat else None if strings else np.int64).reshape(shape)
+
+
+def check_kind(ids: list[Id], strings: bool | None) -> bool:
+    """Whether these ids are strings; refuse two kinds among them, or another than the gallery has (None: none yet)."""
+    kind = isinstance(ids[0], str) if strings is None else strings
+    wrong = next((value for value in ids if isinstance(value, str) is not kind), None)
+    if wrong is not None:
+        raise ValueError(f"ids must all be {'strings' if kind else 'integers'} in this gallery; got {wrong!r}")
+    return kind
+
+
+def _as_id(value: Any, row: int) -> Id:
+    if isinstance(value, str):
+        return _as_text(str(value), row)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and -(2**63) <= value < 2**63:
+        return int(value)
+    raise ValueError(f"ids must be 64-bit integers or strings; got {value!r} at row {row}")
+
+
+def _as_text(value: str, row: int) -> str:
+    # NumPy drops NUL at the end of a string, and no file can hold half a character.
+    if value.endswith("\0") or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
+        raise ValueError(
+            f"ids must be text that does not end in NUL and has no lone surrogates; got {value!r} at row {row}"
+        )
+    return value
 
 
 class Catalog:
@@ -22,7 +84,7 @@ class Catalog:
         self.ids: list[Id] = []
         self.numbers = array("q")
         self.next_number = 0
-        self.columns = Columns()
+        self.columns = MetadataColumns()
         self.strings: bool | None = None
         self._free = 0  # the least integer above all ids so far
         self._present = bytearray()
@@ -119,3 +181,48 @@ class Catalog:
         catalog.columns = self.columns.kept(positions)
         catalog.next_number, catalog.strings, catalog._free = self.next_number, self.strings, self._free
         return catalog
+
+
+def select_rows(catalog: Catalog, where: Any) -> Positions | None:
+    """Ascending positions of the images that may be found; None for all, if there are no gaps.
+
+    `where` is None; a boolean array over the images in the gallery's order; ids (those that are not there are passed
+    over); a dict of values, or of sets, lists, ranges or arrays of them, that an image must have; or a function of its
+    metadata.
+    """
+    if where is None:
+        return None if len(catalog) == catalog.n_places else catalog.live()
+    if callable(where):
+        return _kept(catalog, [bool(where(catalog.columns.record(i))) for i in catalog.live().tolist()])
+    if isinstance(where, Mapping):
+        return _kept(catalog, _matches(catalog, where))
+    if isinstance(where, np.ndarray | list | tuple) and len(where) and np.asarray(where).dtype == bool:
+        return _kept(catalog, where)
+    return catalog.some_positions(as_ids(where))
+
+
+def _kept(catalog: Catalog, mask: Any) -> Positions:
+    mask = np.asarray(mask, bool)
+    if mask.shape != (len(catalog),):
+        raise ValueError(f"where must have one entry per image of the gallery ({len(catalog)}); got {mask.shape}")
+    kept: Positions = catalog.live()[mask]
+    return kept
+
+
+def _matches(catalog: Catalog, where: Mapping[str, Any]) -> Any:
+    live, mask = catalog.live(), np.ones(len(catalog), bool)
+    for name, wanted in where.items():
+        if name not in catalog.columns.values:
+            known = ", ".join(catalog.columns.values) or "none"
+            raise ValueError(f"where must name metadata that images have ({known}); got {name!r}")
+        column, options = catalog.columns.values[name], _options(wanted)
+        mask &= np.fromiter((column[i] in options for i in live.tolist()), bool, len(live))
+    return mask
+
+
+def _options(wanted: Any) -> Any:
+    if isinstance(wanted, np.ndarray):
+        return np.atleast_1d(wanted).tolist()
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str | bytes | Mapping):
+        return list(wanted)
+    return [wanted]

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from manyclass.data.tiles import spans
-from manyclass.retrieval.exact import Best
-from manyclass.retrieval.pieces import Codes, Pieces, Positions
+from manyclass.data.matrix import spans
+from manyclass.retrieval.search import Best
+from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions
 
 _BLOCK = 1 << 16
 
@@ -23,7 +23,7 @@ class FaissIndex:
         self._index: Any = None
         self._known: Positions = np.zeros(0, np.int64)
 
-    def best(self, Q: Codes, rows: Pieces, live: Positions, k: int) -> Best:
+    def best(self, Q: Embeddings, rows: GrowableArray, live: Positions, k: int) -> Best:
         """Scores and positions (q, k); where faiss finds fewer, -infinity and -1."""
         self._follow(rows, live)
         scores, found = self._index.search(Q, k)
@@ -31,7 +31,7 @@ class FaissIndex:
         order = np.lexsort((places, -scores), axis=1)
         return tuple(np.take_along_axis(a, order, 1) for a in (scores.astype(np.float32), places))  # type: ignore
 
-    def _follow(self, rows: Pieces, live: Positions) -> None:
+    def _follow(self, rows: GrowableArray, live: Positions) -> None:
         known = len(self._known)
         if self._index is None or not np.array_equal(live[:known], self._known):
             self._index, known = _made(self.kind, rows.d), 0
@@ -41,7 +41,7 @@ class FaissIndex:
             self._index.add(rows.rows(live[known:][at]))
         self._known = live
 
-    def _train(self, sample: Codes) -> None:
+    def _train(self, sample: Embeddings) -> None:
         try:
             self._index.train(sample)
         except RuntimeError as error:

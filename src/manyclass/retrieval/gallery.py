@@ -6,22 +6,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass import _checks
-from manyclass.data.opening import as_matrix
-from manyclass.data.store.sealed import as_json
-from manyclass.retrieval.catalog import Catalog
-from manyclass.retrieval.expansion import QueryExpansion
+from manyclass._core.checks import check_count, check_positive
+from manyclass._core.sealed import parse_json
+from manyclass.data.readers.as_matrix import as_matrix
+from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids, select_rows
+from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
 from manyclass.retrieval.faiss_index import FaissIndex, check_factory
-from manyclass.retrieval.filters import selected
-from manyclass.retrieval.hits import Hits
-from manyclass.retrieval.identifiers import as_ids, distinct_ids
-from manyclass.retrieval.metadata import Record, as_columns
-from manyclass.retrieval.pieces import Codes, Positions
-from manyclass.retrieval.ranking import Ranking, judged, without_own
-from manyclass.retrieval.reciprocal import KReciprocal
-from manyclass.retrieval.spaces import UnitVectors, check_space, has_products
-from manyclass.retrieval.stage import Stage
-from manyclass.retrieval.unread import Unread
+from manyclass.retrieval.metadata import Record, as_metadata
+from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, drop_self, judge_scores
+from manyclass.retrieval.search import FlatIndex, Hits
+from manyclass.retrieval.storage.segments import LazyModel
+from manyclass.retrieval.vectors import Embeddings, Positions
 
 
 class Gallery:
@@ -79,26 +74,26 @@ class Gallery:
         features: Any = None,
         provenance: dict[str, Any] | None = None,
     ):
-        if not 0 < _checks.positive(false_match, "false_match") < 1:
+        if not 0 < check_positive(false_match, "false_match") < 1:
             raise ValueError(f"false_match must lie between 0 and 1; got {false_match!r}")
         for space, name in ((encoder, "encoder"), (reranker, "reranker")):
             if space is not None:
-                check_space(space, name)
+                check_encoder(space, name)
         if index is not None:
             check_factory(index)
-            if encoder is not None and not has_products(encoder):
+            if encoder is not None and not is_inner_product(encoder):
                 raise ValueError("index must be None for an encoder whose similarity is not an inner product")
         if background is not None and encoder is not None:
             raise ValueError("background must be None with an encoder, which has its own background set")
         self.encoder, self.reranker, self.index = encoder, reranker, index
-        self.n_candidates, self.false_match = _checks.count(n_candidates, "n_candidates"), float(false_match)
-        self.provenance = as_json(provenance or {}, "provenance")
+        self.n_candidates, self.false_match = check_count(n_candidates, "n_candidates"), float(false_match)
+        self.provenance = parse_json(provenance or {}, "provenance")
         self._features: Any = features  # or an Unread one
         self._faiss = None if index is None else FaissIndex(index)
         self._catalog = Catalog()
-        self._stages = [Stage(space) for space in (encoder, reranker) if space is not None]
+        self._stages = [FlatIndex(space) for space in (encoder, reranker) if space is not None]
         if encoder is None and background is not None:
-            self._stages.insert(0, Stage(UnitVectors(as_matrix(background).shape[1], background)))
+            self._stages.insert(0, FlatIndex(CosineEncoder(as_matrix(background).shape[1], background)))
         self._saved: Any = None  # what is known of the folder that holds this gallery
         self._forgotten: list[int] = []  # numbers of images that were removed since it was saved
 
@@ -125,7 +120,7 @@ class Gallery:
     @property
     def features(self) -> Any:
         """Image encoder that turns images into vectors, or None."""
-        if isinstance(self._features, Unread):
+        if isinstance(self._features, LazyModel):
             self._features = self._features.read()
         return self._features
 
@@ -144,7 +139,7 @@ class Gallery:
         """
         return [self._catalog.record(key) for key in as_ids(ids)]
 
-    def codes(self, ids: Any) -> Codes:
+    def codes(self, ids: Any) -> Embeddings:
         """Return the embeddings by which images are searched.
 
         Parameters
@@ -175,7 +170,7 @@ class Gallery:
         X = _rows(X)
         keys = self._catalog.free_ids(len(X)) if ids is None else as_ids(ids)
         self._catalog.check_new(keys, len(X))
-        columns = as_columns(len(X), metadata)
+        columns = as_metadata(len(X), metadata)
         self._append(self._encoded(X), keys, columns)
 
     def remove(self, ids: Any) -> None:
@@ -209,7 +204,7 @@ class Gallery:
         if len(keys) != len(X):
             raise ValueError(f"ids must have one entry per row of X ({len(X)}); got {len(keys)}")
         self._catalog.positions(keys)
-        columns = as_columns(len(X), self.metadata(keys) if metadata is None else metadata)
+        columns = as_metadata(len(X), self.metadata(keys) if metadata is None else metadata)
         codes = self._encoded(X)
         self.remove(keys)
         self._append(codes, keys, columns)
@@ -318,7 +313,7 @@ class Gallery:
                 f"SquareLossExemplar; got {self!r}"
             )
         w, _ = self.encoder.examples_classifier(positives, negatives)
-        code = np.ascontiguousarray(UnitVectors(len(w)).transform(w[None]))
+        code = np.ascontiguousarray(CosineEncoder(len(w)).transform(w[None]))
         return self._search([code], k, where, None, None)
 
     def save(self, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> None:
@@ -331,9 +326,9 @@ class Gallery:
         overwrite : bool, default=False
             Whether another gallery in the folder is replaced.
         """
-        from manyclass.retrieval.saving import save
+        from manyclass.retrieval.storage.save import save_gallery
 
-        save(self, path, overwrite)
+        save_gallery(self, path, overwrite)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -344,15 +339,15 @@ class Gallery:
         path : path-like
             Folder that `save` wrote; StorageError if it holds no gallery, StoreCorruptedError if it is damaged.
         """
-        from manyclass.retrieval.opening import open_gallery
+        from manyclass.retrieval.storage.open import open_gallery
 
         return open_gallery(cls, path)
 
     def _search(
-        self, codes: list[Codes], k: int, where: Any, expansion: Any, reranking: Any, own: Positions | None = None
+        self, codes: list[Embeddings], k: int, where: Any, expansion: Any, reranking: Any, own: Positions | None = None
     ) -> Hits:
-        k, stages = _checks.count(k, "k"), self._ready(codes[0].shape[1])
-        positions = selected(self._catalog, where)
+        k, stages = check_count(k, "k"), self._ready(codes[0].shape[1])
+        positions = select_rows(self._catalog, where)
         n = len(self) if positions is None else len(positions)
         if n == 0 or len(codes[0]) == 0:
             none = np.zeros((len(codes[0]), min(k, n)), np.int64)
@@ -361,22 +356,22 @@ class Gallery:
             ranking = Ranking(stages, self.n_candidates, self._faiss, expansion, reranking)
             best, similar = ranking.best(codes, positions, self._catalog.live(), k + (own is not None))
             if own is not None:
-                best, similar = without_own(best, similar, own, k)
-        chance = judged(stages[-1], codes[-1], similar, n, self.false_match)
+                best, similar = drop_self(best, similar, own, k)
+        chance = judge_scores(stages[-1], codes[-1], similar, n, self.false_match)
         return Hits(self._catalog.ids_at(best[1]), best[0], **chance)
 
-    def _ready(self, d: int | None) -> list[Stage]:
+    def _ready(self, d: int | None) -> list[FlatIndex]:
         """The stages; vectors as they are have their width from the first that are added."""
         if self.encoder is not None or len(self._stages) == 1 + (self.reranker is not None):
             return self._stages
         if d is None:
             raise ValueError("ids must be in the gallery, which is empty")
-        return [Stage(UnitVectors(d)), *self._stages]
+        return [FlatIndex(CosineEncoder(d)), *self._stages]
 
-    def _encoded(self, X: Any) -> list[Codes]:
+    def _encoded(self, X: Any) -> list[Embeddings]:
         return [stage.codes(X) for stage in self._ready(X.shape[1])]
 
-    def _append(self, codes: list[Codes], keys: list[Any], columns: dict[str, list[Any]]) -> None:
+    def _append(self, codes: list[Embeddings], keys: list[Any], columns: dict[str, list[Any]]) -> None:
         if not keys:
             return
         self._stages = self._ready(codes[0].shape[1])

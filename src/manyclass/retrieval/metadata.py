@@ -9,7 +9,7 @@ import numpy as np
 Record = dict[str, Any]
 
 
-class Columns:
+class MetadataColumns:
     """Named columns of equal length; where an image has no value, None.
 
     >>> columns = Columns()
@@ -25,7 +25,7 @@ class Columns:
 
     def append(self, n: int, metadata: Any) -> None:
         """Add n images; metadata is None, a dict of columns, or a list of dicts, one per image."""
-        new = as_columns(n, metadata)
+        new = as_metadata(n, metadata)
         for name in [*self.values, *(name for name in new if name not in self.values)]:
             column = self.values.setdefault(name, [None] * self._n)
             column.extend(new.get(name, [None] * n))
@@ -35,15 +35,15 @@ class Columns:
         """All values of one image."""
         return {name: column[position] for name, column in self.values.items()}
 
-    def kept(self, positions: Sequence[int]) -> "Columns":
+    def kept(self, positions: Sequence[int]) -> "MetadataColumns":
         """Some images alone."""
-        kept = Columns()
+        kept = MetadataColumns()
         kept._n = len(positions)
         kept.values = {name: [column[i] for i in positions] for name, column in self.values.items()}
         return kept
 
 
-def as_columns(n: int, metadata: Any) -> dict[str, list[Any]]:
+def as_metadata(n: int, metadata: Any) -> dict[str, list[Any]]:
     """Metadata of n images as columns that JSON can hold."""
     if metadata is None:
         return {}

@@ -1,12 +1,21 @@
-"""Problem: examples with their classes, the place where data and losses meet."""
+"""Problem: examples with their classes, the place where data and losses meet.
 
+Objective: mean loss plus penalty over all rows, evaluated without more than a budget of scores in memory.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.data.matrix import Matrix
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles, Floats
+from manyclass.data.matrix import Matrix, spans
+from manyclass.losses.loss import ScoreLoss
+from manyclass.penalties.penalty import Penalty
 
 
 @dataclass(frozen=True)
@@ -57,3 +66,168 @@ class Problem:
     def sizes(self) -> NDArray[np.intp]:
         """(k,) how many examples each class has."""
         return np.bincount(self.y[self.index], minlength=self.k)
+
+
+Source = Callable[[slice], Floats]
+
+# Scores that one thread works on at a time: they should stay in its cache.
+_CHUNK = 1 << 18
+
+
+class LossGradient(NamedTuple):
+    """The mean loss, and its gradients by W (d, k) and by b (k,)."""
+
+    loss: float
+    W: Floats
+    b: Doubles
+
+
+class RowLosses:
+    """sum_i p_i L(S_i, y_i), chunk by chunk of rows; p (n,) adds up to 1."""
+
+    def __init__(self, loss: ScoreLoss, y: NDArray[np.intp], p: Doubles, k: int):
+        self.loss = loss
+        self.y = y
+        self.p = p
+        self.k = k
+
+    def chunks(self, rows: slice) -> list[slice]:
+        """Consecutive chunks of these rows; they depend on the shape alone."""
+        size = max(32, min(1024, _CHUNK // max(1, self.k)))
+        return [slice(rows.start + c.start, rows.start + c.stop) for c in spans(rows.stop - rows.start, size)]
+
+    def shares(self) -> Doubles:
+        """The sum of p over the rows of each class (k,)."""
+        return np.bincount(self.y, self.p, self.k).astype(np.float64, copy=False)
+
+    def at(self, S: Floats, rows: slice) -> tuple[float, Floats]:
+        """The sum over some rows, and p_i dL_i (m, k)."""
+        R = S.copy()
+        return self.in_place(R, rows), R
+
+    def in_place(self, S: Floats, rows: slice) -> float:
+        """The sum over some rows; S (m, k) becomes p_i dL_i."""
+        p = self.p[rows]
+        return float(p @ self.loss.in_place(S, self.y[rows], p))
+
+
+class Objective:
+    """The mean loss of all rows plus a penalty of the weights.
+
+    ``F(W, b) = sum_i w_i L(X_i W + b, y_i) / sum_i w_i + penalty(W)``; b is not penalized, and zero without an
+    intercept. No result depends on the number of threads. The attribute `passes` counts products with all of X.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows, their classes and weights.
+    loss : ScoreLoss
+        The loss of the scores of a row.
+    penalty : Penalty
+        The penalty of the weights.
+    fit_intercept : bool, default=True
+        Whether to fit b.
+    budget : int, default=1073741824
+        Bytes of scores to hold at a time; the rows are taken in as many chunks as that requires.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        loss: ScoreLoss,
+        penalty: Penalty,
+        fit_intercept: bool = True,
+        budget: int = 1 << 30,
+    ):
+        self.X: Matrix = problem.X
+        self.n, self.d = problem.X.shape
+        self.k = problem.k
+        self.dtype: np.dtype[Any] = problem.X.dtype
+        self.penalty = penalty
+        self.gauge, self.ridge = penalty.parts()
+        self.fit_intercept = fit_intercept
+        self.budget = budget
+        self.rows = RowLosses(loss, np.asarray(problem.y, np.intp), _shares(problem), problem.k)
+        self.passes = 0.0
+
+    def with_penalty(self, penalty: Penalty) -> "Objective":
+        """The same rows and loss under another penalty."""
+        other = object.__new__(Objective)
+        other.__dict__.update(self.__dict__, penalty=penalty, passes=0.0)
+        other.gauge, other.ridge = penalty.parts()
+        return other
+
+    def of_classes(self, classes: NDArray[np.intp]) -> "Objective":
+        """Over some classes only; rows of the others must have no weight."""
+        other = self.with_penalty(self.penalty)
+        numbers = np.zeros(self.k, np.intp)
+        numbers[classes] = np.arange(len(classes))
+        other.k = len(classes)
+        other.rows = RowLosses(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
+        return other
+
+    def of_rows(self, rows: NDArray[np.intp]) -> "Objective":
+        """Over some rows only, which it holds."""
+        from manyclass.data.dense import DenseMatrix
+
+        other, p = self.with_penalty(self.penalty), self.rows.p[rows]
+        other.X, other.n = DenseMatrix(self.X.rows(rows)), len(rows)
+        other.rows = RowLosses(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
+        return other
+
+    def parts(self) -> list[slice]:
+        """The rows in parts whose scores, and two arrays like them, fit into the budget."""
+        return spans(self.n, max(1, min(self.n, self.budget // max(1, 3 * self.k * self.dtype.itemsize))))
+
+    def keeps_scores(self) -> bool:
+        """Whether all scores fit into the budget."""
+        return len(self.parts()) == 1
+
+    def matmat(self, A: Any, rows: slice | None = None) -> Floats:
+        """X A, of all rows or some."""
+        X = self.X if rows is None else self.X.part(rows)
+        self.passes += X.shape[0] / max(1, self.n)
+        return X.matmat(np.asarray(A, self.dtype))
+
+    def rmatmat(self, R: Any, rows: slice | None = None) -> Floats:
+        """X' R, over all rows or some."""
+        X = self.X if rows is None else self.X.part(rows)
+        self.passes += X.shape[0] / max(1, self.n)
+        return X.rmatmat(np.asarray(R, self.dtype))
+
+    def loss_of(self, scores: Source) -> float:
+        """The mean loss, where scores(rows) gives X W + b of a part of the rows."""
+        loss = 0.0
+        for rows in self.parts():
+            loss += sum(thread_map(partial(self._loss, scores(rows), rows.start), self.rows.chunks(rows)))
+        return loss
+
+    def slope(self, scores: Source) -> LossGradient:
+        """The mean loss and its gradients."""
+        loss, W, b = 0.0, np.zeros((self.d, self.k), self.dtype), np.zeros(self.k)
+        for rows in self.parts():
+            S = scores(rows)
+            R = np.empty_like(S)
+            for part, sums in thread_map(partial(self._gradient, S, R, rows.start), self.rows.chunks(rows)):
+                loss, b = loss + part, b + sums
+            W += self.rmatmat(R, rows)
+        return LossGradient(loss, W, b if self.fit_intercept else np.zeros(self.k))
+
+    def _loss(self, S: Floats, start: int, chunk: slice) -> float:
+        return self.rows.at(S[chunk.start - start : chunk.stop - start], chunk)[0]
+
+    def _gradient(self, S: Floats, R: Floats, start: int, chunk: slice) -> tuple[float, Doubles]:
+        """The loss of a chunk and the column sums of its gradient, which goes into R."""
+        here = slice(chunk.start - start, chunk.stop - start)
+        R[here] = S[here]
+        return self.rows.in_place(R[here], chunk), R[here].sum(axis=0, dtype=np.float64)
+
+
+def _shares(problem: Problem) -> Doubles:
+    """Weights of the rows that count, divided by their sum (n,)."""
+    weights = np.zeros(problem.X.shape[0])
+    np.add.at(weights, problem.index, problem.weights[problem.index].astype(np.float64))
+    total = float(weights.sum())
+    if not total > 0:
+        raise ValueError(f"weights must have a sum above 0; got {total}; give at least one row a positive weight")
+    return weights / total

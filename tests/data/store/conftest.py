@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreWriter, layout, open_store, record
+from manyclass.data.store import StoreWriter, format, open_store
 
 
 @pytest.fixture(scope="session")
@@ -30,8 +30,8 @@ def columns():
 
 
 def make_blocks_small(patch):
-    patch.setattr(layout, "BLOCK_BYTES", 64)
-    patch.setattr(record, "BLOCK_BYTES", 64)
+    patch.setattr(format, "BLOCK_BYTES", 64)
+    patch.setattr(format, "BLOCK_BYTES", 64)
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from manyclass.data.store.columns import columns_of
+from manyclass.data.store.columns import collect_columns
 
 
 def of(n=3, y=None, names=None, classes=None, split=None):
-    return columns_of(n, y, names, classes, split)
+    return collect_columns(n, y, names, classes, split)
 
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array, lambda words: np.array(words, object)])

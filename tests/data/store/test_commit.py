@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.store import StoreWriter
-from manyclass.data.store.columns import Columns
+from manyclass.data.store.columns import StoreColumns
 
 X = (np.arange(60, dtype=np.float32) % 5).reshape(15, 4)
 
@@ -54,14 +54,14 @@ def a_quantizer_that_is_not_what_its_state_says(path):
 def labels_beyond_the_classes(path):
     with StoreWriter(path, 4, overwrite=True) as writer:
         writer.append(X)
-        writer.commit_columns(Columns({"y": np.full(15, 9)}, ["cat"], None))
+        writer.commit_columns(StoreColumns({"y": np.full(15, 9)}, ["cat"], None))
 
 
 def names_that_leave_gaps(path):
     with StoreWriter(path, 4, overwrite=True) as writer:
         writer.append(X)
         arrays = {"names": np.zeros(3, np.uint8), "name_offsets": np.zeros(16, np.int64)}
-        writer.commit_columns(Columns(arrays, None, None))
+        writer.commit_columns(StoreColumns(arrays, None, None))
 
 
 REFUSED = [

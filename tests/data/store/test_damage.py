@@ -11,7 +11,7 @@ import manyclass as mc
 from manyclass.data.scalar_quantizer import ScalarQuantizer
 from manyclass.data.store import StorageError, StoreCorruptedError, verify_store
 from manyclass.data.store.blocks import BlockFile
-from manyclass.data.store.manifest_file import read_manifest
+from manyclass.data.store.manifest import read_manifest
 
 FLIPS = 10_000
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store import StorageError, StoreWriter, disk
+from manyclass._core import files
+from manyclass.data.store import StorageError, StoreWriter
 from tests.data.store import child
 
 
@@ -87,7 +88,7 @@ def test_a_read_only_disk_is_one_sentence_and_can_be_read(small_disk):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES])
 def test_every_refusal_names_the_path_in_one_sentence(number):
-    with pytest.raises(StorageError) as refusal, disk.explained(Path("/data/a.store")):
+    with pytest.raises(StorageError) as refusal, files.explain_disk_errors(Path("/data/a.store")):
         raise OSError(number, os.strerror(number))
     message = str(refusal.value)
     assert "/data/a.store" in message
@@ -97,5 +98,5 @@ def test_every_refusal_names_the_path_in_one_sentence(number):
 
 def test_other_refusals_keep_the_words_of_the_system():
     words = r"too many open files: /data/a\.store cannot be written"
-    with pytest.raises(StorageError, match=words), disk.explained(Path("/data/a.store")):
+    with pytest.raises(StorageError, match=words), files.explain_disk_errors(Path("/data/a.store")):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))

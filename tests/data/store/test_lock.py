@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from manyclass._core.files import FolderLock
 from manyclass.data.store import StorageError
-from manyclass.data.store.lock import FolderLock
 
 _HOLDER = """
 import sys, time

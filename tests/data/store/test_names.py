@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.data.store.names import Names, encode_names
+from manyclass.data.store.columns import Names, encode_names
 
 
 def names_of(names):

@@ -58,10 +58,10 @@ def test_a_store_without_labels_names_and_parts_has_none(tmp_path, rows):
 
 
 def test_a_store_overwritten_while_it_is_opened_is_opened_as_it_is_now(tmp_path, rows, monkeypatch):
-    from manyclass.data.store import reading
+    from manyclass.data.store import store as _store
 
     path = mc.write_store(tmp_path / "a.store", rows).path
-    block_file, left = reading.BlockFile, [True]
+    block_file, left = _store.BlockFile, [True]
 
     def lose_and_open(path, record):
         if left:
@@ -69,5 +69,5 @@ def test_a_store_overwritten_while_it_is_opened_is_opened_as_it_is_now(tmp_path,
             mc.write_store(path, rows[:3], overwrite=True)
         return block_file(path, record)
 
-    monkeypatch.setattr(reading, "BlockFile", lose_and_open)
+    monkeypatch.setattr(_store, "BlockFile", lose_and_open)
     assert len(mc.open_store(path)) == 3

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.data.store.record import DTYPES, FileRecord, npy_header
+from manyclass.data.store.format import DTYPES, FileRecord, npy_header
 
 
 @given(st.sampled_from(DTYPES), st.lists(st.integers(0, 2**40), max_size=8))

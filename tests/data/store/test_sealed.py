@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass._core.sealed import parse_json, seal, unseal
 from manyclass.data.store import StorageError
-from manyclass.data.store.sealed import as_json, seal, unseal
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -34,4 +34,4 @@ def test_another_spelling_of_the_same_content_is_refused(spelling):
 
 
 def test_as_json_gives_what_json_gives_back():
-    assert as_json({"a": (1, 2)}, "identity") == {"a": [1, 2]}
+    assert parse_json({"a": (1, 2)}, "identity") == {"a": [1, 2]}

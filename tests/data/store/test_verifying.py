@@ -7,8 +7,8 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.store import StorageError, verify_store
-from manyclass.data.store.array_file import write_array
-from manyclass.data.store.manifest_file import read_manifest
+from manyclass.data.store.format import write_array
+from manyclass.data.store.manifest import read_manifest
 
 
 def test_a_store_overwritten_while_it_is_checked_is_checked_as_it_is_now(full_store, rows):
@@ -31,7 +31,7 @@ def test_a_store_that_is_overwritten_all_the_time_is_not_called_damaged(full_sto
 
 
 def test_a_file_that_goes_while_its_blocks_are_read_is_missing(full_store, monkeypatch):
-    monkeypatch.setattr("manyclass.data.store.verifying._AT_ONCE", 1)
+    monkeypatch.setattr("manyclass.data.store.verify_store._AT_ONCE", 1)
 
     def remove(done, total):
         (full_store.path / "codes-0.npy").unlink(missing_ok=True)
@@ -46,7 +46,7 @@ def sentence_of(act, path):
 
 
 def newer(path):
-    from manyclass.data.store.sealed import seal
+    from manyclass._core.sealed import seal
 
     content = read_manifest(path).content() | {"version": 99}
     (path / "manifest.json").write_bytes(seal(content))

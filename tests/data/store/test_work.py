@@ -33,7 +33,7 @@ def test_an_unfinished_write_has_rows_and_a_quantizer_that_need_not_be_fitted_ag
 
 
 def test_a_write_that_was_committed_and_not_tidied_is_still_known(tmp_path, rows, monkeypatch):
-    monkeypatch.setattr("manyclass.data.store.commit.tidy", lambda *_: None)
+    monkeypatch.setattr("manyclass.data.store.transaction.remove_leftovers", lambda *_: None)
     quantizer = ScalarQuantizer().fit(rows)
     mc.write_store(tmp_path / "a.store", rows, quantizer=quantizer, identity=IDENTITY)
     found = StoreWriter.unfinished(tmp_path / "a.store", IDENTITY)

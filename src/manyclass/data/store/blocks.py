@@ -1,10 +1,13 @@
-"""BlockFile: an .npy file of a store, mapped, whose blocks are checked when they are first touched."""
+"""BlockFile: an .npy file of a store, mapped, whose blocks are checked when they are first touched.
+
+VerifiedMatrix: the rows of a store, which are checked against their checksums before they are used.
+"""
 
 import mmap
 import os
 import stat
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,11 +15,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._threads import get_threads
-from manyclass.data.store.errors import Damage, StoreCorruptedError, unreadable
-from manyclass.data.store.record import FileRecord
+from manyclass._core.errors import Damage, StoreCorruptedError, unreadable_error
+from manyclass._core.parallel import get_threads
+from manyclass._core.typing import Floats
+from manyclass.data.matrix import Matrix
+from manyclass.data.quantizer import Quantizer
+from manyclass.data.store.format import FileRecord
+from manyclass.data.store.manifest import row_bytes
 
 T = TypeVar("T")
+
 R = TypeVar("R")
 
 
@@ -41,15 +49,15 @@ class BlockFile:
         self.check_size()
         blocks = np.arange(self.record.n_blocks) if blocks is None else blocks
         pending = blocks[~self._checked[blocks]]
-        good = in_threads(self._good, pending.tolist())
+        good = map_blocks(self._good, pending.tolist())
         self._checked[pending] = good
         if not all(good):
-            raise StoreCorruptedError(self._folder, wrong_block(self.record, int(pending[good.index(False)])))
+            raise StoreCorruptedError(self._folder, block_damage(self.record, int(pending[good.index(False)])))
 
     def check_size(self) -> None:
         """Refuse a file that somebody cut under us: to touch what is beyond its end would end the process."""
         if self._map.size() != self.record.size:
-            raise StoreCorruptedError(self._folder, wrong_size(self.record, self._map.size()))
+            raise StoreCorruptedError(self._folder, size_damage(self.record, self._map.size()))
 
     def _good(self, block: int) -> bool:
         self.check_size()
@@ -57,7 +65,7 @@ class BlockFile:
         return zlib.crc32(memoryview(self._map)[start:stop]) == self.record.crc32[block]
 
 
-def in_threads(function: Callable[[T], R], items: list[T]) -> list[R]:
+def map_blocks(function: Callable[[T], R], items: list[T]) -> list[R]:
     """[function(item) for item in items] by our threads, for functions that let go of the interpreter."""
     if len(items) < 2 or get_threads() == 1:
         return [function(item) for item in items]
@@ -68,14 +76,14 @@ def in_threads(function: Callable[[T], R], items: list[T]) -> list[R]:
 
 
 @contextmanager
-def opened(folder: Path, record: FileRecord) -> Iterator[int]:
+def open_recorded(folder: Path, record: FileRecord) -> Iterator[int]:
     """A descriptor of a file; StoreCorruptedError if it is missing or no file, StorageError if it cannot be opened."""
     try:
         descriptor = os.open(folder / record.name, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         raise StoreCorruptedError(folder, Damage(record.name, None, "is missing")) from None
     except OSError as error:
-        raise unreadable(folder / record.name, error) from error
+        raise unreadable_error(folder / record.name, error) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise StoreCorruptedError(folder, Damage(record.name, None, "is not a file"))
@@ -84,11 +92,11 @@ def opened(folder: Path, record: FileRecord) -> Iterator[int]:
         os.close(descriptor)
 
 
-def damaged_outside(descriptor: int, record: FileRecord) -> Iterable[Damage]:
+def header_damages(descriptor: int, record: FileRecord) -> Iterable[Damage]:
     """What is wrong with the size or the header of an open file."""
     size = os.fstat(descriptor).st_size
     if size != record.size:
-        yield wrong_size(record, size)
+        yield size_damage(record, size)
     try:
         if os.pread(descriptor, record.header_bytes, 0) != record.header:
             yield Damage(record.name, None, "has another header than was written")
@@ -96,20 +104,126 @@ def damaged_outside(descriptor: int, record: FileRecord) -> Iterable[Damage]:
         yield Damage(record.name, None, f"cannot be read ({error.strerror})")
 
 
-def wrong_size(record: FileRecord, size: int) -> Damage:
+def size_damage(record: FileRecord, size: int) -> Damage:
     return Damage(record.name, None, f"has {size} bytes and not {record.size}")
 
 
-def wrong_block(record: FileRecord, block: int) -> Damage:
+def block_damage(record: FileRecord, block: int) -> Damage:
     start, stop = record.span(block)
     return Damage(record.name, block, f"(bytes {start} to {stop}) does not match its checksum")
 
 
 def _mapped(folder: Path, record: FileRecord) -> mmap.mmap:
-    with opened(folder, record) as descriptor:
-        for damage in damaged_outside(descriptor, record):
+    with open_recorded(folder, record) as descriptor:
+        for damage in header_damages(descriptor, record):
             raise StoreCorruptedError(folder, damage)
         try:
             return mmap.mmap(descriptor, record.size, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise StoreCorruptedError(folder, Damage(record.name, None, f"cannot be mapped ({error})")) from error
+
+
+class VerifiedMatrix(Matrix):
+    """The rows of a store, checked against their checksums before they are used.
+
+    Reading rows checks the blocks that hold them, and products check all blocks; each is checked once. Sizes of files
+    are checked every time. A block that differs from what was written raises `StoreCorruptedError`.
+
+    Parameters
+    ----------
+    inner : Matrix of shape (n, d)
+        The rows over mapped files.
+    files : sequence of BlockFile
+        Those files.
+    quantizer : Quantizer, default=None
+        The quantizer of the rows, if they are codes.
+
+    Attributes
+    ----------
+    quantizer : Quantizer or None
+        The quantizer of the rows, if they are codes.
+    stored_dtype : numpy.dtype
+        The dtype of the files.
+    """
+
+    def __init__(self, inner: Matrix, files: Sequence[BlockFile], quantizer: Quantizer | None = None):
+        self.inner = inner
+        self.quantizer = quantizer
+        self.shape = inner.shape
+        self.dtype = inner.dtype
+        self.stored_dtype = files[0].array.dtype
+        self._files = list(files)
+        self._starts = np.cumsum([0, *(len(file.array) for file in files)])
+        self._sound = False
+
+    @property
+    def nbytes(self) -> int:
+        return sum(file.array.nbytes for file in self._files)
+
+    def check(self) -> None:
+        """Check every block that was not checked yet."""
+        for file in self._files:
+            file.check_size() if self._sound else file.check()
+        self._sound = True
+
+    def stored(self, start: int, stop: int) -> NDArray[Any]:
+        """Read rows as the files have them.
+
+        Parameters
+        ----------
+        start : int
+            The first row.
+        stop : int
+            The row after the last.
+
+        Returns
+        -------
+        ndarray
+            Codes, or numbers of `stored_dtype`.
+        """
+        self._check_rows(slice(start, stop))
+        pieces = [file.array[max(0, start - first) : max(0, stop - first)] for first, file in self._placed()]
+        filled = [piece for piece in pieces if len(piece)] or pieces[:1]
+        return filled[0] if len(filled) == 1 else np.concatenate(filled)
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def row_norms(self, squared: bool = False) -> Floats:
+        self.check()
+        return self.inner.row_norms(squared)
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        self._check_rows(index)
+        return self.inner._rows(index)
+
+    def _matmat(self, W: Floats) -> Floats:
+        self.check()
+        return self.inner._matmat(W)
+
+    def _rmatmat(self, R: Floats) -> Floats:
+        self.check()
+        return self.inner._rmatmat(R)
+
+    def _placed(self) -> list[tuple[int, BlockFile]]:
+        return [(int(first), file) for first, file in zip(self._starts[:-1], self._files, strict=True)]
+
+    def _check_rows(self, index: slice | NDArray[np.intp]) -> None:
+        if self._sound:
+            self.check()
+            return
+        for first, file in self._placed():
+            blocks = _blocks(file, index, first)
+            if len(blocks):
+                file.check(blocks)
+        self._sound = all(file.sound for file in self._files)
+
+
+def _blocks(file: BlockFile, index: slice | NDArray[np.intp], first: int) -> NDArray[np.intp]:
+    """The blocks of a file, whose first row is row `first` of all, in which the rows of an index lie."""
+    n, per_block = len(file.array), file.record.block_bytes // row_bytes(file.record)
+    if isinstance(index, slice):
+        start, stop = max(0, index.start - first), min(n, index.stop - first)
+        return np.arange(start // per_block, -(-stop // per_block)) if start < stop else np.zeros(0, np.intp)
+    inside = index[(index >= first) & (index < first + n)] - first
+    return np.unique(inside // per_block)

@@ -1,20 +1,23 @@
-"""What goes with the rows, from what users give to the arrays of a segment."""
+"""What goes with the rows, from what users give to the arrays of a segment.
 
-from collections.abc import Sequence
+Names of rows: one run of UTF-8 bytes and the offsets in it, decoded when asked for.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.data.store.manifest import Manifest
-from manyclass.data.store.names import encode_names
 
 _MOST_SPLITS = 256  # a part is one byte
 
 
 @dataclass(frozen=True)
-class Columns:
+class StoreColumns:
     """The arrays of a segment by role, and the words that labels and parts stand for."""
 
     arrays: dict[str, NDArray[Any]]
@@ -26,7 +29,9 @@ class Columns:
         return sum(array.nbytes for array in self.arrays.values())
 
 
-def columns_of(n: int, y: Any, names: Any, classes: Any, split: Any, before: Manifest | None = None) -> Columns:
+def collect_columns(
+    n: int, y: Any, names: Any, classes: Any, split: Any, before: Manifest | None = None
+) -> StoreColumns:
     """The columns of n rows. After a store's earlier rows (`before`) they must be the same columns, and words that are
     new to it come after its own."""
     if before:
@@ -41,7 +46,7 @@ def columns_of(n: int, y: Any, names: Any, classes: Any, split: Any, before: Man
         arrays["split"], splits = _parts(_column(split, "split", n), before)
     if names is not None:
         arrays["names"], arrays["name_offsets"] = encode_names(_column(names, "names", n))
-    return Columns(arrays, words, splits)
+    return StoreColumns(arrays, words, splits)
 
 
 def _check_same(before: Manifest, columns: dict[str, Any]) -> None:
@@ -118,3 +123,61 @@ def _strings(values: Sequence[Any], name: str) -> list[str]:
         if not isinstance(value, str):
             raise ValueError(f"{name} must be strings throughout; got {value!r} at row {row}")
     return [str(value) for value in values]
+
+
+class Names(Sequence[str]):
+    """A sequence of n strings in one run of UTF-8 bytes, decoded when they are read.
+
+    Bytes that are not UTF-8 become surrogates.
+
+    Parameters
+    ----------
+    blob : ndarray of uint8
+        The bytes of all strings.
+    offsets : ndarray of int64 of shape (n + 1,)
+        String i is bytes ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Examples
+    --------
+    >>> names = Names(*encode_names(["a.jpg", "b.jpg"]))
+    >>> names[1], names[:1], len(names)
+    ('b.jpg', ['a.jpg'], 2)
+    """
+
+    def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]):
+        self._blob = blob
+        self._offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: Any) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        return self._blob[self._offsets[i] : self._offsets[i + 1]].tobytes().decode("utf-8", "surrogateescape")
+
+    def __repr__(self) -> str:
+        return f"Names({len(self)} strings, {len(self._blob)} bytes)"
+
+
+def encode_names(names: Iterable[str | os.PathLike[str]]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """(bytes, offsets) of names, each a string or a path."""
+    encoded = [_encode(name, row) for row, name in enumerate(names)]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(name) for name in encoded], out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets
+
+
+def _encode(name: Any, row: int) -> bytes:
+    try:
+        text = os.fspath(name)
+        return text.encode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
+    except (TypeError, AttributeError, UnicodeEncodeError):
+        raise ValueError(f"names must be strings or paths; got {name!r} at row {row}") from None

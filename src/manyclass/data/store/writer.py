@@ -10,22 +10,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from manyclass import _checks
+from manyclass._core.checks import check_count, check_finite
+from manyclass._core.errors import StorageError
+from manyclass._core.files import FolderLock, check_disk_space, explain_disk_errors
+from manyclass._core.sealed import parse_json
 from manyclass.data.quantizer import Quantizer
-from manyclass.data.store.columns import Columns, columns_of
-from manyclass.data.store.commit import commit, committed_rows
-from manyclass.data.store.disk import explained, require
-from manyclass.data.store.errors import StorageError
-from manyclass.data.store.folder import make_folder
-from manyclass.data.store.journal import Mark
-from manyclass.data.store.lock import FolderLock
-from manyclass.data.store.manifest import Manifest
-from manyclass.data.store.manifest_file import read_manifest
-from manyclass.data.store.partial import PartialRows
-from manyclass.data.store.quantizer_files import check_quantizer, fingerprint, read_quantizer, write_quantizer
-from manyclass.data.store.reading import Store
-from manyclass.data.store.sealed import as_json
-from manyclass.data.store.work import Unfinished, find_work, unfinished
+from manyclass.data.store.columns import StoreColumns, collect_columns
+from manyclass.data.store.journal import Mark, PartialRows
+from manyclass.data.store.manifest import Manifest, read_manifest
+from manyclass.data.store.store import Store, check_quantizer, quantizer_fingerprint, read_quantizer, write_quantizer
+from manyclass.data.store.transaction import (
+    UnfinishedWrite,
+    begin_or_resume,
+    commit,
+    committed_rows,
+    find_unfinished,
+    make_folder,
+)
 
 _PIECE = 8 << 20  # bytes of rows that are converted or encoded at a time
 
@@ -94,12 +95,12 @@ class StoreWriter:
             raise ValueError(f"dtype must be float16, float32 or float64; got {np.dtype(dtype)}")
         wanted = {
             "mode": "write",
-            "identity": as_json(identity or {}, "identity"),
+            "identity": parse_json(identity or {}, "identity"),
             "columns": d,
             "rows_name": "codes" if quantizer else "X",
             "dtype": stored.str,
             "width": quantizer.code_size if quantizer else d,
-            "quantizer": fingerprint(quantizer) if quantizer else None,
+            "quantizer": quantizer_fingerprint(quantizer) if quantizer else None,
         }
         self._open(Path(path).expanduser(), wanted, quantizer, overwrite, resume, block_bytes)
 
@@ -136,7 +137,7 @@ class StoreWriter:
         rows = manifest.row_files[0]
         wanted = {
             "mode": "append",
-            "identity": as_json(identity or {}, "identity"),
+            "identity": parse_json(identity or {}, "identity"),
             "columns": manifest.columns,
             "rows_name": manifest.rows_name,
             "dtype": rows.dtype,
@@ -154,7 +155,7 @@ class StoreWriter:
     @staticmethod
     def unfinished(
         path: str | os.PathLike[str], identity: dict[str, Any], *, overwrite: bool = False, resume: bool = True
-    ) -> Unfinished:
+    ) -> UnfinishedWrite:
         """Look for an unfinished write of this identity, whose quantizer need not be fitted again.
 
         What the writer would refuse at this path is refused already, before there is any work to lose.
@@ -175,7 +176,7 @@ class StoreWriter:
         Unfinished
             The number of safe rows, and the quantizer.
         """
-        return unfinished(Path(path).expanduser(), as_json(identity, "identity"), overwrite, resume)
+        return find_unfinished(Path(path).expanduser(), parse_json(identity, "identity"), overwrite, resume)
 
     @property
     def rows_done(self) -> int:
@@ -200,8 +201,8 @@ class StoreWriter:
         StorageError
             If there is not enough room.
         """
-        with explained(self.path):
-            require(self.path, (n_rows - self.rows_done) * self._work.journal.row_bytes + more_bytes)
+        with explain_disk_errors(self.path):
+            check_disk_space(self.path, (n_rows - self.rows_done) * self._work.journal.row_bytes + more_bytes)
 
     def append(self, rows: ArrayLike) -> None:
         """Append rows.
@@ -219,7 +220,7 @@ class StoreWriter:
         X = self._two_dimensional(rows, self.n_features)
         for piece in self._pieces(X):
             source = self.as_given(piece)
-            _checks.finite(source, "X", self.rows_done)
+            check_finite(source, "X", self.rows_done)
             self._put(self._stored(source), source)
 
     def append_codes(self, codes: NDArray[np.uint8]) -> None:
@@ -287,9 +288,9 @@ class StoreWriter:
         Store
             The store.
         """
-        return self.commit_columns(columns_of(self.rows_done, y, names, classes, split, self.before), provenance)
+        return self.commit_columns(collect_columns(self.rows_done, y, names, classes, split, self.before), provenance)
 
-    def commit_columns(self, columns: Columns, provenance: dict[str, Any] | None = None) -> Store:
+    def commit_columns(self, columns: StoreColumns, provenance: dict[str, Any] | None = None) -> Store:
         """Commit with labels, names and splits that are arrays already.
 
         Parameters
@@ -305,7 +306,7 @@ class StoreWriter:
             The store.
         """
         self._check_open()
-        provenance = as_json(provenance or {}, "provenance")
+        provenance = parse_json(provenance or {}, "provenance")
         self.flush()
         with self._explained():
             store = commit(self.path, self._work, self._partial, columns, provenance)
@@ -361,11 +362,11 @@ class StoreWriter:
     ) -> None:
         self.path, self.quantizer, self.n_features, self._closed = path, quantizer, int(wanted["columns"]), False
         self._partial: PartialRows | None = None
-        with explained(path):
+        with explain_disk_errors(path):
             make_folder(path)
             self._lock: FolderLock = FolderLock(path)
             try:
-                self._work = find_work(path, wanted, overwrite, resume, block_bytes)
+                self._work = begin_or_resume(path, wanted, overwrite, resume, block_bytes)
                 journal = self._work.journal
                 if wanted["quantizer"] and quantizer and not journal.quantizer:
                     journal.add_quantizer(write_quantizer(path, quantizer, journal.header["serial"]))
@@ -390,7 +391,7 @@ class StoreWriter:
         # After a failed sync the system may have dropped what it had not written, and a second try would not tell; the
         # writer stops, and the next one begins after the last mark.
         try:
-            with explained(self.path):
+            with explain_disk_errors(self.path):
                 yield
         except StorageError:
             self.close()
@@ -420,9 +421,9 @@ class StoreWriter:
 
 def _width(n_features: int | None, quantizer: Quantizer | None) -> int:
     if quantizer is None:
-        return _checks.count(n_features, "n_features")
+        return check_count(n_features, "n_features")
     if n_features not in (None, quantizer.n_features):
         raise ValueError(f"n_features must be {quantizer.n_features}, as the quantizer has; got {n_features}")
-    d = _checks.count(quantizer.n_features, "n_features")
+    d = check_count(quantizer.n_features, "n_features")
     check_quantizer(quantizer)
     return d

@@ -1,0 +1,86 @@
+"""The few checks that every folder shares, and the sentences in which they complain."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def as_2d(A: ArrayLike, name: str, height: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], bool]:
+    """A as a C-ordered (height, k) array of dtype, and whether it was a vector."""
+    A = np.asarray(A)
+    if A.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must hold real numbers; got dtype {A.dtype}")
+    if A.ndim not in (1, 2) or A.shape[0] != height:
+        raise ValueError(f"{name} must have {height} rows; got shape {A.shape}")
+    return np.ascontiguousarray(A[:, None] if A.ndim == 1 else A, dtype=dtype), A.ndim == 1
+
+
+def as_row_index(index: Any, n: int) -> slice | NDArray[np.intp]:
+    """A slice of step 1 or an array of positions in [0, n), from anything that NumPy would index rows with."""
+    if isinstance(index, slice):
+        start, stop, step = index.indices(n)
+        return slice(start, max(start, stop)) if step == 1 else np.arange(start, stop, step, dtype=np.intp)
+    index = np.asarray(index)
+    if index.dtype == bool:
+        if index.shape != (n,):
+            raise ValueError(f"a mask of rows must have shape ({n},); got {index.shape}")
+        return np.flatnonzero(index)
+    if index.size == 0:
+        return np.zeros(0, np.intp)
+    if index.ndim != 1 or index.dtype.kind not in "iu":
+        raise ValueError(f"rows must be given by a vector of integers; got {index.dtype} of shape {index.shape}")
+    index = index.astype(np.intp, copy=False)
+    wrong = (index < -n) | (index >= n)
+    if wrong.any():
+        raise IndexError(f"rows must lie in [0, {n}); got {index[wrong][0]}")
+    positions: NDArray[np.intp] = np.where(index < 0, index + n, index)
+    return positions
+
+
+def check_count(value: Any, name: str, least: int = 1, most: int | None = None) -> int:
+    """value as an int in [least, most]."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        span = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number, {span}; got {value!r}")
+    return int(value)
+
+
+def check_nonnegative(value: Any, name: str) -> float:
+    """value as a finite float, at least 0."""
+    if not _is_number(value) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number, at least 0; got {value!r}")
+    return float(value)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """value as a finite float above 0."""
+    if not _is_number(value) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a finite number above 0; got {value!r}")
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_finite(X: NDArray[Any], name: str, numbers: int | NDArray[np.integer[Any]] = 0) -> None:
+    """Refuse NaN and infinity, and say where the first one is; `numbers` are those of the rows, or of the first."""
+    if X.dtype.kind == "f" and not np.isfinite(X).all():
+        row = int(np.flatnonzero(~np.isfinite(X).reshape(len(X), -1).all(axis=1))[0])
+        number = numbers + row if isinstance(numbers, int) else numbers[row]
+        raise ValueError(f"{name} must hold finite numbers; row {number} has NaN or infinity")
+
+
+def check_one_of(value: Any, name: str, names: Any) -> None:
+    """Refuse a setting that is none of the names."""
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
+
+
+def check_same_length(a: Any, b: Any, what_a: str, what_b: str) -> None:
+    """Refuse two things of different length."""
+    if len(a) != len(b):
+        raise ValueError(f"{what_a} must have one entry per row of {what_b} ({len(b)}); got {len(a)}")

@@ -1,0 +1,58 @@
+"""What can be wrong with a store, and the exceptions that say it."""
+
+import errno
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One thing that is wrong with a store.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file.
+    block : int or None
+        The damaged block of the file; None if the damage is not in one block.
+    reason : str
+        What is wrong.
+    """
+
+    file: str
+    block: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.reason}" if self.block is None else f"{self.file} block {self.block} {self.reason}"
+
+
+class StorageError(ValueError):
+    """A store, a gallery or a checkpoint cannot be read or written; the message says why and what to do."""
+
+
+class StoreCorruptedError(StorageError):
+    """A file of a store differs from what was written.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The store.
+    damage : Damage
+        The file, the block and the reason.
+
+    Attributes
+    ----------
+    damage : Damage
+        The file, the block and the reason.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], damage: Damage):
+        super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")
+        self.damage = damage
+
+
+def unreadable_error(path: str | os.PathLike[str], error: OSError) -> StorageError:
+    """What to raise where the system refuses to read a file, which says nothing of what is in it."""
+    advice = "; change its permissions" if error.errno in (errno.EACCES, errno.EPERM) else ""
+    return StorageError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")

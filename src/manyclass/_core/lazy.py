@@ -1,0 +1,95 @@
+"""Fronts of folders: public names that are imported when they are first used.
+
+`HOMES` is the one table of where the public names of `manyclass` live. `import manyclass` reads it to find a name, `load`
+to find the class of a model in a file, and a store to find the class of its quantizer; no file names a module.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+HOMES = {
+    "BagOfWords": "features.aggregation.bag_of_words",
+    "BiasedMatrix": "data.views",
+    "DenseMatrix": "data.dense",
+    "ExemplarLDA": "exemplar.lda",
+    "ExemplarSVM": "exemplar.svm",
+    "FisherVectors": "features.aggregation.fisher",
+    "Gallery": "retrieval.gallery",
+    "GroupNorm": "penalties.norms",
+    "ImageError": "features.images.pixels",
+    "JsonLines": "estimators.callbacks",
+    "KernelSquareLossExemplar": "exemplar.kernel_square_loss",
+    "L1Norm": "penalties.norms",
+    "LinearClassifier": "estimators.linear_classifier",
+    "Matrix": "data.matrix",
+    "MultiTaskTraceNorm": "estimators.multi_task",
+    "OnnxFeatures": "features.onnx.onnx_features",
+    "ProductQuantizer": "data.product_quantizer",
+    "Progress": "estimators.progress",
+    "QuantizedMatrix": "data.quantized",
+    "Ridge": "penalties.ridge",
+    "ScalarMatrix": "data.scalar_quantizer",
+    "ScalarQuantizer": "data.scalar_quantizer",
+    "ShardedMatrix": "data.views",
+    "SharedStructureClassifier": "estimators.shared_structure",
+    "SparseMatrix": "data.sparse",
+    "SquareLossExemplar": "exemplar.square_loss",
+    "StochasticClassifier": "estimators.stochastic",
+    "StorageError": "_core.errors",
+    "Store": "data.store.store",
+    "StoreCorruptedError": "_core.errors",
+    "StoreWriter": "data.store.writer",
+    "TraceNorm": "penalties.norms",
+    "TraceNormClassifier": "estimators.trace_norm",
+    "TraceNormPath": "estimators.trace_path",
+    "Vlad": "features.aggregation.vlad",
+    "WhitenedPCA": "exemplar.whitened_pca",
+    "append_store": "data.store.write",
+    "as_matrix": "data.readers.as_matrix",
+    "get_threads": "_core.parallel",
+    "load": "_core.models",
+    "open_store": "data.store.store",
+    "read_image": "features.images.decoding",
+    "set_threads": "_core.parallel",
+    "threads": "_core.parallel",
+    "verify_store": "data.store.verify_store",
+    "write_features": "features.extraction.write_features",
+    "write_store": "data.store.write",
+}
+
+
+def find_public(name: str) -> Any:
+    """The class or function that `manyclass` exports under a name.
+
+    >>> find_public("DenseMatrix").__name__
+    'DenseMatrix'
+    """
+    return getattr(import_module(f"manyclass.{HOMES[name]}"), name)
+
+
+def lazy_exports(
+    package: str, homes: dict[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package whose public names live in modules below it.
+
+    Parameters
+    ----------
+    package : str
+        `__name__` of the package.
+    homes : dict of str to str
+        The module of each name, relative to the package. No name may be that of a module beside it, which the import
+        of that module would put in its place.
+
+    Returns
+    -------
+    tuple
+        What the package binds to `__getattr__`, `__dir__` and `__all__`.
+    """
+
+    def find(name: str) -> Any:
+        if name in homes:
+            return getattr(import_module(f"{package}.{homes[name]}"), name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return find, lambda: sorted(homes), sorted(homes)

@@ -1,0 +1,248 @@
+"""Models in files: one sealed safetensors file each, of arrays and JSON; nothing in it can run.
+
+Its arrays are the weights and all other fitted arrays, each under its own name (`coef_`, `intercept_`, `classes_` if
+labels are numbers); its content is
+
+    {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
+     "parameters": {name: value}, "fitted": {name: value}}
+
+with values as `_plain_values` has them; a class whose parameters are objects has `plain_parameters` and
+`parameters_of` to describe them, one whose arrays are not a linear classifier's has `fitted_shapes`, and one whose
+parameters or attributes were renamed has `former_names`, {old: new}, for files of earlier versions. Not kept are what
+belongs to a run rather than to a model (callbacks, the path of the checkpoint, generators of random numbers) and
+what `partial_fit` has under way: it goes on from the weights.
+
+Values as JSON and arrays, and exactly back: numbers, text, NumPy's scalars and arrays, lists, tuples, dictionaries.
+
+What JSON has stands for itself, as do lists. All else is an object with one entry, whose name says what it is.
+"""
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import manyclass
+from manyclass._core.lazy import find_public
+from manyclass._core.sealed import Arrays, SealedFormat, can_hold
+
+FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or save the model again")
+
+# The models that may be saved and loaded. A file names one of them, and never a module.
+_SAVABLE = (
+    "BagOfWords",
+    "ExemplarLDA",
+    "ExemplarSVM",
+    "FisherVectors",
+    "KernelSquareLossExemplar",
+    "LinearClassifier",
+    "MultiTaskTraceNorm",
+    "OnnxFeatures",
+    "SharedStructureClassifier",
+    "SquareLossExemplar",
+    "StochasticClassifier",
+    "TraceNormClassifier",
+    "Vlad",
+    "WhitenedPCA",
+)
+
+_RUN_PARAMETERS = ("callbacks", "checkpoint")
+
+# Parameters that had another name in files of earlier versions: (then, now, the value of today).
+_RENAMED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
+    "MultiTaskTraceNorm": ("unknown", "missing_label", lambda label: label),
+    "StochasticClassifier": ("balanced", "sampling", lambda balanced: "balanced" if balanced else "uniform"),
+}
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier or encoder to one file, whole or not at all."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    name = type(model).__name__
+    if name not in _SAVABLE or find_public(name) is not type(model):
+        raise TypeError(f"a model must be one of {', '.join(_SAVABLE)} to be saved; got {name}")
+    arrays: Arrays = {}
+    content = {
+        "estimator": name,
+        "manyclass": manyclass.__version__,
+        "parameters": {key: encode_value(value, key, arrays) for key, value in _parameters(model).items()},
+        "fitted": {key: encode_value(value, key, arrays) for key, value in vars(model).items() if _is_fitted_name(key)},
+    }
+    FORMAT.write(path, content, arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a classifier or an encoder that `save` wrote.
+
+    The model predicts or encodes to the same bits as the one that was saved. Callbacks, checkpoints and generators of
+    random numbers are not saved, and have their defaults.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+
+    Returns
+    -------
+    object
+        The model, fitted.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, cut short, not a model, or of a later version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from manyclass import TraceNormClassifier
+    >>> path = tempfile.mkdtemp() + "/model.safetensors"
+    >>> TraceNormClassifier().fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    >>> load(path).predict([[1.0]]).tolist()
+    ['b']
+    """
+    content, arrays = FORMAT.read(path)
+    try:
+        name = content["estimator"]
+        if name not in _SAVABLE:
+            raise ValueError(f"its estimator must be one of {', '.join(_SAVABLE)}; got {name!r}")
+        kind = find_public(name)
+        # Files keep the names that parameters and attributes had when they were written.
+        now = getattr(kind, "former_names", {})
+        parameters, fitted = (
+            {now.get(key, key): decode_value(v, arrays) for key, v in content[k].items()}
+            for k in ("parameters", "fitted")
+        )
+        return _restored(_model_with(kind, _current(name, parameters)), fitted)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+
+
+def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
+    return kind(**(kind.parameters_of(plain) if hasattr(kind, "parameters_of") else plain))
+
+
+def _current(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a model under the names that they have today."""
+    then, now, translate = _RENAMED.get(name, ("", "", None))
+    if translate is None or then not in parameters:
+        return parameters
+    return {key: value for key, value in parameters.items() if key != then} | {now: translate(parameters[then])}
+
+
+def _restored(model: Any, fitted: dict[str, Any]) -> Any:
+    strange = [name for name in fitted if not _is_fitted_name(name)]
+    if strange:
+        raise ValueError(f"unknown fitted attribute {strange[0]!r}")
+    for name, value in fitted.items():
+        setattr(model, name, value)
+    for name, found, shape in _shapes(model, fitted):
+        if found != shape:
+            raise ValueError(f"{name} must have shape {shape}; got {found}")
+    return model
+
+
+def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
+    """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
+    if hasattr(model, "fitted_shapes"):
+        return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+    k, d = len(fitted["classes_"]), fitted["n_features_in_"]
+    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
+    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name.isidentifier() and name.endswith("_") and not name.startswith("_")
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """The parameters that belong to the model, as plain values."""
+    parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in _RUN_PARAMETERS}
+    if isinstance(parameters.get("random_state"), np.random.RandomState | np.random.Generator):
+        del parameters["random_state"]
+    return model.plain_parameters(parameters) if hasattr(model, "plain_parameters") else parameters
+
+
+_EXACT = (bool, int, str, type(None))
+
+
+def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
+    """`value` as JSON; arrays of numbers are put into `arrays`, under names that begin with `name`.
+
+    >>> arrays = {}
+    >>> encode({"a": (1, np.float32(0.5)), 2: np.eye(2)}, "x", arrays), list(arrays)
+    ({'dict': [['a', {'tuple': [1, {'scalar': ['<f4', 0.5]}]}], [2, {'tensor': ['x.2', '<f8']}]]}, ['x.2'])
+    """
+    if isinstance(value, np.ndarray):
+        return _encode_array(value, name, arrays)
+    if isinstance(value, np.str_) or (isinstance(value, np.generic) and can_hold(np.asarray(value))):
+        return {"scalar": [value.dtype.str, encode_value(value.item(), name, arrays)]}
+    if type(value) in _EXACT or (type(value) is float and math.isfinite(value)):
+        return value
+    if type(value) is float:
+        return {"float": repr(value)}
+    if type(value) in (list, tuple):
+        items = [encode_value(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
+        return items if type(value) is list else {"tuple": items}
+    if type(value) is dict:
+        return {
+            "dict": [[encode_value(k, name, arrays), encode_value(v, f"{name}.{k}", arrays)] for k, v in value.items()]
+        }
+    raise TypeError(f"{name} must be made of numbers, text and arrays to be saved; got {type(value).__name__}")
+
+
+def decode_value(value: Any, arrays: Arrays) -> Any:
+    """The value of which `encode` made this."""
+    if isinstance(value, list):
+        return [decode_value(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, what),) = value.items()
+    return _DECODERS[kind](what, arrays)
+
+
+def _encode_array(array: Any, name: str, arrays: Arrays) -> Any:
+    if can_hold(array):
+        while name in arrays:  # the keys 1 and "1" of a dictionary
+            name += "'"
+        arrays[name] = array
+        return {"tensor": [name, array.dtype.str]}
+    if array.dtype.kind not in "UO":
+        raise TypeError(f"{name} must hold numbers or text to be saved; got dtype {array.dtype}")
+    values = [encode_value(item, f"{name}.{i}", arrays) for i, item in enumerate(array.reshape(-1).tolist())]
+    return {"array": [array.dtype.str, list(array.shape), values]}
+
+
+def _decode_array(what: Any, arrays: Arrays) -> Any:
+    dtype, shape, values = what
+    if np.dtype(dtype).kind not in "UO":
+        raise ValueError(f"an array of dtype {dtype} cannot be stored as a list")
+    array = np.empty(len(values), dtype)
+    # Item by item: NumPy would make of a list of tuples what it likes.
+    for i, value in enumerate(values):
+        array[i] = decode_value(value, arrays)
+    return array.reshape(shape)
+
+
+def _decode_tensor(what: Any, arrays: Arrays) -> Any:
+    name, dtype = what
+    return arrays[name].astype(np.dtype(dtype), copy=False)
+
+
+def _decode_scalar(what: Any, arrays: Arrays) -> Any:
+    dtype, value = what
+    return np.dtype(dtype).type(decode_value(value, arrays))
+
+
+_DECODERS: dict[str, Any] = {
+    "array": _decode_array,
+    "tensor": _decode_tensor,
+    "scalar": _decode_scalar,
+    "float": lambda what, arrays: float(what),
+    "tuple": lambda what, arrays: tuple(decode_value(what, arrays)),
+    "dict": lambda what, arrays: {decode_value(k, arrays): decode_value(v, arrays) for k, v in what},
+}

@@ -1,0 +1,191 @@
+"""JSON in one exact spelling, sealed with its own SHA-256, so that one wrong bit anywhere is found.
+
+Files of arrays and JSON that notice every wrong bit: safetensors with a seal.
+
+A file is a safetensors file (https://github.com/huggingface/safetensors) and any reader of those opens it. Its header
+begins, always in these bytes, with `{"__metadata__":{"sha256":"`, 64 hexadecimal digits, and then holds `format` (what
+kind of file), `version` (a whole number) and `content` (JSON as a string). The digits are the SHA-256 of the whole file
+with 64 zeros in their place: nothing in the file is read, not even its header, before they are compared.
+
+Arrays as bytes.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, deserialize
+
+from manyclass._core.errors import StorageError
+from manyclass._core.files import write_bytes
+
+
+def canonical_json(value: Any) -> bytes:
+    """The one spelling of a JSON value: sorted keys, no spaces, ASCII; NaN and infinity are refused.
+
+    >>> canonical({"b": 1, "a": "é"})
+    b'{"a":"\\\\u00e9","b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of the one spelling, as hexadecimal digits."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def seal(content: dict[str, Any]) -> bytes:
+    """The content beside its digest, and a newline."""
+    return canonical_json({"content": content, "sha256": digest(content)}) + b"\n"
+
+
+def unseal(data: bytes) -> dict[str, Any]:
+    """The content, if these are exactly the bytes that `seal` makes of it."""
+    try:
+        content = json.loads(data)["content"]
+        exact = isinstance(content, dict) and data == seal(content)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        exact = False
+    if not exact:
+        raise StorageError("does not match its own checksum")
+    return content  # type: ignore[no-any-return]
+
+
+def parse_json(value: Any, name: str) -> dict[str, Any]:
+    """A dict as JSON gives it back."""
+    try:
+        if not isinstance(value, dict):
+            raise TypeError(type(value).__name__)
+        return json.loads(canonical_json(value))  # type: ignore[no-any-return]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a dict that JSON can hold; got {error}") from None
+
+
+Arrays = dict[str, NDArray[Any]]
+
+DTYPES: dict[str, np.dtype[Any]] = {
+    "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BOOL": np.dtype("?"),
+    "I64": np.dtype("<i8"), "I32": np.dtype("<i4"), "I16": np.dtype("<i2"), "I8": np.dtype("i1"),
+    "U64": np.dtype("<u8"), "U32": np.dtype("<u4"), "U16": np.dtype("<u2"), "U8": np.dtype("u1"),
+}  # fmt: skip
+
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+START = b'{"__metadata__":{"sha256":"'
+
+_SEAL = slice(8 + len(START), 8 + len(START) + 64)
+
+_UNSEALED = "0" * 64
+
+_MALFORMED = (KeyError, TypeError, ValueError, RecursionError, SafetensorError)
+
+
+@dataclass(frozen=True)
+class SealedFormat:
+    """A kind of file, the newest version of it that is known, and what to do about a damaged one."""
+
+    name: str
+    version: int
+    advice: str
+
+    def write(self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Make `path` hold the content and the arrays, whole or not at all; arrays in C order are not copied."""
+        plain = {name: _plain(array) for name, array in arrays.items()}
+        header = bytearray(self._header(json.dumps(content, separators=(",", ":"), allow_nan=False), plain))
+        data = [_raw(array) for array in plain.values()]
+        header[_SEAL] = _digest([header, *data]).encode()
+        write_bytes(path, header, *data)
+
+    def read(self, path: str | os.PathLike[str]) -> tuple[Any, Arrays]:
+        """(content, arrays) as they were written; whatever else the file holds is refused in one sentence."""
+        data = Path(path).read_bytes()
+        self._check_seal(path, data)
+        # Who can write a file can seal it: from here on nothing is believed either.
+        try:
+            metadata = _metadata(data)
+            name, version = metadata["format"], int(metadata["version"])
+            known = name == self.name and version <= self.version
+            content, arrays = (json.loads(metadata["content"]), _arrays(data)) if known else (None, {})
+        except _MALFORMED as error:
+            raise ValueError(f"{os.fspath(path)} cannot be read as a {self.name}: {error}; {self.advice}") from error
+        if name != self.name:
+            raise ValueError(f"{os.fspath(path)} must hold a {self.name}; it holds a {name}")
+        if version > self.version:
+            raise ValueError(
+                f"{os.fspath(path)} is a {self.name} of version {version}, and this manyclass reads versions up to "
+                f"{self.version}; install a newer one"
+            )
+        return content, arrays
+
+    def _header(self, content: str, arrays: Arrays) -> bytes:
+        entries: dict[str, Any] = {
+            "__metadata__": {
+                "sha256": _UNSEALED, "format": self.name, "version": str(self.version), "content": content,
+            }
+        }  # fmt: skip
+        end = 0
+        for name, array in arrays.items():
+            start, end = end, end + array.nbytes
+            entries[name] = {"dtype": _NAMES[array.dtype], "shape": array.shape, "data_offsets": (start, end)}
+        text = json.dumps(entries, separators=(",", ":")).encode("ascii")
+        # Spaces up to a multiple of 8, so that the arrays are aligned in a file that is mapped.
+        text += b" " * (-len(text) % 8)
+        return len(text).to_bytes(8, "little") + text
+
+    def _check_seal(self, path: str | os.PathLike[str], data: bytes) -> None:
+        if data[8 : _SEAL.start] != START:
+            raise ValueError(f"{os.fspath(path)} is not a {self.name}, or its first bytes are damaged; {self.advice}")
+        unsealed = [data[: _SEAL.start], _UNSEALED.encode(), memoryview(data)[_SEAL.stop :]]
+        if _digest(unsealed).encode() != data[_SEAL]:
+            raise ValueError(
+                f"{os.fspath(path)} is damaged: its {len(data)} bytes do not match their checksum; {self.advice}"
+            )
+
+
+def can_hold(array: NDArray[Any]) -> bool:
+    """Whether an array of this dtype, in either byte order, may go into a file."""
+    return array.dtype.newbyteorder("<") in _NAMES
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    # Not ascontiguousarray, which makes vectors of scalars.
+    return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+
+
+def _raw(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _digest(parts: list[Any]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]  # type: ignore[no-any-return]
+
+
+def _arrays(data: bytes) -> Arrays:
+    arrays = {}
+    for name, tensor in deserialize(data):  # type: ignore[no-untyped-call]
+        flat: NDArray[Any] = np.frombuffer(tensor["data"], DTYPES[tensor["dtype"]])
+        arrays[name] = flat.reshape(tensor["shape"]).copy()
+    return arrays
+
+
+def as_little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as files have it: little-endian, in C order."""
+    return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+
+
+def raw_bytes(array: NDArray[Any]) -> memoryview:
+    """The bytes of an array in C order, without a copy if it is in C order."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

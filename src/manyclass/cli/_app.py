@@ -1,0 +1,189 @@
+"""The sub-commands of `manyclass`, each of which is a file beside this one.
+
+Settings of any command from a TOML file: keys are the names of options, and the command line wins.
+
+Keys at the top of the file count for every command; those in a table that is called like a command, for that one:
+
+    seed = 1
+    [train]
+    objective = "warp"
+    max-epochs = 20
+"""
+
+import functools
+import inspect
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from manyclass import __version__
+from manyclass.cli._errors import FAILED, complain, sentence
+from manyclass.cli.compress import compress
+from manyclass.cli.demo.command import demo
+from manyclass.cli.encode import encode
+from manyclass.cli.evaluate import evaluate
+from manyclass.cli.features import features
+from manyclass.cli.info import info
+from manyclass.cli.predict import predict
+from manyclass.cli.report import report
+from manyclass.cli.search import search
+from manyclass.cli.train import train
+from manyclass.cli.verify import verify
+
+_USAGE = 2
+
+_HELP = "A TOML file of options, such as seed = 1; the command line wins."
+
+
+class ConfiguredTyper(typer.Typer):
+    """A Typer whose commands have the option --config."""
+
+    def command(self, *args: Any, **kwargs: Any) -> Any:
+        """As that of Typer."""
+        register = super().command(*args, **kwargs)
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            register(_with_config(function))
+            return function
+
+        return decorate
+
+
+def _with_config(function: Callable[..., Any]) -> Callable[..., Any]:
+    option = Annotated[
+        Path | None, typer.Option("--config", metavar="FILE", is_eager=True, callback=_configure, help=_HELP)
+    ]
+
+    @functools.wraps(function)
+    def command(*args: Any, config: Any = None, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    signature = inspect.signature(function, eval_str=True)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = inspect.Parameter("config", kind, default=None, annotation=option)
+    command.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]
+    command.__annotations__ = {**inspect.get_annotations(function, eval_str=True), "config": option}
+    return command
+
+
+def _configure(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Give the options of a command the values of a file, as if these were their defaults."""
+    if path is None or ctx.resilient_parsing:
+        return path
+    siblings = getattr(ctx.parent.command, "commands", {}) if ctx.parent else {}
+    settings = chosen_table(_read(path), path, str(ctx.info_name), set(siblings))
+    options = {name: option for option in ctx.command.params for name in _names(option)}
+    values: dict[str, Any] = {}
+    for key, value in settings.items():
+        option = options.get(key.replace("_", "-"))
+        if option is None or option.name == "config":
+            _refuse(f"{path} must hold options of manyclass {ctx.info_name}; got {key!r}; see --help for those it has")
+        values[str(option.name)] = _value(option, key, value, path)
+    ctx.default_map = values
+    return path
+
+
+def chosen_table(content: dict[str, Any], path: Path, command: str, commands: set[str]) -> dict[str, Any]:
+    """The settings of one command: those at the top, and those of its table, which win.
+
+    >>> chosen_table({"seed": 1, "train": {"seed": 2}, "demo": {}}, Path("x"), "train", {"train", "demo"})
+    {'seed': 2}
+    """
+    tables = {key: value for key, value in content.items() if isinstance(value, dict)}
+    for name in tables:
+        if name not in commands:
+            _refuse(f"{path} must have tables that are called like commands; got [{name}]; see manyclass --help")
+    top = {key: value for key, value in content.items() if key not in tables}
+    return {**top, **tables.get(command, {})}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        complain(f"{path} must be a TOML file; {str(error)[:1].lower() + str(error)[1:]}")
+    except OSError as error:
+        complain(sentence(error))
+    raise SystemExit(FAILED)
+
+
+def _names(option: Any) -> list[str]:
+    """What a parameter may be called in a file.
+
+    An argument of a command is called as help calls it, in lower case.
+    """
+    words = [*option.opts, *option.secondary_opts]
+    return [word.removeprefix("--") if word.startswith("--") else word.replace("_", "-") for word in words]
+
+
+def _value(option: Any, key: str, value: Any, path: Path) -> Any:
+    """The value as the option takes it: lists are given one by one, or with commas."""
+    negated = f"--{key.replace('_', '-')}" in option.secondary_opts
+    if getattr(option, "is_flag", False):
+        if not isinstance(value, bool):
+            _refuse(f"{path} must have true or false for {key}; got {value!r}")
+        return value is not negated
+    many = getattr(option, "multiple", False) or option.nargs != 1
+    if isinstance(value, list):
+        return [str(item) for item in value] if many else ",".join(str(item) for item in value)
+    if isinstance(value, bool | dict):
+        _refuse(f"{path} must have a word or a number for {key}; got {value!r}")
+    return [str(value)] if many else str(value)
+
+
+def _refuse(message: str) -> NoReturn:
+    complain(message)
+    raise SystemExit(_USAGE)
+
+
+app = ConfiguredTyper(
+    name="manyclass",
+    help="Learning with very many classes on image features, and the files that it works on.",
+    epilog="New here? `manyclass demo` needs no data and takes less than two minutes.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+app.command(epilog="Example: manyclass demo -o demo")(demo)
+
+app.command(epilog="Example: manyclass features photos/ -o photos.store --kind fisher --n-words 64 --pyramid 1x1,3x1")(
+    features
+)
+
+app.command(epilog="Example: manyclass compress features.npy --labels labels.csv -o small.store")(compress)
+
+app.command(epilog="Example: manyclass train small.store -o run --objective ovr --tune beta")(train)
+
+app.command(epilog="Example: manyclass evaluate run photos.store --part test")(evaluate)
+
+app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict)
+
+app.command(
+    epilog="Example: manyclass encode photos.store --negatives world.store -o gallery --method slem,lda --evaluate"
+)(encode)
+
+app.command(epilog="Example: manyclass search gallery photo.jpg -k 5 --where class=cat --sheet found.png")(search)
+
+app.command(epilog="Example: manyclass report runs/ -o report.html")(report)
+
+app.command(epilog="Example: manyclass info small.store")(info)
+
+app.command(epilog="Example: manyclass verify small.store && echo all good")(verify)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"manyclass {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version and stop.")
+    ] = False,
+) -> None:
+    pass

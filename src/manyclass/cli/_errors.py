@@ -1,0 +1,110 @@
+"""How a command ends: 0 good, 1 failed, 2 wrong usage, 130 interrupted; and what it says when it fails."""
+
+import errno
+import functools
+import os
+import select
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TextIO
+
+from manyclass._core.files import TEMPORARY_SUFFIX
+
+FAILED, INTERRUPTED = 1, 130
+
+# The library speaks of arguments where a command has options.
+_OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
+
+# What the library and the system say in one sentence already; anything else is a defect and keeps its traceback.
+KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError, FloatingPointError)
+
+P = ParamSpec("P")
+
+
+def complain(message: str) -> None:
+    """One line on stderr, `manyclass: ...`."""
+    print(f"manyclass: {' '.join(message.split())}", file=sys.stderr)
+
+
+def sentence(error: BaseException) -> str:
+    """What to tell a user of an error.
+
+    >>> sentence(FileNotFoundError(2, "No such file or directory", "photos.npy"))
+    'photos.npy: no such file or directory'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        reason = error.strerror[:1].lower() + error.strerror[1:]
+        path = error.filename2 or error.filename  # of a copy, what could not be written is the news
+        if error.errno == errno.ENOSPC and not path:
+            return "the disk is full; make room and give the same command again"
+        # Files are written under another name first, which users never gave.
+        return f"{str(path).removesuffix(TEMPORARY_SUFFIX)}: {reason}" if path else reason
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({str(error) or 'nothing more is known'}); try fewer rows with --sample"
+    words = str(error) or type(error).__name__
+    for argument, option in _OPTIONS.items():
+        words = words.replace(argument, option)
+    return words
+
+
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Print results for as long as somebody reads them: that `head -1` has read enough is no failure of a command."""
+    try:
+        yield
+    except BrokenPipeError:
+        if not results_unread():
+            raise
+
+
+def results_unread() -> bool:
+    """Whether nobody reads the results any more; what is left of them goes nowhere then, and nothing is said of it."""
+    broken = _is_broken(sys.stdout)
+    if broken:
+        drop_results()
+    return broken
+
+
+def drop_results() -> None:
+    """Let what is printed and not yet written go nowhere, of which Python would complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _is_broken(stream: TextIO) -> bool:
+    """Whether a stream is a pipe that was closed at its other end; by asking, since what is not buffered is lost."""
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):
+        return False
+    pipe = select.poll()
+    pipe.register(number, select.POLLOUT)
+    return any(event & select.POLLERR for _, event in pipe.poll(0))
+
+
+def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A command whose known errors become one line and an exit code; `interrupted` is what Ctrl-C leaves."""
+
+    def decorate(command: Callable[P, None]) -> Callable[P, None]:
+        @functools.wraps(command)
+        def run(*args: P.args, **kwargs: P.kwargs) -> None:
+            try:
+                command(*args, **kwargs)
+            except KeyboardInterrupt:
+                complain(f"interrupted; {interrupted}")
+                raise SystemExit(INTERRUPTED) from None
+            except BrokenPipeError:
+                # Not that of results, see while_read, but perhaps that of progress: there may be nobody to complain to.
+                raise SystemExit(FAILED) from None
+            except KNOWN as error:
+                # An import that the interpreter refuses is a defect; the library refuses by a sentence without a name.
+                if getattr(error, "name", None):
+                    raise
+                complain(sentence(error))
+                raise SystemExit(FAILED) from None
+
+        return run
+
+    return decorate

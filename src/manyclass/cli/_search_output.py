@@ -1,0 +1,157 @@
+"""What `manyclass search` found, for people and for programs.
+
+Queries and what they found, as one picture: a row for each query, which stands first.
+"""
+
+import csv
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.cli._console import print_titled_columns
+
+if TYPE_CHECKING:
+    from manyclass.retrieval.gallery import Gallery
+    from manyclass.retrieval.search import Hits
+
+_WORDS = {
+    True: "matched: the best is more alike than chance explains",
+    False: "no match: chance explains the best score",
+    None: "not judged, as the gallery knows no unrelated images",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One query, with its picture or its id in the gallery where it has one, and the images that it found."""
+
+    query: str
+    picture: Path | None
+    id: Any
+    matched: bool | None
+    hits: list[dict[str, Any]]
+
+    def json(self) -> dict[str, Any]:
+        """For programs."""
+        return {"query": self.query, "matched": self.matched, "words": _WORDS[self.matched], "hits": self.hits}
+
+
+def results_of(
+    gallery: "Gallery", names: list[str], pictures: list[Any], hits: "Hits", ids: list[Any] | None = None
+) -> list[Result]:
+    """The rows of hits, one for every name."""
+    own, matched = ids or [None] * len(names), [None] * len(names) if hits.matched is None else hits.matched.tolist()
+    return [Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i)) for i, name in enumerate(names)]
+
+
+def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:
+    ids = hits.ids[i].tolist()
+    scores, percentiles, chances = (
+        [None] * len(ids) if values is None else values[i].tolist()
+        for values in (hits.scores, hits.percentiles, hits.false_matches)
+    )
+    records = gallery.metadata(ids)
+    return [
+        {
+            "rank": rank + 1,
+            "id": key,
+            "score": scores[rank],
+            "percentile": percentiles[rank],
+            "false_matches": chances[rank],
+            "metadata": records[rank],
+        }
+        for rank, key in enumerate(ids)
+    ]
+
+
+def write_results(path: Path, results: list[Result]) -> None:
+    """One line per image that was found, whole or not at all."""
+    from manyclass._core.files import write_bytes
+
+    known = list(dict.fromkeys(name for one in results for hit in one.hits for name in hit["metadata"]))
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    columns = ("rank", "id", "score", "percentile", "false_matches")
+    writer.writerow(["query", "matched", *columns, *known])
+    for one in results:
+        for hit in one.hits:
+            values = [hit[column] for column in columns] + [hit["metadata"].get(name) for name in known]
+            writer.writerow([one.query, one.matched, *values])
+    write_bytes(path, file.getvalue().encode("utf-8"))
+
+
+def print_results(results: list[Result]) -> None:
+    """A table per query."""
+    for one in results:
+        known = list(dict.fromkeys(name for hit in one.hits for name in hit["metadata"]))
+        rows = [_words(hit, known) for hit in one.hits]
+        print_titled_columns(f"{one.query}: {_WORDS[one.matched]}", ("image", "score", "percentile", *known), rows)
+
+
+def _words(hit: dict[str, Any], known: list[str]) -> list[str]:
+    percentile = "" if hit["percentile"] is None else f"{hit['percentile']:.1f}"
+    values = (hit["metadata"].get(name) for name in known)
+    return [str(hit["id"]), f"{hit['score']:.3f}", percentile, *("" if v is None else str(v) for v in values)]
+
+
+_SIDE, _MARGIN = 128, 6
+
+_UNKNOWN, _QUERY = 224, 48  # gray of what has no picture, and of the frame of a query
+
+
+def draw_sheet(path: Path, results: "list[Result]", folders: list[Path], gallery: Path) -> None:
+    """Write the picture; images whose files are gone are gray, and at least one must be there."""
+    from PIL import Image
+
+    from manyclass._core.files import write_bytes
+    from manyclass.features.images.pixels import contact_sheet
+
+    kind = Image.registered_extensions().get(path.suffix.lower())
+    if kind not in Image.SAVE:
+        raise ValueError(f"--sheet must end in .png, .jpg or another kind of picture; got {path}")
+    columns = 1 + max(len(one.hits) for one in results)
+    rows = [_sheet_row(one, folders, columns) for one in results]
+    if all(picture is None for row in rows for picture in row[1:]):
+        raise ValueError(f"--sheet needs the pictures of {gallery}, and found none; give their folder by --pictures")
+    tiles = np.stack([_tile(picture, framed=i == 0) for row in rows for i, picture in enumerate(row)])
+    file = io.BytesIO()
+    Image.fromarray(contact_sheet(tiles, columns, _MARGIN)).save(file, kind)
+    write_bytes(path, file.getvalue())
+
+
+def _sheet_row(one: "Result", folders: list[Path], columns: int) -> list[Path | None]:
+    query = one.picture if one.id is None else _picture(one.id, folders)
+    found = [_picture(hit["id"], folders) for hit in one.hits]
+    return [query, *found, *[None] * (columns - 1 - len(found))]
+
+
+def _picture(key: Any, folders: list[Path]) -> Path | None:
+    """The file of an image that is known by its path below a folder."""
+    name = os.path.normpath(str(key))
+    if os.path.isabs(name) or name.startswith(".."):
+        return None
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def _tile(path: Path | None, framed: bool) -> NDArray[np.uint8]:
+    """The picture, as large as it fits, in a square."""
+    from PIL import Image
+
+    import manyclass as mc
+
+    tile = Image.new("RGB", (_SIDE, _SIDE), (_QUERY,) * 3 if framed else (255,) * 3)
+    inner = _SIDE - 8 if framed else _SIDE
+    try:
+        pixels = None if path is None else mc.read_image(path, max_pixels=4 * inner * inner)
+    except mc.ImageError:
+        pixels = None
+    picture = Image.new("RGB", (inner, inner), (_UNKNOWN,) * 3) if pixels is None else Image.fromarray(pixels)
+    scale = inner / max(picture.size)
+    picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
+    tile.paste(picture, ((_SIDE - picture.width) // 2, (_SIDE - picture.height) // 2))
+    return np.asarray(tile)

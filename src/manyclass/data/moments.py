@@ -1,0 +1,113 @@
+"""Mean and covariance of the rows of a matrix that may be larger than memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.typing import Doubles
+from manyclass.data.matrix import PANEL_BYTES, Matrix, spans
+
+TILE = 1024
+
+
+@dataclass(frozen=True)
+class Moments:
+    """mu (d,), the mean of n rows, and their covariance (d, d), 1/n sum_i (x_i - mu)(x_i - mu)'."""
+
+    n: int
+    mean: Doubles
+    covariance: Doubles
+
+    @classmethod
+    def of(cls, X: Matrix) -> "Moments":
+        """Two passes over X, or a few if d is many thousands; float64 throughout, as inverses magnify what is lost.
+
+        >>> from manyclass.data.dense import DenseMatrix
+        >>> Moments.of(DenseMatrix(np.array([[1.0, 0.0], [3.0, 2.0]]))).covariance
+        array([[1., 1.],
+               [1., 1.]])
+        """
+        mean = column_means(X)
+        with one_blas_thread():
+            covariance = _scatter(lambda at: center_rows(X, at, mean), *X.shape)
+        covariance /= len(X)
+        return cls(len(X), mean, covariance)
+
+
+def column_means(X: Matrix) -> Doubles:
+    """The mean of the rows (d,)."""
+    n, d = X.shape
+    # Differences from some rows in the middle of all keep the digits that a sum of large numbers would lose.
+    near = X.rows(np.linspace(0, n - 1, min(n, TILE)).astype(np.intp)).mean(axis=0, dtype=np.float64)
+    sums = thread_map(lambda at: center_rows(X, at, near).sum(axis=0), spans(n, TILE))
+    mean: Doubles = near + sum(sums, np.zeros(d)) / n
+    return mean
+
+
+def mean_square(X: Matrix, mean: Doubles) -> float:
+    """The mean of |x_i - mean|^2."""
+    return float(sum(thread_map(lambda at: np.square(center_rows(X, at, mean)).sum(), spans(len(X), TILE))) / len(X))
+
+
+def center_rows(X: Matrix, at: Any, mean: Doubles) -> Doubles:
+    """Some rows less the mean."""
+    rows: Doubles = X.rows(at).astype(np.float64)
+    rows -= mean
+    return rows
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The covariance as V diag(s) V', of which only what is above rounding is kept: s (r,) falls, V (d, r)."""
+
+    s: Doubles
+    V: Doubles
+
+    @classmethod
+    def of(cls, covariance: Doubles) -> "Spectrum":
+        """All directions in which rows differ.
+
+        >>> Spectrum.of(np.diag([1.0, 0.0, 4.0])).s
+        array([4., 1.])
+        """
+        import scipy.linalg
+
+        with one_blas_thread():
+            s, V = scipy.linalg.eigh(covariance)
+        s, V = s[::-1], V[:, ::-1]
+        real = s > max(0, s[0]) * (len(s) + TILE) * np.finfo(np.float64).eps
+        V = V[:, real]
+        # The largest entry of every column is above zero, so that the signs are nobody's choice.
+        V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
+        return cls(np.ascontiguousarray(s[real]), np.ascontiguousarray(V))
+
+    def refuse_none(self, n: int) -> "Spectrum":
+        """This spectrum of n rows, which must differ somewhere."""
+        if not len(self.s):
+            rows = "1 sample" if n == 1 else f"{n} equal samples"
+            raise ValueError(f"negatives must differ from one another to have a covariance; got {rows}")
+        return self
+
+
+def _scatter(tile: Callable[[slice], Doubles], n: int, d: int) -> Doubles:
+    """T'T (d, d) of all rows T, from tiles of them; below the diagonal, and then mirrored."""
+    out = np.empty((d, d))
+    # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
+    for columns in spans(d, max(1, PANEL_BYTES // (8 * d))):
+        total = np.zeros((d - columns.start, columns.stop - columns.start))
+        for part in thread_map(_panel(tile, columns), spans(n, TILE)):
+            total += part
+        out[columns.start :, columns] = total
+        out[columns, columns.stop :] = total[len(total[0]) :].T
+    return out
+
+
+def _panel(tile: Callable[[slice], Doubles], columns: slice) -> Callable[[slice], Doubles]:
+    def product(at: slice) -> Doubles:
+        T = tile(at)
+        return T[:, columns.start :].T @ T[:, columns]
+
+    return product

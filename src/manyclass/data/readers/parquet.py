@@ -1,0 +1,199 @@
+"""Rows in a column of a parquet file.
+
+Integers or text, from an Arrow column.
+
+Vectors of one length, from an Arrow array of lists or of bytes.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.data.dense import DenseMatrix
+from manyclass.data.readers import as_matrix
+from manyclass.data.readers.as_matrix import visible_files
+from manyclass.data.readers.npy import by_number
+
+BATCH_ROWS = 1024  # small, so that reading holds little more than the result
+
+
+def open_parquet(paths: Sequence[Path]) -> DenseMatrix:
+    """The embedding column of parquet files, one below the other, as one array in memory.
+
+    The column is the one called X, features, embedding, vector, ..., or else the only one of lists. It holds lists of
+    one length, or bytes, which are taken as float32.
+    """
+    out: NDArray[Any] | None = None
+    done, n = 0, sum(count_rows(path) for path in paths)
+    for path in paths:
+        for start, rows in _batches(path):
+            out = np.empty((n, rows.shape[1]), rows.dtype) if out is None else out
+            if rows.shape[1] != out.shape[1] or rows.dtype != out.dtype:
+                got = f"{rows.shape[1]} of {rows.dtype} in row {start}"
+                raise ValueError(f"{path} must have {out.shape[1]} numbers of {out.dtype} in a row; got {got}")
+            out[done : done + len(rows)] = rows
+            done += len(rows)
+    if out is None:
+        raise ValueError(f"{paths[0]} must have at least one row; got none")
+    return DenseMatrix(out)
+
+
+def parquet_shards(folder: Path) -> list[Path]:
+    """The parquet files of a folder, in the order of the numbers in their names."""
+    return by_number(visible_files(folder, ".parquet", ".pq"))
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of the columns of a parquet file."""
+    return list(_file(path).schema_arrow.names)
+
+
+def plain_column_names(path: Path) -> list[str]:
+    """The names of the columns that `read_column` can read, unless they have gaps."""
+    return [field.name for field in _file(path).schema_arrow if is_whole(field.type) or is_text(field.type)]
+
+
+def count_rows(path: Path) -> int:
+    """The number of rows of a parquet file, from its footer."""
+    return int(_file(path).metadata.num_rows)
+
+
+def read_column(path: Path, name: str) -> NDArray[Any]:
+    """A column of integers, of yes and no, or of text, without gaps."""
+    file, source = _file(path), f"{path} column {name!r}"
+    if name not in file.schema_arrow.names:
+        raise ValueError(f"{path} must have a column {name!r}; got {', '.join(file.schema_arrow.names)}")
+    return plain(file.read(columns=[name]).column(0), source)
+
+
+def _batches(path: Path) -> Iterator[tuple[int, NDArray[Any]]]:
+    file, done = _file(path), 0
+    column = _vector_column(path, file.schema_arrow)
+    for batch in file.iter_batches(BATCH_ROWS, columns=[column], use_threads=False):
+        if len(batch):
+            yield done, vectors(batch.column(0), f"{path} column {column!r}", done)
+            done += len(batch)
+
+
+def _vector_column(path: Path, schema: Any) -> str:
+    able = [field.name for field in schema if is_vector(field.type)]
+    named = as_matrix.pick_name(as_matrix.FEATURES, able)
+    lists = [field.name for field in schema if is_list(field.type)]
+    if named is None and len(lists) != 1:
+        got = ", ".join(lists or schema.names)
+        raise ValueError(f"{path} must have a column of lists called {', '.join(as_matrix.FEATURES)}; got {got}")
+    return named or lists[0]
+
+
+def _file(path: Path) -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError(f'{path} needs pyarrow to be read; pip install "manyclass[parquet]"') from error
+    try:
+        return pyarrow.parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{path} must be a complete parquet file; {str(error).splitlines()[0]}") from error
+
+
+def is_whole(kind: Any) -> bool:
+    """Whether an Arrow type holds integers, or yes and no."""
+    from pyarrow import types
+
+    kind = _value(kind)
+    return bool(types.is_integer(kind) or types.is_boolean(kind))
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type holds text, or bytes that may be text."""
+    from pyarrow import types
+
+    kind = _value(kind)
+    able = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    return any(is_kind(kind) for is_kind in able)
+
+
+def plain(column: Any, source: str) -> NDArray[Any]:
+    """The values (n,) of a column without gaps as integers, bools or strings; `source` is for complaints."""
+    if not is_whole(column.type) and not is_text(column.type):
+        raise ValueError(f"{source} must be integers or strings; got {column.type}")
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise ValueError(f"{source} must have no gaps; row {row} is null")
+    if is_whole(column.type):
+        return np.asarray(column.to_numpy())
+    return np.array([_word(value, row, source) for row, value in enumerate(column.to_pylist())], np.str_)
+
+
+def _word(value: str | bytes, row: int, source: str) -> str:
+    try:
+        return value if isinstance(value, str) else value.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source} must be text in UTF-8; row {row} is not") from error
+
+
+def _value(kind: Any) -> Any:
+    from pyarrow import types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type holds lists of numbers."""
+    from pyarrow import types
+
+    kind = _storage(kind)
+    listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(listed and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)))
+
+
+def is_vector(kind: Any) -> bool:
+    """Whether an Arrow type can hold vectors: lists of numbers, or bytes."""
+    from pyarrow import types
+
+    return is_list(kind) or types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+
+
+def vectors(column: Any, source: str, first: int) -> NDArray[Any]:
+    """The rows of an Arrow array (m, d); `source` and the number of the `first` row are for complaints."""
+    column = getattr(column, "storage", column)
+    if column.null_count:
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        raise ValueError(f"{source} must have no gaps; row {first + int(np.flatnonzero(missing)[0])} is null")
+    return _of_lists(column, source, first) if is_list(column.type) else _of_bytes(column, source, first)
+
+
+def _of_lists(column: Any, source: str, first: int) -> NDArray[Any]:
+    import pyarrow.compute
+
+    lengths = pyarrow.compute.list_value_length(column).to_numpy(zero_copy_only=False)
+    _check_lengths(lengths, source, first, "numbers")
+    values = column.flatten()
+    d = int(lengths[0])
+    if values.null_count:
+        at = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
+        raise ValueError(f"{source} must have no gaps; row {first + at // d} has a null at {at % d}")
+    return np.asarray(values.to_numpy(zero_copy_only=False)).reshape(len(column), d)
+
+
+def _of_bytes(column: Any, source: str, first: int) -> NDArray[Any]:
+    rows = column.to_pylist()
+    lengths = np.array([len(row) for row in rows])
+    _check_lengths(lengths, source, first, "bytes")
+    if lengths[0] % 4:
+        raise ValueError(f"{source} must hold the bytes of float32; got {lengths[0]} bytes in row {first}")
+    return np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), -1)
+
+
+def _check_lengths(lengths: NDArray[Any], source: str, first: int, unit: str) -> None:
+    wrong = np.flatnonzero(lengths != lengths[0])
+    if len(wrong):
+        row, d = int(wrong[0]), int(lengths[0])
+        raise ValueError(f"{source} must have {d} {unit} in every row; got {int(lengths[row])} in row {first + row}")
+
+
+def _storage(kind: Any) -> Any:
+    return getattr(kind, "storage_type", kind)  # what an extension type, such as a tensor, is kept as

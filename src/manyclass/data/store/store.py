@@ -1,0 +1,266 @@
+"""Store: an opened store, and how to open one.
+
+A quantizer as files of a store, and back.
+"""
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
+from manyclass._core.sealed import as_little_endian, digest, parse_json, raw_bytes
+from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix
+from manyclass.data.quantizer import Quantizer, restore_quantizer
+from manyclass.data.store.blocks import BlockFile, VerifiedMatrix
+from manyclass.data.store.columns import Names
+from manyclass.data.store.format import write_array
+from manyclass.data.store.manifest import FORMAT, VERSION, Manifest, QuantizerRecord, manifests
+
+
+def open_store(path: str | os.PathLike[str]) -> "Store":
+    """Open a store for reading.
+
+    The manifest, the size and header of every file, labels, names, splits and the quantizer are checked now; rows when
+    they are first used.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder of the store.
+
+    Returns
+    -------
+    Store
+        The store.
+
+    Raises
+    ------
+    StoreCorruptedError
+        If a file differs from what was written.
+    StorageError
+        If there is no store, or if it cannot be read.
+    """
+    path = Path(path).expanduser()
+    for manifest in manifests(path):
+        try:
+            return Store(path, manifest)
+        except StoreCorruptedError as error:
+            damaged = error
+    raise damaged
+
+
+class Store:
+    """An opened store: n rows on disk, and what goes with them.
+
+    `open_store` makes it.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    manifest : Manifest
+        What is in it.
+
+    Attributes
+    ----------
+    X : Matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,) or None
+        The labels.
+    classes : list of str or None
+        The words for which labels stand.
+    names : Names or None
+        The names of the rows, a sequence of n strings.
+    split : ndarray of str of shape (n,) or None
+        The part to which each row belongs, such as "train".
+    quantizer : Quantizer or None
+        The quantizer of the rows, if they are codes.
+    provenance : dict
+        Where the rows come from.
+    shape : tuple of int
+        The numbers of rows and columns, (n, d).
+    path : Path
+        The folder.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest):
+        self.path = path
+        self._manifest = manifest
+        self.classes = list(manifest.classes) if manifest.classes is not None else None
+        self.provenance = manifest.provenance
+        self.y = self._checked("y", len(manifest.classes) if manifest.classes is not None else None)
+        self.split = self._split()
+        self.names = self._names()
+        self.quantizer: Quantizer | None = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
+        self.X: Matrix = self._matrix()
+        self.shape = self.X.shape
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes on disk without the manifest, an int."""
+        return sum(file.size for file in self._manifest.files())
+
+    def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
+        """Read all of the store as it is on disk now, and list what is damaged.
+
+        Parameters
+        ----------
+        progress : callable, default=None
+            It is called with (bytes read, bytes in all).
+
+        Returns
+        -------
+        list of Damage
+            Everything that differs from what was written.
+        """
+        from manyclass.data.store.verify_store import verify_store
+
+        return verify_store(self.path, progress)
+
+    def summary(self) -> dict[str, Any]:
+        """Summarize the store for JSON.
+
+        Returns
+        -------
+        dict
+            The shape, the dtype, the size, and which columns there are.
+        """
+        quantizer = self._manifest.quantizer
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "path": str(self.path),
+            "rows": self.shape[0],
+            "columns": self.shape[1],
+            "stored_as": self._manifest.rows_name,
+            "dtype": np.dtype(self._manifest.row_files[0].dtype).name,
+            "bytes": self.nbytes,
+            "segments": len(self._manifest.segments),
+            "labels": self.y is not None,
+            "classes": len(self.classes) if self.classes is not None else None,
+            "names": self.names is not None,
+            "split": dict(sorted(Counter(self.split.tolist()).items())) if self.split is not None else None,
+            "quantizer": {"kind": quantizer.kind, **quantizer.settings} if quantizer else None,
+            "provenance": self.provenance,
+        }
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        n, d = self.shape
+        return f"Store({str(self.path)!r}, {n} x {d} as {self._manifest.rows_name}, {self.nbytes / 1e6:.1f} MB)"
+
+    def _matrix(self) -> VerifiedMatrix:
+        files = [BlockFile(self.path, file) for file in self._manifest.row_files]
+        parts = [self._part(file) for file in files if len(file.array)] or [self._part(files[0])]
+        if any(part.shape[1] != self._manifest.columns for part in parts):
+            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
+        if len(parts) == 1:
+            return VerifiedMatrix(parts[0], files, self.quantizer)
+        from manyclass.data.views import ShardedMatrix
+
+        return VerifiedMatrix(ShardedMatrix(parts), files, self.quantizer)
+
+    def _part(self, file: BlockFile) -> Matrix:
+        if self.quantizer is None:
+            return DenseMatrix(file.array)
+        if self.quantizer.code_size != file.array.shape[1]:
+            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
+        try:
+            return self.quantizer.matrix(file.array)
+        except ValueError as error:
+            file.check()  # codes that no quantizer gave are damage, if they are not what was written
+            raise StorageError(f"{self.path} cannot be read as a store: {error}") from error
+
+    def _split(self) -> NDArray[np.str_] | None:
+        words = self._manifest.splits
+        if words is None:
+            return None
+        codes = self._checked("split", len(words))
+        return np.array(words, np.str_)[codes] if words else np.zeros(0, np.str_)
+
+    def _names(self) -> Names | None:
+        if not self._manifest.has("names"):
+            return None
+        blobs, offsets = [self._arrays(role) for role in ("names", "name_offsets")]
+        for blob, offset in zip(blobs, offsets, strict=True):
+            if offset[0] != 0 or offset[-1] != len(blob) or (np.diff(offset) < 0).any():
+                raise StorageError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
+        ends = np.cumsum([0, *(len(blob) for blob in blobs)])
+        starts = [offset[:-1] + end for offset, end in zip(offsets, ends[:-1], strict=True)]
+        return Names(_joined(blobs), _joined([*starts, ends[-1:]]))
+
+    def _checked(self, role: str, below: int | None) -> NDArray[Any] | None:
+        """The column of a role, if there is one, with entries in [0, below)."""
+        if not self._manifest.has(role):
+            return None
+        values = _joined(self._arrays(role))
+        if below is not None and len(values) and not (values.min() >= 0 and values.max() < below):
+            raise StorageError(f"{self.path} cannot be read as a store: {role} must be below {below}")
+        return values
+
+    def _arrays(self, role: str) -> list[NDArray[Any]]:
+        files = [BlockFile(self.path, segment[role]) for segment in self._manifest.segments]
+        for file in files:
+            file.check()
+        return [file.array for file in files]
+
+
+def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def quantizer_fingerprint(quantizer: Quantizer) -> str:
+    """A digest of everything that a quantizer is."""
+    settings, arrays = quantizer.state()
+    hashes = {
+        name: [array.dtype.str, list(array.shape), hashlib.sha256(raw_bytes(as_little_endian(array))).hexdigest()]
+        for name, array in arrays.items()
+    }
+    return digest({"kind": quantizer.kind, "settings": settings, "arrays": hashes})
+
+
+def same_quantizer(a: Quantizer | None, b: Quantizer | None) -> bool:
+    """Whether codes of one mean the same to the other; None is the quantizer of numbers as they are."""
+    return a is b or (a is not None and b is not None and quantizer_fingerprint(a) == quantizer_fingerprint(b))
+
+
+def check_quantizer(quantizer: Quantizer) -> None:
+    """Refuse a quantizer that readers would refuse, or take for another than it is."""
+    settings, arrays = quantizer.state()
+    read = restore_quantizer(
+        quantizer.kind, parse_json(settings, "settings"), {k: as_little_endian(A) for k, A in arrays.items()}
+    )
+    if (read.n_features, read.code_size) != (quantizer.n_features, quantizer.code_size):
+        wanted, got = (f"{q.n_features} columns in {q.code_size} bytes" for q in (read, quantizer))
+        raise ValueError(f"the quantizer must have {wanted}, as its state says; got {got}")
+
+
+def write_quantizer(folder: Path, quantizer: Quantizer, serial: int) -> QuantizerRecord:
+    """Write the arrays of a quantizer, and give the record of them."""
+    settings, arrays = quantizer.state()
+    records = {
+        name: write_array(folder, f"quantizer_{name}-{serial}.npy", array) for name, array in sorted(arrays.items())
+    }
+    return QuantizerRecord(quantizer.kind, settings, records)
+
+
+def read_quantizer(folder: Path, record: QuantizerRecord) -> Quantizer:
+    """The quantizer of a record; its files are checked."""
+    arrays = {}
+    for name, file in record.arrays.items():
+        blocks = BlockFile(folder, file)
+        blocks.check()
+        arrays[name] = blocks.array.copy()
+    try:
+        return restore_quantizer(record.kind, record.settings, arrays)
+    except (ValueError, TypeError, KeyError) as error:
+        raise StorageError(f"{folder} cannot be read as a store: its quantizer is invalid: {error}") from error

@@ -1,0 +1,249 @@
+"""What a writer finds when it opens a folder: work to begin, to go on with, or done already.
+
+The commit: from rows and columns that are safe on disk to a store that everybody sees.
+
+The folder of a store: whether it is ours, what is left over in it, and which names are free.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manyclass._core.errors import StorageError, StoreCorruptedError
+from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, sync_folder, write_bytes
+from manyclass._core.sealed import as_little_endian
+from manyclass.data.quantizer import Quantizer
+from manyclass.data.store import format
+from manyclass.data.store.columns import StoreColumns
+from manyclass.data.store.format import JOURNAL, MANIFEST, FileRecord, is_ours, serial_of, write_array
+from manyclass.data.store.journal import WORK, Journal, PartialRows
+from manyclass.data.store.manifest import FORMAT, Manifest, Segment, read_manifest
+from manyclass.data.store.store import Store, read_quantizer
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """The journal to write on, the store as it was committed last, and whether this very work is that commit."""
+
+    journal: Journal
+    committed: Manifest | None
+    done: bool
+
+
+@dataclass(frozen=True)
+class UnfinishedWrite:
+    """What an interrupted write left.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that are safe.
+    quantizer : Quantizer or None
+        Its quantizer, if it has one.
+    """
+
+    rows: int
+    quantizer: Quantizer | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The store in a folder, the work that was begun there, whether that is the wanted one, and whether it is done."""
+
+    committed: Manifest | None
+    journal: Journal | None
+    wanted: bool
+    done: bool
+
+
+def find_unfinished(path: Path, identity: dict[str, Any], overwrite: bool, resume: bool) -> UnfinishedWrite:
+    """What there is to go on with. What `find_work` would refuse is refused here already, and nothing is changed."""
+    check_folder(path)
+    check_writable(path)
+    found = _look(path, {"mode": "write", "identity": identity}, overwrite, resume)
+    if found.journal is None or not found.wanted:
+        return UnfinishedWrite(0, None)
+    marks, quantizer = found.journal.marks, found.journal.quantizer
+    return UnfinishedWrite(marks[-1].rows if marks else 0, read_quantizer(path, quantizer) if quantizer else None)
+
+
+def begin_or_resume(
+    path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool, block_bytes: int | None
+) -> Transaction:
+    """Begin the wanted work, or go on with it; refuse to lose what others began. The folder is locked by the caller."""
+    found = _look(path, wanted, overwrite, resume)
+    if found.journal and found.wanted:
+        return Transaction(found.journal, found.committed, found.done)
+    if found.journal and not found.done:
+        discard_work(path, found.journal)
+    return Transaction(_begin(path, wanted, found.committed, block_bytes), found.committed, done=False)
+
+
+def _look(path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool) -> _Found:
+    """What is there, unless it is in the way of the wanted work, of which some may not be known yet."""
+    committed, journal = _committed_manifest(path, overwrite), Journal.read(path)
+    done = journal is not None and committed is not None and _is_commit_of(journal, committed)
+    # The base of work that is done was the store before it.
+    different = _differences(journal, wanted, committed) - ({"base"} if done else set()) if journal else set()
+    goes_on = journal is not None and resume and not different
+    if committed and wanted["mode"] == "write" and not overwrite and not (done and goes_on):
+        raise StorageError(f"{path} is there already; pass overwrite=True to replace it, or choose another name")
+    if journal and resume and different and not done and (journal.marks or journal.quantizer):
+        what = ", ".join(sorted(different))
+        raise StorageError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
+    return _Found(committed, journal, goes_on, done)
+
+
+def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
+    """The manifest in a folder, if any; a damaged one may be overwritten, and then counts as none."""
+    if not (path / format.MANIFEST).exists():
+        return None
+    try:
+        return read_manifest(path)
+    except StoreCorruptedError:
+        if overwrite:
+            return None
+        raise
+
+
+def _begin(path: Path, wanted: dict[str, Any], committed: Manifest | None, block_bytes: int | None) -> Journal:
+    if committed:
+        remove_leftovers(path, committed)
+    size = block_bytes or format.BLOCK_BYTES
+    header = {**wanted, "base": _base(committed), "serial": next_serial(path), "block_bytes": size}
+    return Journal.start(path, header)
+
+
+def _base(committed: Manifest | None) -> str | None:
+    return committed.digest() if committed else None
+
+
+def _differences(journal: Journal, wanted: dict[str, Any], committed: Manifest | None) -> set[str]:
+    wanted = {**wanted, "base": _base(committed)}
+    return {key for key in WORK if key in wanted and journal.header[key] != wanted[key]}
+
+
+def _is_commit_of(journal: Journal, committed: Manifest) -> bool:
+    return journal.rows_file in {file.name for file in committed.row_files}
+
+
+def commit(
+    path: Path, work: Transaction, rows: PartialRows | None, columns: StoreColumns, provenance: dict[str, Any]
+) -> Store:
+    """Make rows and columns the store at `path`; `rows` is None where a crash came after this very commit.
+
+    What readers would refuse is not committed: the files are opened as a store before the manifest is replaced.
+    """
+    manifest = _manifest(work, rows.record() if rows else committed_rows(work), columns, provenance)
+    Manifest.from_content(manifest.content())
+    if rows is None:
+        if manifest != work.committed:
+            raise StorageError(f"{path} was committed with other labels or names; pass overwrite=True to replace it")
+    else:
+        rows.finish()
+        for role, array in columns.arrays.items():
+            write_array(path, manifest.segments[-1][role].name, array)
+    store = Store(path, manifest)
+    if rows:
+        write_bytes(path / MANIFEST, manifest.to_bytes())
+    remove_leftovers(path, manifest)
+    return store
+
+
+def earlier_segments(work: Transaction) -> tuple[Segment, ...]:
+    """The segments that stay before the new one: those of the store that an append began with."""
+    if work.committed is None or work.journal.header["mode"] == "write":
+        return ()
+    rows_name = work.committed.rows_name
+    return tuple(segment for segment in work.committed.segments if segment[rows_name].name != work.journal.rows_file)
+
+
+def _manifest(work: Transaction, rows: FileRecord, columns: StoreColumns, provenance: dict[str, Any]) -> Manifest:
+    header, committed = work.journal.header, work.committed
+    appended = committed if header["mode"] == "append" else None
+    segment = {header["rows_name"]: rows}
+    for role, array in columns.arrays.items():
+        segment[role] = FileRecord.of_array(f"{role}-{header['serial']}.npy", as_little_endian(array))
+    return Manifest(
+        header["serial"],
+        header["columns"],
+        (*earlier_segments(work), segment),
+        appended.quantizer if appended else work.journal.quantizer,
+        columns.classes,
+        columns.splits,
+        provenance or (appended.provenance if appended else {}),
+    )
+
+
+def committed_rows(work: Transaction) -> FileRecord:
+    """The file of rows of work that is done."""
+    files = work.committed.row_files if work.committed else []
+    return next(file for file in files if file.name == work.journal.rows_file)
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder of a store, unless it is there and may be written."""
+    check_folder(path)
+    if not path.is_dir():
+        path.mkdir(parents=True)
+        sync_folder(path.parent)
+
+
+def check_folder(path: Path) -> None:
+    """Refuse what cannot become a store: it must be one, an unfinished one, an empty folder, or nothing yet."""
+    if path.is_dir():
+        if not _is_store(path):
+            raise StorageError(f"{path} is a folder with other content; choose another name")
+    elif path.exists():
+        raise StorageError(f"{path} is a file, and a store is a folder; choose another name")
+    else:
+        place = _nearest(path.parent)
+        if not place.is_dir():
+            raise StorageError(f"{place} is a file, and a store is a folder in a folder; choose another place")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a folder, or one that is to be made, where this process may not write."""
+    place = _nearest(path)
+    if not os.access(place, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise StorageError(f"{place} cannot be written; choose another place or change its permissions")
+
+
+def next_serial(path: Path) -> int:
+    """The first number that no file of ours in the folder has, nor any before it."""
+    return 1 + max((serial for name in os.listdir(path) if (serial := serial_of(name)) is not None), default=-1)
+
+
+def remove_leftovers(path: Path, manifest: Manifest) -> None:
+    """Remove what crashes and earlier commits left beside a committed manifest; the journal goes last, so that until
+    then the same command again still knows that its work is done."""
+    keep = {MANIFEST, *(file.name for file in manifest.files())}
+    _remove(path, (name for name in os.listdir(path) if is_ours(name) and name not in keep))
+
+
+def discard_work(path: Path, journal: Journal) -> None:
+    """Remove an unfinished write."""
+    serial = journal.header["serial"]
+    _remove(path, (name for name in os.listdir(path) if serial_of(name) == serial or name == JOURNAL))
+
+
+def _remove(path: Path, names: Iterable[str]) -> None:
+    doomed = sorted(names, key=lambda name: (name == JOURNAL, name))
+    for name in doomed:
+        (path / name).unlink(missing_ok=True)
+    if doomed:
+        sync_folder(path)
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or the first of those above it that exists."""
+    return next((place for place in (path, *path.absolute().parents) if place.exists()), path)
+
+
+def _is_store(path: Path) -> bool:
+    names = set(os.listdir(path))
+    if MANIFEST in names:
+        return FORMAT.encode() in (path / MANIFEST).read_bytes()
+    return names <= {LOCK, JOURNAL + TEMPORARY_SUFFIX} or Journal.read(path) is not None

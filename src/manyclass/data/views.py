@@ -1,0 +1,212 @@
+"""Some consecutive rows of a matrix, as a matrix.
+
+Some rows of a matrix, in any order, as a matrix.
+
+A column of ones beside a matrix, so that the last row of W is a bias.
+
+Several matrices, one below the other.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.checks import as_row_index
+from manyclass._core.typing import Floats
+from manyclass.data.matrix import Matrix
+from manyclass.data.readers.as_matrix import as_matrix
+
+
+class RowRange(Matrix):
+    """Rows [start, stop) of another matrix, without a copy."""
+
+    def __init__(self, whole: Matrix, rows: slice):
+        self.whole = whole
+        self.start = rows.start
+        self.shape = (rows.stop - rows.start, whole.shape[1])
+        self.dtype: np.dtype[Any] = whole.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.whole.nbytes * self.shape[0] / max(1, self.whole.shape[0]))
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        if isinstance(index, slice):
+            return self.whole._rows(slice(index.start + self.start, index.stop + self.start))
+        return self.whole._rows(index + self.start)
+
+    def release(self) -> None:
+        self.whole.release()
+
+
+class RowSelection(Matrix):
+    """The rows of another matrix at some positions, without a copy.
+
+    >>> from manyclass.data.dense import DenseMatrix
+    >>> Selection(DenseMatrix(np.eye(3)), [2, 0]).toarray()
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+
+    def __init__(self, whole: Matrix, index: Any):
+        rows = as_row_index(index, whole.shape[0])
+        self.whole = whole
+        self.index = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        self.shape = (len(self.index), whole.shape[1])
+        self.dtype: np.dtype[Any] = whole.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.whole.nbytes * self.shape[0] / max(1, self.whole.shape[0]))
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        return self.whole._rows(self.index[index])
+
+    def release(self) -> None:
+        self.whole.release()
+
+
+class BiasedMatrix(Matrix):
+    """A matrix with a constant last column, so that the last row of W is a bias.
+
+    X is not copied: products are computed from those of X.
+
+    Parameters
+    ----------
+    X : matrix-like of shape (n, d)
+        Anything that `as_matrix` takes.
+    value : float, default=1.0
+        The value of the last column.
+
+    Attributes
+    ----------
+    X : Matrix of shape (n, d)
+        The matrix without the column.
+    value : float
+        The value of the column.
+
+    Examples
+    --------
+    >>> X = BiasedMatrix(np.eye(2, dtype=np.float32))
+    >>> X @ [1, 2, 10]
+    array([11., 12.], dtype=float32)
+    """
+
+    def __init__(self, X: Any, value: float = 1.0):
+        if not math.isfinite(value):
+            raise ValueError(f"value must be a finite number; got {value!r}")
+        self.X = as_matrix(X)
+        self.value = float(value)
+        self.shape = (self.X.shape[0], self.X.shape[1] + 1)
+        self.dtype = self.X.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return self.X.nbytes
+
+    def release(self) -> None:
+        self.X.release()
+
+    def row_norms(self, squared: bool = False) -> Floats:
+        squares: Floats = self.X.row_norms(squared=True) + self.dtype.type(self.value**2)
+        return squares if squared else np.sqrt(squares)
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        rows = self.X._rows(index)
+        return np.hstack([rows, np.full((len(rows), 1), self.value, self.dtype)])
+
+    def _matmat(self, W: Floats) -> Floats:
+        product = self.X._matmat(W[:-1])
+        product += self.dtype.type(self.value) * W[-1]
+        return product
+
+    def _rmatmat(self, R: Floats) -> Floats:
+        last = self.value * R.sum(axis=0, dtype=np.float64)
+        return np.vstack([self.X._rmatmat(R), last.astype(self.dtype)])
+
+
+class ShardedMatrix(Matrix):
+    """Several matrices of the same width, stacked one below the other without a copy.
+
+    Parameters
+    ----------
+    matrices : iterable of matrix-like
+        The shards in their order, each anything that `as_matrix` takes.
+
+    Attributes
+    ----------
+    matrices : tuple of Matrix
+        The shards.
+
+    Examples
+    --------
+    >>> X = ShardedMatrix([np.eye(2, dtype=np.float32), [[3.0, 4.0]]])
+    >>> X.rows([2, 0])
+    array([[3., 4.],
+           [1., 0.]])
+    """
+
+    def __init__(self, matrices: Iterable[Any]):
+        from manyclass.data.readers.as_matrix import as_matrix
+
+        self.matrices = tuple(as_matrix(matrix) for matrix in matrices)
+        if not self.matrices:
+            raise ValueError("matrices must hold at least one matrix; got none")
+        d = self.matrices[0].shape[1]
+        for i, matrix in enumerate(self.matrices):
+            if matrix.shape[1] != d:
+                raise ValueError(f"matrices must all have {d} columns, as the first has; got {matrix.shape[1]} in {i}")
+        self._ends = np.cumsum([matrix.shape[0] for matrix in self.matrices])
+        self.shape = (int(self._ends[-1]), d)
+        self.dtype = np.result_type(*(matrix.dtype for matrix in self.matrices))
+
+    @property
+    def nbytes(self) -> int:
+        return sum(matrix.nbytes for matrix in self.matrices)
+
+    def release(self) -> None:
+        for matrix in self.matrices:
+            matrix.release()
+
+    def row_norms(self, squared: bool = False) -> Floats:
+        norms = [matrix.row_norms(squared) for matrix in self.matrices]
+        return np.concatenate(norms).astype(self.dtype, copy=False)
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        return self._run(index) if isinstance(index, slice) else self._pick(index)
+
+    def _run(self, rows: slice) -> Floats:
+        parts = [
+            matrix._rows(slice(max(rows.start, at.start) - at.start, min(rows.stop, at.stop) - at.start))
+            for at, matrix in self._placed()
+            if at.start < rows.stop and rows.start < at.stop
+        ]
+        whole = parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty((0, self.shape[1]), self.dtype)])
+        return whole.astype(self.dtype, copy=False)
+
+    def _pick(self, positions: NDArray[np.intp]) -> Floats:
+        out = np.empty((len(positions), self.shape[1]), self.dtype)
+        homes = np.searchsorted(self._ends, positions, side="right")
+        for home in np.unique(homes):
+            here, matrix = np.flatnonzero(homes == home), self.matrices[home]
+            out[here] = matrix._rows(positions[here] - (self._ends[home] - matrix.shape[0]))
+        return out
+
+    def _matmat(self, W: Floats) -> Floats:
+        out = np.empty((self.shape[0], W.shape[1]), self.dtype)
+        for at, matrix in self._placed():
+            out[at] = matrix.matmat(W)
+        return out
+
+    def _rmatmat(self, R: Floats) -> Floats:
+        total = np.zeros((self.shape[1], R.shape[1]))
+        for at, matrix in self._placed():
+            total += matrix.rmatmat(R[at])
+        return total.astype(self.dtype, copy=False)
+
+    def _placed(self) -> Iterator[tuple[slice, Matrix]]:
+        for end, matrix in zip(self._ends.tolist(), self.matrices, strict=True):
+            yield slice(end - matrix.shape[0], end), matrix

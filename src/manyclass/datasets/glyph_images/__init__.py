@@ -1,0 +1,1 @@
+"""glyph_images"""

@@ -1,0 +1,55 @@
+"""Generated arrays kept on disk, under a name made of all that they depend on, with a checksum before them."""
+
+import hashlib
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.files import replace_file, write_bytes
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def user_folder() -> Path | None:
+    """$XDG_CACHE_HOME/manyclass, or ~/.cache/manyclass; None for a user without a home, as in some containers."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(base or Path.home() / ".cache", "manyclass")
+    except RuntimeError:
+        return None
+
+
+def cache_path(folder: Path, name: str, settings: str) -> Path:
+    """Where arrays that depend on `settings` are kept: other settings, another file."""
+    return folder / f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:20]}.cache"
+
+
+def load_glyphs(path: Path) -> Arrays | None:
+    """The arrays, or None where the file is missing, unreadable, or not what was written."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    digest, body = content[:32], content[32:]
+    if hashlib.sha256(body).digest() != digest:
+        return None
+    with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def save_glyphs(path: Path, arrays: Arrays) -> None:
+    """Write all or nothing, also when several processes write the same."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    body = buffer.getvalue()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        write_bytes(mine, hashlib.sha256(body).digest(), body)
+        replace_file(mine, path)
+    finally:
+        mine.unlink(missing_ok=True)

@@ -1,0 +1,270 @@
+"""read_images: the pictures that users have on disk, with the labels that their folders or tables give them.
+
+Every file below a folder, whatever it is and however it is linked.
+
+What files beside pictures say of them: tables of labels, and lists of parts.
+"""
+
+import os
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.datasets.label_files import read_labels
+
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+
+
+@dataclass
+class FoundFiles:
+    """Names of files below a folder, sorted by their bytes, and a sentence for each folder that could not be read."""
+
+    files: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+
+def find_files(folder: Path) -> FoundFiles:
+    """What lies below a folder. Links are followed, but none to a folder that is read by its own name or was by another
+    link: it is listed as if it were a file, and so is an empty folder that is called like a picture, so that a report
+    can tell of them."""
+    found = FoundFiles()
+    seen: set[tuple[int, int]] = set()
+    folders, links = [""], deque[str]()
+    while folders or links:
+        place = folders.pop() if folders else links.popleft()
+        if not _is_new(os.path.join(folder, place), seen):
+            found.files.append(place)
+            continue
+        for entry in _entries(folder, place, found):
+            name = os.path.join(place, entry.name) if place else entry.name
+            kind = found.files if not _is_folder(entry) else links if entry.is_symlink() else folders
+            kind.append(name)
+    found.files.sort(key=os.fsencode)
+    return found
+
+
+def _entries(folder: Path, place: str, found: FoundFiles) -> list[os.DirEntry[str]]:
+    """What a folder holds, by name, so that it does not depend on the disk which of two links is followed."""
+    try:
+        with os.scandir(os.path.join(folder, place)) as entries:
+            seen = [entry for entry in entries if not entry.name.startswith(".")]
+    except OSError as error:
+        found.notices.append(f"{os.path.join(folder, place)} cannot be listed: {error.strerror}; it is left out")
+        return []
+    if not seen and place.lower().endswith(PICTURES):
+        found.files.append(place)
+    return sorted(seen, key=lambda entry: os.fsencode(entry.name))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _is_new(path: str, seen: set[tuple[int, int]]) -> bool:
+    try:
+        found = os.stat(path)
+    except OSError:  # it is gone, or closed to us, of which listing it tells
+        return True
+    key = found.st_dev, found.st_ino
+    new = key not in seen
+    seen.add(key)
+    return new
+
+
+_PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
+
+_BESIDE_STORES = (".encoder", ".encoder.json", ".skipped.jsonl")
+
+
+@dataclass(frozen=True, eq=False)
+class ImageSet:
+    """Images by path, with labels and subsets.
+
+    Parameters
+    ----------
+    paths : list of str
+        Paths of the files.
+    names : list of str
+        Paths relative to the folder of the source.
+    y : ndarray of shape (n_images,), str, default=None
+        Labels; None if there are none.
+    split : ndarray of shape (n_images,), str, default=None
+        Subset of each image, "train", "val" or "test"; None if there are none.
+    notices : tuple of str, default=()
+        One sentence for everything that was found and ignored.
+    """
+
+    paths: list[str]
+    names: list[str]
+    y: NDArray[np.str_] | None = None
+    split: NDArray[np.str_] | None = None
+    notices: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
+def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | None = None) -> ImageSet:
+    """List the images of a folder or a table, in the order of their names.
+
+    No file is opened, so bad files are among them. Layouts are
+
+    - a folder of images: no labels;
+    - a folder of folders: one class each, whatever is below (Caltech-101 and 256, and photographs sorted by hand);
+    - folders called train, val or test with a folder per class in each (ImageNet), which become the split; the labels
+    of a
+      val folder of Tiny-ImageNet are read from its val_annotations.txt;
+    - a folder with train.txt and test.txt, which list its images one per line: the split too;
+    - a CSV or TSV of path,label, or of columns that its first line names, with paths relative to its own folder.
+
+    A folder that holds nothing but one folder is passed through. Files whose names start with a dot are left out, and
+    so are files beside the folders of classes that do not have the extension of an image.
+
+    Parameters
+    ----------
+    source : path-like
+        Folder or table.
+    store : path-like, default=None
+        Store that is written from these images: if it lies among them, it and its sidecar files are left out.
+
+    Returns
+    -------
+    ImageSet
+        Paths, names, labels and subsets.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder or table.
+    ValueError
+        If it holds no images.
+    """
+    source = Path(source).expanduser()
+    if source.is_file():
+        names, y, split = read_table(source)
+        return ImageSet([os.path.join(source.parent, name) for name in names], names, y, split)
+    if not source.is_dir():
+        raise FileNotFoundError(2, "no folder or table of images", str(source))
+    found = _without_store(source, find_files(source), store)
+    if not found.files:
+        raise ValueError(f"{source} must hold at least one image; it holds none")
+    return _sorted_out(source, found)
+
+
+def _without_store(source: Path, found: FoundFiles, store: str | os.PathLike[str] | None) -> FoundFiles:
+    if store is None:
+        return found
+    place = os.path.relpath(os.path.realpath(store), os.path.realpath(source))
+    beside = {place + end for end in _BESIDE_STORES}
+    files = [name for name in found.files if name not in beside and not name.startswith(place + os.sep)]
+    return FoundFiles(files, found.notices)
+
+
+def _sorted_out(source: Path, found: FoundFiles) -> ImageSet:
+    """Labels and parts as the names tell them, and what lies beside the pictures."""
+    listed, lists = listed_parts(source, found.files)
+    annotations, tables = annotated(source, found.files)
+    tails = _below_common({name: name for name in found.files if name not in lists | tables})
+    parts = {name: listed.get(tail) or listed.get(name) for name, tail in tails.items()}
+    if {_head(tail) for tail in tails.values()} <= set(_PARTS):
+        parts = {name: _PARTS[_head(tail)] for name, tail in tails.items()}
+        tails = _without_strays({name: _rest(tail) for name, tail in tails.items()})
+    y, no_label = _column({name: annotations.get(name) or _head(tail) for name, tail in tails.items()}, "labels")
+    split, no_part = _column({name: parts[name] for name in tails}, "parts")
+    paths = [os.path.join(source, name) for name in tails]
+    return ImageSet(paths, list(tails), y, split, (*found.notices, *no_label, *no_part))
+
+
+def _column(words: dict[str, str | None], what: str) -> tuple[NDArray[np.str_] | None, list[str]]:
+    """The words of all pictures, by their names; or None, and a notice if only some have one."""
+    if all(words.values()):
+        return np.array(list(words.values()), np.str_), []
+    if not any(words.values()):
+        return None, []
+    bare = next(name for name, word in words.items() if not word)
+    return None, [f"only some images have {what}, and {bare} has none; {what} are left out"]
+
+
+def _below_common(tails: dict[str, str]) -> dict[str, str]:
+    """The names below the folders that all of them share, so long as folders are left that tell them apart."""
+    tails = _without_strays(tails)
+    rests = {name: _rest(tail) for name, tail in tails.items()}
+    if len({_head(tail) for tail in tails.values()}) == 1 and any(_head(rest) for rest in rests.values()):
+        return _below_common(rests)
+    return tails
+
+
+def _without_strays(tails: dict[str, str]) -> dict[str, str]:
+    """Without files beside folders that are not called like pictures, such as a README: they belong to no class."""
+    if not any(_head(tail) for tail in tails.values()):
+        return tails
+    return {name: tail for name, tail in tails.items() if _head(tail) or tail.lower().endswith(PICTURES)}
+
+
+def _rest(name: str) -> str:
+    return name.split(os.sep, 1)[-1]
+
+
+def _head(name: str) -> str:
+    """The first folder of a name; nothing if it is in none.
+
+    >>> _head("cats/old/1.jpg"), _head("1.jpg")
+    ('cats', '')
+    """
+    return name.split(os.sep, 1)[0] if os.sep in name else ""
+
+
+_LISTS = {"train.txt": "train", "val.txt": "val", "test.txt": "test"}
+
+_ANNOTATIONS = "val_annotations.txt"  # of Tiny-ImageNet
+
+
+def read_table(path: Path) -> tuple[list[str], NDArray[np.str_], NDArray[np.str_] | None]:
+    """(paths, labels, parts) of a CSV or TSV."""
+    about = read_labels(path)
+    if "names" not in about:
+        raise ValueError(f"{path} must have a column of paths (path,label) to be read as a table of images")
+    if not len(about["names"]):
+        raise ValueError(f"{path} must name at least one image; it names none")
+    return about["names"].tolist(), _words(about["y"]), _words(about["split"]) if "split" in about else None
+
+
+def listed_parts(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
+    """(part of each name, lists) by train.txt, val.txt and test.txt, which have one name per line.
+
+    They stand beside the pictures or above all of them, as an archive has them that was unpacked into a folder.
+    """
+    parts: dict[str, str] = {}
+    top = os.path.commonpath([os.path.dirname(name) for name in files])
+    lists = {name for name in files if os.path.basename(name) in _LISTS and os.path.dirname(name) == top}
+    for name in sorted(lists):
+        part = _LISTS[os.path.basename(name)]
+        lines = [line.strip() for line in _lines(source / name) if line.strip()]
+        parts |= dict.fromkeys(lines, part) | {os.path.join(top, line): part for line in lines}
+    return parts, lists
+
+
+def annotated(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
+    """(label of each name, tables) by the tables of Tiny-ImageNet: name and class, with tabs between."""
+    labels: dict[str, str] = {}
+    tables = {name for name in files if Path(name).name == _ANNOTATIONS}
+    for name in sorted(tables):
+        folder = Path(name).parent / "images"
+        cells = (line.split("\t") for line in _lines(source / name) if "\t" in line)
+        labels |= {str(folder / row[0]): row[1] for row in cells}
+    return labels, tables
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+
+
+def _words(values: NDArray[Any]) -> NDArray[np.str_]:
+    return values.astype(np.str_)

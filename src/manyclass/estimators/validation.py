@@ -1,0 +1,246 @@
+"""From labels to positions in `classes_`.
+
+From weights of classes and of samples to weights of examples.
+
+Are the settings of a stochastic classifier such that it can run?
+
+The validation set that users give.
+
+Where a warm start begins.
+"""
+
+from collections.abc import Collection
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from manyclass.data.inputs import open_examples
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.linear_models import LinearWeights
+
+
+def encode_labels(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """(classes, positions of the labels in them), for n rows."""
+    y = check_labels(y, n)
+    classes, codes = np.unique(y, return_inverse=True)
+    _refuse_single(classes)
+    return classes, codes.astype(np.int32)
+
+
+def check_classes(classes: Any) -> NDArray[Any]:
+    """The classes of all data to come, sorted."""
+    found: NDArray[Any] = np.unique(check_labels(classes, len(classes)))
+    _refuse_single(found)
+    return found
+
+
+def known_labels(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.int32]:
+    """Positions of labels in classes that are sorted; refuses others."""
+    y = check_labels(y, n)
+    refuse_other_kind(y, classes)
+    labels, same = _cast(y, classes)
+    codes = _places(labels, classes)
+    wrong = np.flatnonzero(~same | (classes[codes] != labels))
+    if len(wrong):
+        raise ValueError(
+            f"labels must be among the {len(classes)} classes; got {y.tolist()[wrong[0]]!r} at row {wrong[0]}"
+        )
+    return codes
+
+
+def new_labels(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """(labels that are not among the classes, positions in them; those of the classes come after the last).
+
+    The new ones are of the dtype of the classes, and exactly the labels that were given; text may be longer.
+    """
+    refuse_other_kind(y, classes)
+    labels, same = _cast(y, classes)
+    for row in np.flatnonzero(~same)[:1]:
+        raise ValueError(
+            f"labels must be representable in the dtype of the classes, {classes.dtype}; "
+            f"got {y.tolist()[row]!r} at row {row}; fit anew with labels of a wider dtype"
+        )
+    fresh = classes[_places(labels, classes)] != labels
+    if not fresh.any():
+        raise ValueError("add_classes needs rows of classes that are not in classes_ yet; all labels are known")
+    new, places = np.unique(labels[fresh], return_inverse=True)
+    codes = np.full(len(labels), len(new), np.int32)
+    codes[fresh] = places
+    return new, codes
+
+
+def check_labels(y: Any, n: int) -> NDArray[Any]:
+    """Labels as a vector with one for each of n rows."""
+    if y is None:
+        raise ValueError("this classifier requires y to be passed, but the target y is None")
+    y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"y must have one label per row of X ({n}); got {len(y)}, inconsistent numbers of samples")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"y contains NaN or infinity, at row {int(np.flatnonzero(~np.isfinite(y))[0])}")
+    _refuse_no_labels(y)
+    return y  # type: ignore[no-any-return]
+
+
+def _refuse_no_labels(y: NDArray[Any]) -> None:
+    # scikit-learn would warn of many classes with few examples each, which are what we are for.
+    if y.dtype.kind == "f" and (y != np.rint(y)).any():
+        row = int(np.flatnonzero(y != np.rint(y))[0])
+        raise ValueError(
+            f"Unknown label type: continuous; labels must be whole numbers; got {y.tolist()[row]!r} at row {row}"
+        )
+    if y.dtype.kind not in "fiubUS" and not all(isinstance(label, str) for label in y):
+        check_classification_targets(y)
+
+
+def refuse_other_kind(y: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Numbers, text and bytes are never among one another."""
+    if _kind(y) != _kind(classes):
+        raise ValueError(f"labels must be of the kind of the classes, {classes.dtype}; got {y.dtype}")
+
+
+def _cast(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """(labels in the dtype of the classes, text as long as it is; which of them are still what they were)."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        labels = y.astype(classes.dtype.kind if classes.dtype.kind in "US" else classes.dtype)
+        # Both ways: -1 comes back from uint64, and 2**53 + 1 equals its nearest float64.
+        return labels, (labels == y) & (labels.astype(y.dtype) == y)
+
+
+def _places(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+    # Of one dtype: integers of two kinds would meet in float64, which cannot tell large ones apart.
+    places = np.searchsorted(classes, labels)
+    return np.minimum(places, len(classes) - 1).astype(np.int32)
+
+
+def _kind(labels: NDArray[Any]) -> str:
+    # Objects that are labels are text.
+    return {"U": "text", "O": "text", "S": "bytes"}.get(labels.dtype.kind, "numbers")
+
+
+def _refuse_single(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise ValueError(f"y must hold at least two classes; got 1 class, {classes.tolist()[0]!r}")
+
+
+Weights = NDArray[np.float32]
+
+_RULE = "numbers, at least 0, that float32 can hold"
+
+
+def example_weights(codes: NDArray[np.int32], classes: NDArray[Any], class_weight: Any, sample_weight: Any) -> Weights:
+    """The weight of every example, that of its class times its own; one of them at least is above 0."""
+    weights = np.ones(len(codes), np.float32)
+    # What is used is float32, so that is what is judged: there 1e-50 is zero, and 1e39 infinity.
+    with np.errstate(over="ignore"):
+        if class_weight is not None:
+            weights *= _of_classes(codes, classes, class_weight)[codes]
+        if sample_weight is not None:
+            weights *= _of_samples(sample_weight, codes)
+    for row in np.flatnonzero(~np.isfinite(weights))[:1]:
+        raise ValueError(f"class_weight times sample_weight must be {_RULE}; row {row} has more")
+    if not (weights > 0).any():
+        raise ValueError("sample_weight and class_weight must leave at least one example of positive weight; got none")
+    return weights
+
+
+def _of_classes(codes: NDArray[np.int32], classes: NDArray[Any], class_weight: Any) -> Weights:
+    if not isinstance(class_weight, dict):
+        weights = compute_class_weight(class_weight, classes=np.arange(len(classes)), y=codes)
+        return weights.astype(np.float32)  # type: ignore[no-any-return]
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    weights = np.ones(len(classes), np.float32)
+    for label, weight in class_weight.items():
+        if label not in places:
+            raise ValueError(f"class_weight must name classes of y; got {label!r}, which is none of them")
+        if not (isinstance(weight, Real) and np.float32(weight) >= 0 and np.isfinite(np.float32(weight))):
+            raise ValueError(f"class_weight must hold {_RULE}; got {weight!r} for {label!r}")
+        weights[places[label]] = weight
+    return weights
+
+
+def _of_samples(sample_weight: Any, codes: NDArray[np.int32]) -> Weights:
+    sample_weight = np.asarray(sample_weight, np.float64)
+    if sample_weight.ndim == 0:
+        sample_weight = np.full(len(codes), sample_weight)
+    if sample_weight.ndim != 1:
+        raise ValueError(f"sample_weight must be a vector; got shape {sample_weight.shape}")
+    check_consistent_length(codes, sample_weight)
+    weights: Weights = sample_weight.astype(np.float32)
+    for row in np.flatnonzero(~np.isfinite(weights) | (sample_weight < 0))[:1]:
+        raise ValueError(f"sample_weight must hold {_RULE}; got {sample_weight[row]:g} at row {row}")
+    return weights
+
+
+SAMPLINGS = ("uniform", "balanced")
+
+
+def check_bool(value: Any, name: str) -> None:
+    """Refuse a setting that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_number(
+    value: Any,
+    name: str,
+    rule: str,
+    above: float = -np.inf,
+    least: float = -np.inf,
+    below: float = np.inf,
+    most: float | None = None,
+) -> None:
+    """Refuse a setting that is no number, or one out of bounds, with the words of the rule."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not (real and above < value and least <= value and (value < below if most is None else value <= most)):
+        raise ValueError(f"{name} must be {rule}; got {value!r}")
+
+
+def check_class_weight(value: Any) -> None:
+    """Refuse weights of classes that are none."""
+    named = isinstance(value, str) and value == "balanced"
+    if not (named or value is None or isinstance(value, dict)):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dictionary; got {value!r}")
+
+
+def check_callables(value: Any, name: str) -> None:
+    """Refuse what is no list of functions."""
+    # Not what can be gone through once only, as there may be two phases.
+    if not isinstance(value, Collection) or not all(callable(function) for function in value):
+        raise ValueError(f"{name} must be a list of functions; got {value!r}")
+
+
+def validation_problem(estimator: Any, validation: Any) -> Problem:
+    """(X, y), with the columns and classes of the estimator, as a problem; errors speak of `validation`."""
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        size = f" of {len(validation)}" if isinstance(validation, tuple | list) else ""
+        raise ValueError(f"validation must be (X, y); got {type(validation).__name__}{size}")
+    X, y = validation
+    try:
+        matrix = open_examples(estimator, X)
+        codes = known_labels(y, estimator.classes_, len(matrix))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"validation must be (X, y) like those of fit: {error}") from error
+    return Problem.whole(matrix, codes, len(estimator.classes_))
+
+
+def last_weights(estimator: Any, before: NDArray[Any]) -> LinearWeights:
+    """A copy of the machines of the last fit, which had the classes `before`; those of now must be the same."""
+    now, columns = estimator.classes_, estimator.coef_.shape[1]
+    if columns != estimator.n_features_in_:
+        raise ValueError(f"warm_start needs the {columns} columns of the last fit; got {estimator.n_features_in_}")
+    if not np.array_equal(now, before):
+        raise ValueError(f"warm_start needs the {len(before)} classes of the last fit; got {_difference(now, before)}")
+    return LinearWeights.of(estimator.coef_, estimator.intercept_)
+
+
+def _difference(now: NDArray[Any], before: NDArray[Any]) -> str:
+    """One label that makes the difference, in words."""
+    new, old = set(now.tolist()), set(before.tolist())
+    added, missing = ([label for label in a.tolist() if label not in b] for a, b in ((now, old), (before, new)))
+    return f"another one, {added[0]!r}" if added else f"none of the class {missing[0]!r}"

@@ -1,0 +1,141 @@
+"""WhitenedPCA: the principal components of the negatives, brought to equal variance."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from manyclass._core.checks import check_count, check_nonnegative
+from manyclass._core.typing import Doubles
+from manyclass.data.matrix import Matrix
+from manyclass.data.moments import Moments, Spectrum
+from manyclass.exemplar.encoder import Embeddings
+from manyclass.exemplar.linear import LinearEncoder
+
+MOST = 1 - 1e-9  # a leverage of 1 leaves nothing of a negative to the others
+
+
+class WhitenedPCA(LinearEncoder):
+    """Whitened principal components of the negatives: the baseline that exemplar machines have to beat.
+
+    The embedding of x is diag(s)^-power V'(x - mu), scaled to unit length, where s and V are the largest eigenvalues
+    and the eigenvectors of the covariance of the negatives. With all components and power 1/2, inner products of
+    embeddings are the cosines of S^-1/2 (x - mu).
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of principal components; None for all in which the negatives vary.
+    power : float, default=0.5
+        Exponent of the whitening. 1/2 gives all components equal variance; 0 is PCA without whitening.
+    n_background : int, default=1024
+        Number of negatives whose embeddings are kept as the background set.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice of the background set.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features,)
+        Mean mu of the negatives.
+    projection_ : ndarray of shape (n_features, n_features_out_)
+        V diag(s)^-power.
+    variances_ : ndarray of shape (n_features_out_,)
+        Eigenvalues s, the largest first.
+    background_ : ndarray of shape (n_background, n_features_out_), float32
+        Embeddings of the background set.
+    background_leverage_ : ndarray of shape (n_background,)
+        Leverage of each of the background set among the negatives, for the leave-one-out correction.
+    n_features_in_ : int
+        Number of features of an image.
+    n_features_out_ : int
+        Number of features of an embedding.
+
+    Examples
+    --------
+    >>> WhitenedPCA().fit([[1.0, 0.0], [-1.0, 0.0], [0.0, 3.0], [0.0, -3.0]]).transform([[1.0, 3.0]]).round(3)
+    array([[0.707, 0.707]], dtype=float32)
+    """
+
+    variances_: Doubles
+    background_leverage_: Doubles
+
+    def __init__(
+        self, n_components: int | None = None, power: float = 0.5, n_background: int = 1024, random_state: Any = None
+    ):
+        self.n_components = n_components
+        self.power = power
+        self.n_background = n_background
+        self.random_state = random_state
+
+    def _check_settings(self) -> None:
+        check_nonnegative(self.power, "power")
+        if self.n_components is not None:
+            check_count(self.n_components, "n_components")
+
+    def _fit(self, matrix: Matrix) -> None:
+        moments = Moments.of(matrix)
+        spectrum = Spectrum.of(moments.covariance).refuse_none(moments.n)
+        p = len(spectrum.s) if self.n_components is None else self.n_components
+        if p > len(spectrum.s):
+            raise ValueError(
+                f"n_components must be at most the {len(spectrum.s)} directions in which the negatives vary; got {p}"
+            )
+        self.mean_, self.variances_ = moments.mean, spectrum.s[:p]
+        self.projection_ = spectrum.V[:, :p] * self.variances_**-self.power
+
+    def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
+        """Propose numbers of components.
+
+        Parameters
+        ----------
+        negatives : Matrix of shape (n_negatives, n_features)
+            Vectors of unrelated images.
+
+        Returns
+        -------
+        dict of str to list
+            `n_components`: powers of two from 16 on below the number of directions in which the negatives vary, and
+            None.
+        """
+        most = len(Spectrum.of(Moments.of(negatives).covariance).s)
+        return {"n_components": [*(2**i for i in range(4, 13) if 2**i < most), None]}
+
+    def background_similarity(self, C: ArrayLike) -> Embeddings:
+        """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
+
+        Without a negative of leverage g a cosine c becomes c / sqrt(1 - g + g c^2), if components have equal variance.
+
+        Parameters
+        ----------
+        C : array-like of shape (n, n_features_out_)
+            Embeddings.
+
+        Returns
+        -------
+        ndarray of shape (n, n_background), float32
+            Leave-one-out similarities.
+        """
+        c = self.similarity(C, self.background_).astype(np.float64)
+        cosines: Embeddings = (c / np.sqrt(1 - self.background_leverage_ * (1 - c * c))).astype(np.float32)
+        return cosines
+
+    def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the arrays of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
+        own = {"variances_": (fitted["n_features_out_"],), "background_leverage_": (len(fitted["background_"]),)}
+        return {**super().fitted_shapes(fitted), **own}
+
+    def _leave_out(self, rows: Doubles, n: int) -> None:
+        squares = np.square((rows - self.mean_) @ self.projection_).sum(axis=1)
+        leverages = np.minimum(squares / max(1, n - 1), MOST)
+        self.background_leverage_ = leverages if self.power == 0.5 else np.zeros(len(rows))

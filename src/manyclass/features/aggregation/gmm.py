@@ -1,0 +1,155 @@
+"""A mixture of Gaussians with diagonal covariances: how local descriptors are distributed.
+
+    p(x) = sum_k w_k N(x; mu_k, diag(sigma_k^2))
+
+Learned by expectation-maximization from k-means. Sums are made around the means of the step before, in units of its
+deviations, so that nothing cancels; they are added in float64.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from manyclass import _native
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles
+from manyclass.data.matrix import spans
+from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
+from manyclass.features.aggregation.pca import Vectors
+from manyclass.features.aggregation.pyramid import Partition
+
+VARIANCE_FLOOR = 1e-4  # of the largest variance of a column
+
+WEIGHT_FLOOR = 1e-6
+
+_LOG_SHARE = 13.8  # minus the log of the posterior, 1e-6, that is too small to count
+
+_TILE = 8192  # rows that one thread takes at a time
+
+_STILL = 1e-4  # nats per row: the likelihood has stopped when it rises by less
+
+
+class MixtureMoments(NamedTuple):
+    """What rows add up to, with q their posteriors and u = (x - mu_k) / sigma_k.
+
+    counts (cells, k) of q, first (cells, k, D) of q u, second (cells, k, D) of q (u^2 - 1), and the log-likelihood of
+    all rows.
+    """
+
+    counts: Doubles
+    first: Doubles
+    second: Doubles
+    likelihood: float
+
+
+@dataclass(frozen=True)
+class DiagonalGmm:
+    """weights (k,), means (k, D) and variances (k, D) in float64; variances are positive."""
+
+    weights: Doubles
+    means: Doubles
+    variances: Doubles
+
+    def __post_init__(self) -> None:
+        shapes = self.weights.shape, self.means.shape, self.variances.shape
+        if self.means.ndim != 2 or not self.means.size or shapes != (shapes[1][:1], shapes[1], shapes[1]):
+            raise ValueError(f"a mixture must have weights (k,), means and variances (k, D); got {shapes}")
+        good = np.isfinite(self.means).all() and (self.variances > 0).all() and (self.weights > 0).all()
+        if not good or not np.isfinite(self.variances).all():
+            raise ValueError("a mixture must have finite means, and weights and variances above 0")
+
+    @cached_property
+    def _center(self) -> Vectors:
+        """What is taken from rows and means before they are multiplied: the products of what lies far from 0 cancel."""
+        center: Vectors = self.means.mean(axis=0).astype(np.float32)
+        return center
+
+    @cached_property
+    def _tables(self) -> tuple[Vectors, Vectors, Vectors, float]:
+        rates = 1 / np.sqrt(self.variances)
+        logs = np.log(self.weights) + np.log(rates).sum(axis=1)
+        means = np.ascontiguousarray(self.means - self._center, np.float32)
+        # What a posterior adds to a Fisher vector is divided by the root of its weight.
+        margin = _LOG_SHARE + np.log(self.weights.max() / self.weights.min()) / 2
+        return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32), min(margin, 2 * _LOG_SHARE)
+
+    def sums(self, X: Vectors, cells: Partition) -> MixtureMoments:
+        """Posteriors of the rows of X (m, D) and what they add up to in each cell; shares below 1e-6 are left out."""
+        k, D = self.means.shape
+        counts, total = np.zeros((len(cells), k)), np.zeros(1)
+        first, second = np.zeros((len(cells), k, D)), np.zeros((len(cells), k, D))
+        X = np.subtract(X, self._center, order="C")
+        bad = _native.mixture_sums(X, cells.order, cells.starts, *self._tables, counts, first, second, total)
+        if bad >= 0:
+            raise ValueError(f"descriptors must be finite numbers of moderate size; row {bad} is not")
+        return MixtureMoments(counts, first, second, float(total[0]) - len(cells.order) * D * np.log(2 * np.pi) / 2)
+
+
+def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
+    """k Gaussians for rows X (m, D) by expectation-maximization.
+
+    No variance falls below 1e-4 of that of the column that varies most, and no weight below 1e-6; so no number is ever
+    infinite or NaN, whatever the rows.
+
+    >>> X = np.array([[-1.0], [1.0], [9.0], [11.0]], np.float32)
+    >>> mixture = fit_mixture(X, 2, seed=0)
+    >>> sorted(mixture.means.ravel().round(2).tolist()), mixture.variances.ravel().round(2).tolist()
+    ([0.0, 10.0], [1.0, 1.0])
+    """
+    floor = _floor(X)
+    mixture, before = _around(fit_vocabulary(X, k, seed, iterations=15), X, floor), -np.inf
+    for _ in range(iterations):
+        sums = _sums_of_all(X, mixture)
+        if sums.likelihood < before + _STILL * len(X):
+            break
+        mixture, before = _maximized(mixture, sums, floor), sums.likelihood
+    return mixture
+
+
+def _floor(X: Vectors) -> float:
+    largest = float(X.var(axis=0, dtype=np.float64).max())
+    # Rows that are all alike fit a Gaussian of any width.
+    return VARIANCE_FLOOR * largest if largest > 0 else 1.0
+
+
+def _around(words: VisualVocabulary, X: Vectors, floor: float) -> DiagonalGmm:
+    """Gaussians at the words, all of them as wide as rows lie around their nearest word."""
+    k, D = words.centers.shape
+
+    def squares(at: slice) -> Doubles:
+        return np.asarray(np.square(X[at] - words.centers[words.nearest(X[at])]).sum(axis=0, dtype=np.float64))
+
+    variances = sum(thread_map(squares, spans(len(X), _TILE)), np.zeros(D)) / len(X)
+    return DiagonalGmm(
+        np.full(k, 1 / k), words.centers.astype(np.float64), np.tile(np.maximum(variances, floor), (k, 1))
+    )
+
+
+def _sums_of_all(X: Vectors, mixture: DiagonalGmm) -> MixtureMoments:
+    parts = thread_map(lambda at: mixture.sums(X[at], Partition.whole(at.stop - at.start)), spans(len(X), _TILE))
+    return _added(parts, *mixture.means.shape)
+
+
+def _added(parts: Iterator[MixtureMoments], k: int, D: int) -> MixtureMoments:
+    counts, first, second, likelihood = np.zeros((1, k)), np.zeros((1, k, D)), np.zeros((1, k, D)), 0.0
+    for part in parts:
+        counts += part.counts
+        first += part.first
+        second += part.second
+        likelihood += part.likelihood
+    return MixtureMoments(counts, first, second, likelihood)
+
+
+def _maximized(mixture: DiagonalGmm, sums: MixtureMoments, floor: float) -> DiagonalGmm:
+    """The mixture that fits the posteriors best; a Gaussian that next to no row belongs to stays where it is."""
+    counts = sums.counts[0]
+    alive = counts[:, None] > 1e-3
+    n = np.where(alive, counts[:, None], 1)
+    shift, excess = np.where(alive, sums.first[0] / n, 0), np.where(alive, sums.second[0] / n, 0)
+    means = mixture.means + shift * np.sqrt(mixture.variances)
+    variances = np.maximum(mixture.variances * (1 + excess - shift**2), floor)
+    weights = np.maximum(counts / counts.sum(), WEIGHT_FLOOR)
+    return DiagonalGmm(weights / weights.sum(), means, variances)

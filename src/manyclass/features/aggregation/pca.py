@@ -1,0 +1,81 @@
+"""PCA of local descriptors: fewer numbers each, that vary independently."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.checks import check_finite
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass.data.matrix import spans
+
+Vectors = NDArray[np.float32]
+
+_TILE = 4096  # rows whose products are made at once
+
+_LEAST_SHARE = 1e-2  # of the largest variance, below which whitening would magnify noise
+
+
+@dataclass(frozen=True)
+class Projection:
+    """z = components' (x - mean), with components (D, p); of unit length if `unit`, where it is not zero."""
+
+    mean: Vectors
+    components: Vectors
+    unit: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mean.ndim != 1 or self.components.ndim != 2 or len(self.components) != len(self.mean):
+            raise ValueError(
+                f"a projection must have a mean (D,) and components (D, p); got {self.mean.shape} and "
+                f"{self.components.shape}"
+            )
+
+    def __call__(self, X: Vectors) -> Vectors:
+        """z for every row of X (m, D), as (m, p) float32; every row depends on itself and its place alone."""
+        with one_blas_thread():
+            Z = X @ self.components
+        Z -= (self.mean.astype(np.float64) @ self.components).astype(np.float32)
+        if self.unit:
+            lengths = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
+            Z /= np.where(lengths > 0, lengths, 1)
+        return Z
+
+
+def fit_projection(X: Vectors, p: int, whiten: bool) -> Projection:
+    """The p directions in which rows of X (m, D) vary most; statistics are made in float64.
+
+    Whitened numbers have variance one, but for directions with less than a hundredth of the largest variance, and
+    rows are then brought to unit length. A direction in which nothing varies gives zeros.
+
+    >>> fit_projection(np.array([[0, 1], [4, 1], [2, 1]], np.float32), 1, False)(np.array([[6, 1]], np.float32))
+    array([[4.]], dtype=float32)
+    """
+    D = X.shape[1]
+    if p > D:
+        raise ValueError(f"n_components must be at most the {D} numbers of a descriptor; got {p}")
+    mean, covariance = descriptor_moments(X)
+    with one_blas_thread():
+        variances, vectors = np.linalg.eigh(covariance)
+    V: NDArray[np.float64] = vectors[:, ::-1][:, :p].copy()
+    # An eigenvector has two signs: that with which its largest entry is positive is taken.
+    V *= np.where(V[np.abs(V).argmax(axis=0), np.arange(p)] < 0, -1, 1)
+    if whiten:
+        least = _LEAST_SHARE * float(variances[-1]) or 1.0
+        V /= np.sqrt(np.maximum(variances[::-1][:p], least))
+    return Projection(mean.astype(np.float32), np.ascontiguousarray(V, np.float32), whiten)
+
+
+def descriptor_moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean (D,) and covariance (D, D) of the rows, in float64 and a tile at a time."""
+    check_finite(X, "descriptors")
+    tiles = spans(len(X), _TILE)
+    mean = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in tiles], axis=0) / len(X)
+
+    def product(at: slice) -> Any:
+        rows = X[at] - mean
+        return rows.T @ rows
+
+    covariance = sum(thread_map(product, tiles), np.zeros((X.shape[1], X.shape[1]))) / len(X)
+    return mean, covariance

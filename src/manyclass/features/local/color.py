@@ -1,0 +1,69 @@
+"""Local color statistics: mean and standard deviation of red, green and blue in the cells of patches."""
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from manyclass import _native
+from manyclass.features.local.dense_sift import resize
+from manyclass.features.local.descriptor import GridLine, LocalDescriptors, PatchGrid, check_image
+
+
+class LocalColor:
+    """96 numbers for each patch of `patch` pixels, `step` pixels apart, at `scales` sizes of the image.
+
+    A patch has 4 x 4 cells of patch / 4 pixels along a side. Their numbers come row by row, and of each the means of
+    red, green and blue, then the standard deviations (over the pixels of the cell), in [0, 1]. Sizes are a factor
+    sqrt(2) apart, their pixels rounded to 8 bits; patches come by size from large to small, row by row, and lie within
+    the image.
+
+    >>> white = LocalColor(scales=1).describe(np.full((24, 24, 3), 255, np.uint8))
+    >>> white.values[0, :6].tolist()
+    [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    """
+
+    dimension = 96
+
+    def __init__(self, step: int = 6, scales: int = 5, patch: int = 24):
+        self.grid = PatchGrid(step, scales, patch)
+
+    def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
+        """The patches of an image (h, w, 3); none if it has fewer than `patch` pixels along a side."""
+        image = check_image(image)
+
+        def values_of(h: int, w: int, rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
+            return self._patches(_resized(image, h, w), rows, columns)
+
+        return self.grid.describe(image.shape[0], image.shape[1], self.grid.patch, values_of, self.dimension)
+
+    def _patches(self, image: NDArray[np.uint8], rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
+        cell, pitch = self.grid.cell, self.grid.pitch
+        sums = self.grid.cells(rows, columns)
+        _native.color_cells(image, (rows.first, pitch), (columns.first, pitch), np.ones(cell, np.float32), sums)
+        cells = _statistics(sums, cell * cell)
+        y, x, number = cells.strides
+        jump, within = self.grid.step // pitch, cell // pitch
+        patches = as_strided(
+            cells,
+            (rows.number, columns.number, 4, 4, 6),
+            (jump * y, jump * x, within * y, within * x, number),
+            writeable=False,
+        )
+        return patches.reshape(-1, 96)
+
+
+def _resized(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+    if image.shape[:2] == (height, width):
+        return image
+    resized = resize(image.astype(np.float32), height, width)
+    return np.rint(resized.clip(0, 255, out=resized), out=resized).astype(np.uint8)
+
+
+def _statistics(sums: NDArray[np.float32], n: int) -> NDArray[np.float32]:
+    """Means and deviations (..., 6) from sums of n pixels less 128, and of their squares, which are whole numbers."""
+    S, Q = sums[..., :3].astype(np.float64), sums[..., 3:6].astype(np.float64)
+    # n Q - S^2 is a difference of whole numbers below 2^53, hence exact and never negative.
+    deviations = np.sqrt(n * Q - S * S)
+    return np.concatenate([S / n + 128, deviations / n], axis=-1, dtype=np.float32, casting="same_kind") / np.float32(
+        255
+    )

@@ -1,0 +1,251 @@
+"""OnnxFeatures: activations of a network, pooled to one vector per picture."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from manyclass._core import models
+from manyclass._core.checks import check_count, check_one_of
+from manyclass.features.extraction.encoding import encode_image
+from manyclass.features.images.decoding import Pixels
+from manyclass.features.onnx.graph import data_files
+from manyclass.features.onnx.network import InputSettings, Network
+from manyclass.features.onnx.pooling import POOLINGS, pool
+
+
+class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Activations of a layer of the network in an ONNX file, pooled to one vector per image.
+
+    There is nothing to learn: `fit` opens the file. Where `mean`, `std`, `size` or `crop` is None, model.json beside
+    model.onnx defines it; otherwise it is that of ImageNet, the size of the network or of the image, and 0.875.
+
+    Parameters
+    ----------
+    model : path-like
+        ONNX file.
+    layer : str, default=None
+        Name of a node or tensor; None for the last map of activations, or the output if there is no pooling.
+    pooling : {"spoc", "mean", "max", "gem"}, default="spoc"
+        Pooling of a map to a vector of unit length: "spoc" is the sum with more weight on the center, "gem" the
+        generalized mean of power 3. A layer without a map is scaled to unit length. None keeps the activations,
+        flattened.
+    mean : sequence of 3 floats, default=None
+        Mean of red, green and blue, between 0 and 1.
+    std : sequence of 3 floats, default=None
+        Standard deviation of red, green and blue.
+    size : int or tuple of int, default=None
+        Input size, (height, width) or one number.
+    crop : float or "stretch", default=None
+        Central share of the image that is seen; "stretch" is all of it, whatever its proportions.
+    batch_size : int, default=1
+        Number of images that go through the network together.
+    max_pixels : int, default=100_000
+        Number of pixels to which larger images are shrunk when they are read.
+
+    Attributes
+    ----------
+    sha256_ : str
+        Digest of the network and the files beside it.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        layer: str | None = None,
+        pooling: str | None = "spoc",
+        mean: Sequence[float] | None = None,
+        std: Sequence[float] | None = None,
+        size: int | tuple[int, int] | None = None,
+        crop: float | str | None = None,
+        batch_size: int = 1,
+        max_pixels: int = 100_000,
+    ):
+        self.model = model
+        self.layer = layer
+        self.pooling = pooling
+        self.mean = mean
+        self.std = std
+        self.size = size
+        self.crop = crop
+        self.batch_size = batch_size
+        self.max_pixels = max_pixels
+
+    def fit(self, images: Any = None, y: Any = None) -> Self:
+        """Open the network and find the length of its vectors.
+
+        Parameters
+        ----------
+        images : None
+            Ignored.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        OnnxFeatures
+            The encoder itself.
+        """
+        self.__dict__.pop("sha256_", None)
+        self._open()
+        return self
+
+    @property
+    def n_features_out_(self) -> int:
+        """Number of features of a vector."""
+        self._opened()
+        return int(self._width)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
+
+    def encode(self, image: Pixels) -> NDArray[np.float32]:
+        """Compute the vector of one image.
+
+        Parameters
+        ----------
+        image : ndarray of shape (height, width, 3), uint8
+            Pixels.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out_,), float32
+            Vector.
+        """
+        row: NDArray[np.float32] = self.encode_many([image])[0]
+        return row
+
+    def encode_many(self, images: Sequence[Pixels]) -> NDArray[np.float32]:
+        """Compute the vectors of several images.
+
+        Parameters
+        ----------
+        images : sequence of ndarray of shape (height, width, 3), uint8
+            Pixels of each.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_features_out_), float32
+            Vectors.
+        """
+        network, settings = self._opened()
+        prepared = [settings.prepared(image) for image in images]
+        if len({picture.shape for picture in prepared}) > 1:  # which cannot be one batch
+            return np.concatenate([self._vectors(network, picture[None]) for picture in prepared])
+        return self._vectors(network, np.stack(prepared))
+
+    def transform(self, images: Sequence[Any]) -> NDArray[np.float32]:
+        """Read images and compute their vectors.
+
+        Parameters
+        ----------
+        images : sequence of path or array
+            Images, as `read_image` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n_images, n_features_out_), float32
+            Vectors.
+
+        Raises
+        ------
+        ImageError
+            If an image cannot be used.
+        """
+        return encode_image(images, self, self.max_pixels)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the settings and the digest of the network to a file, which `manyclass.load` reads.
+
+        The network itself stays where it is.
+
+        Parameters
+        ----------
+        path : path-like
+            File to write.
+        """
+        self._opened()
+        models.save_model(self, path)
+
+    def plain_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters as a file keeps them, with an absolute path.
+
+        Parameters
+        ----------
+        parameters : dict
+            Parameters of the encoder.
+
+        Returns
+        -------
+        dict
+            Parameters to write.
+        """
+        return parameters | {"model": str(Path(self.model).expanduser().absolute())}
+
+    def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the attributes of a saved encoder must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shape of the digest of the network.
+        """
+        return {"sha256_": ()}
+
+    def _vectors(self, network: Network, batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        found = network.activations(batch)
+        if self.pooling is None:
+            return found.reshape(len(batch), -1)
+        maps = found if found.ndim == 4 else found.reshape(len(batch), -1, 1, 1)
+        return pool(maps, self.pooling if found.ndim == 4 else "mean")
+
+    def _opened(self) -> tuple[Network, InputSettings]:
+        return self.__dict__.get("_network") or self._open()
+
+    def _open(self) -> tuple[Network, InputSettings]:
+        if self.pooling is not None:
+            check_one_of(self.pooling, "pooling", POOLINGS)
+        check_count(self.batch_size, "batch_size")
+        path = Path(self.model).expanduser()
+        self._check_digest(path)
+        network = Network(path, self.layer, spatial=self.pooling is not None)
+        given = {"mean": self.mean, "std": self.std, "size": self.size, "crop": self.crop}
+        settings = InputSettings.chosen(path, given, network.size)
+        blank = settings.prepared(np.zeros((224, 224, 3), np.uint8))
+        self._width = self._vectors(network, blank[None]).shape[1]
+        self._network = network, settings
+        return self._network
+
+    def _check_digest(self, path: Path) -> None:
+        sha256 = _digest([path, *data_files(path), path.with_suffix(".json")])
+        if getattr(self, "sha256_", sha256) != sha256:
+            raise ValueError(
+                f"{path} must be the network that this encoder was saved with; it or a file beside it has changed"
+            )
+        self.sha256_ = sha256
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A session of onnxruntime can neither be copied nor sent to another process.
+        return {key: value for key, value in super().__getstate__().items() if key != "_network"}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def _digest(files: Sequence[Path]) -> str:
+    state = hashlib.sha256()
+    for path in files:
+        if path.exists() or path == files[0]:
+            state.update(path.read_bytes())
+    return state.hexdigest()

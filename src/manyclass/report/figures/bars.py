@@ -1,0 +1,50 @@
+"""Bars: one quantity for each of several names, with the number at the end of the bar and perhaps an interval."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manyclass._core.text import shorten
+from manyclass.report.figures.svg import LINE, SERIES, TEXT, drawing
+from manyclass.report.html import Markup
+
+_STEP, _EDGE = 26, 16  # points for each bar, and for what is around them
+
+_LONGEST = 22
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar: its name, the number of its color, its length, what is written at its end, and its interval."""
+
+    name: str
+    number: int
+    value: float
+    shown: str
+    interval: tuple[float, float] | None = None
+
+
+def draw_bars(key: str, words: str, bars: Sequence[Bar]) -> Markup:
+    """The bars one under the other, all from 0, without an axis: the numbers are at their ends."""
+
+    def draw(figure: Any) -> None:
+        chart = figure.subplots()
+        places = range(len(bars))
+        colors = [SERIES[bar.number % len(SERIES)] for bar in bars]
+        chart.barh(places, [bar.value for bar in bars], height=0.62, color=colors)
+        longest = max(_end(bar) for bar in bars) or 1.0
+        for place, bar in zip(places, bars, strict=True):
+            if bar.interval is not None:
+                chart.plot(bar.interval, [place, place], color=TEXT, linewidth=1.4, marker="|", markersize=7)
+            chart.text(_end(bar) + 0.02 * longest, place, bar.shown, va="center", fontsize=10)
+        chart.set_yticks(places, [shorten(bar.name, _LONGEST) for bar in bars])
+        chart.set(xlim=(0, 1.28 * longest), ylim=(len(bars) - 0.4, -0.6), xticks=[])
+        chart.grid(visible=False)
+        chart.spines["bottom"].set_visible(False)
+        chart.spines["left"].set_color(LINE)
+
+    return drawing(key, words, _STEP * len(bars) + _EDGE, draw)
+
+
+def _end(bar: Bar) -> float:
+    return max(bar.value, bar.interval[1]) if bar.interval else bar.value

@@ -1,0 +1,79 @@
+"""Lines: a quantity against another, one line for each run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manyclass._core.text import shorten
+from manyclass.report.figures.svg import MARKERS, SERIES, TEXT, drawing
+from manyclass.report.html import Markup
+
+_MARKED = 25  # points of a line that are marked one by one
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line: whose it is, the number of its color, and its points, of which one may be chosen."""
+
+    name: str
+    number: int
+    x: Sequence[float]
+    y: Sequence[float]
+    chosen: int | None = None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Words for an axis, and whether it goes by factors."""
+
+    words: str
+    log: bool = False
+
+
+def draw_lines(key: str, words: str, lines: Sequence[Curve], x: Axis, y: Axis, height: float = 230) -> Markup:
+    """The lines on one pair of axes; the chosen point of a line has a ring."""
+
+    def draw(figure: Any) -> None:
+        chart = figure.subplots()
+        for line in lines:
+            _draw_line(chart, line)
+        chart.set(xlabel=shorten(x.words, 40), ylabel=shorten(y.words, 40))
+        if x.log:
+            chart.set_xscale("log")
+        if y.log:
+            chart.set_yscale("log")
+        _set_ticks(chart.xaxis, x, [value for line in lines for value in line.x])
+        _set_ticks(chart.yaxis, y, [value for line in lines for value in line.y])
+
+    return drawing(key, words, height, draw)
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Whether positive values spread so far that factors show them better.
+
+    >>> is_wide([1, 2, 4, 64]), is_wide([1, 2, 3]), is_wide([0, 100])
+    (True, False, False)
+    """
+    return len(values) > 0 and min(values) > 0 and max(values) / min(values) > 20
+
+
+def _draw_line(chart: Any, line: Curve) -> None:
+    color, marker = SERIES[line.number % len(SERIES)], MARKERS[line.number % len(MARKERS)]
+    every = max(1, -(-len(line.x) // _MARKED))
+    chart.plot(line.x, line.y, color=color, marker=marker, markevery=every)
+    if line.chosen is not None:
+        place = [line.x[line.chosen]], [line.y[line.chosen]]
+        chart.plot(*place, marker="o", markersize=12, markerfacecolor="none", markeredgecolor=TEXT, markeredgewidth=1.5)
+
+
+def _set_ticks(axis: Any, kind: Axis, values: Sequence[float]) -> None:
+    """Plain numbers on the ticks: few enough to stand apart, and whole where the values are."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    if kind.log:
+        decades = len(values) > 0 and max(values) / min(values) > 100
+        axis.set_major_locator(LogLocator(subs=(1.0,) if decades else (1.0, 2.0, 5.0), numticks=7))
+        axis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_major_locator(MaxNLocator(6, integer=all(float(value).is_integer() for value in values)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))

@@ -1,0 +1,192 @@
+"""Drawings by matplotlib as SVG inside the page: its fonts and colors, ids of their own, the same bytes every time.
+
+matplotlib draws with colors that nobody uses; in the text of the SVG they become variables of the page's style, so that
+one drawing serves light and dark.
+
+SVG as matplotlib writes it, made fit to stand inside a page.
+"""
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from manyclass.report.html import Markup, element
+
+TEXT, LINE, PAPER = "#010203", "#010204", "#010205"
+
+SERIES = tuple(f"#0102{16 + i:02x}" for i in range(8))
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖", "★")  # the same in words, for legends
+
+NEEDED_EXTRA = 'figures need the package matplotlib; pip install "manyclass[plot]"'
+
+WIDTH = 350  # points of a drawing that fits on a phone; two are side by side on a wide screen
+
+_VARIABLES = {TEXT: "currentColor", LINE: "var(--line)", PAPER: "var(--paper)"} | {
+    color: f"var(--series-{i})" for i, color in enumerate(SERIES)
+}
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "manyclass",
+    "text.parse_math": False,
+    "font.size": 10.5,
+    "text.color": TEXT,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": TEXT,
+    "axes.labelsize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "figure.constrained_layout.use": True,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+    "xtick.color": LINE,
+    "ytick.color": LINE,
+    "xtick.labelcolor": TEXT,
+    "ytick.labelcolor": TEXT,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+}
+
+Draw = Callable[[Any], None]
+
+
+def available() -> bool:
+    """Whether matplotlib is here."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def drawing(
+    key: str, words: str, height: float, draw: Draw, titles: Sequence[str] = (), width: float = WIDTH
+) -> Markup:
+    """What `draw` puts on a figure of so many points, as an SVG element.
+
+    `key` tells its ids from those of other drawings; `words` are for who does not see it. The marks of the artist with
+    the gid "titled" get the `titles` one by one, which show when a pointer rests on them. Without matplotlib, a
+    sentence says what is missing.
+    """
+    if not available():
+        return element("p", f"{NEEDED_EXTRA}.", class_="missing")
+    return Markup(inline_svg(_drawn(draw, width, height), key, words, titles, _VARIABLES))
+
+
+def _drawn(draw: Draw, width: float, height: float) -> str:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # Names in scripts that matplotlib's font lacks are drawn by the reader's.
+        warnings.simplefilter("ignore")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        figure = Figure(figsize=(width / 72, height / 72))
+        draw(figure)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
+
+
+_LARGEST = 1.2  # times the size that it was drawn for: larger letters would look like headlines
+
+TITLED = "titled"  # gid of the artist whose marks get titles
+
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+def inline_svg(svg: str, key: str, words: str, titles: Sequence[str], colors: Mapping[str, str]) -> str:
+    """The svg element alone: no namespaces or metadata, own ids, other colors, titles for its marks.
+
+    Ids that something refers to begin with `key`, all others are dropped; `words` describe the whole; `colors` says
+    what is written in the place of a color; fonts are left to the page.
+    """
+    root = ElementTree.fromstring(svg)
+    _plain_names(root)
+    _drop(root, {"metadata", "style"})
+    _add_titles(root, titles)
+    _own_ids(root, key)
+    width = float(root.attrib["viewBox"].split()[2])
+    style = f"max-width: {_LARGEST * width:.0f}px"
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": words, "style": style}
+    for node in root.iter():
+        if "style" in node.attrib:
+            node.attrib["style"] = _styled(node.attrib["style"], colors)
+        if "d" in node.attrib:
+            node.attrib["d"] = " ".join(_rounded(word) for word in node.attrib["d"].split())
+        if node.tag not in {"text", "title"}:
+            node.text = None
+        node.tail = None
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _plain_names(root: ElementTree.Element) -> None:
+    """Without namespaces, which HTML does not need."""
+    for node in root.iter():
+        node.tag = node.tag.rpartition("}")[2]
+        node.attrib = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
+
+
+def _drop(root: ElementTree.Element, tags: set[str]) -> None:
+    for parent in list(root.iter()):
+        for child in [child for child in parent if child.tag in tags]:
+            parent.remove(child)
+
+
+def _add_titles(root: ElementTree.Element, titles: Sequence[str]) -> None:
+    groups = [node for node in root.iter("g") if node.get("id") == TITLED]
+    marks = [mark for group in groups for mark in _marks(group)]
+    for mark, title in zip(marks, titles, strict=bool(titles)):
+        ElementTree.SubElement(mark, "title").text = title
+
+
+def _marks(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """Shapes that are seen: those in definitions are only meant to be used."""
+    for child in node:
+        if child.tag in {"use", "path"}:
+            yield child
+        elif child.tag != "defs":
+            yield from _marks(child)
+
+
+def _own_ids(root: ElementTree.Element, key: str) -> None:
+    used = {node.attrib["href"][1:] for node in root.iter() if node.get("href", "").startswith("#")}
+    used |= {name for node in root.iter() for value in node.attrib.values() for name in _REFERENCE.findall(value)}
+    for node in root.iter():
+        name = node.attrib.pop("id", None)
+        node.attrib = {k: _REFERENCE.sub(rf"url(#{key}-\1)", value) for k, value in node.attrib.items()}
+        if node.get("href", "").startswith("#"):
+            node.attrib["href"] = f"#{key}-{node.attrib['href'][1:]}"
+        if name in used:
+            node.attrib["id"] = f"{key}-{name}"
+
+
+def _styled(style: str, colors: Mapping[str, str]) -> str:
+    entries = [entry.strip() for entry in style.split(";")]
+    kept = [entry for entry in entries if entry and not entry.startswith("font-family")]
+    words = "; ".join(kept)
+    for color, variable in colors.items():
+        words = words.replace(color, variable)
+    return words
+
+
+def _rounded(word: str) -> str:
+    """A coordinate to a hundredth of a point: the eye sees no more, and the page is smaller."""
+    return f"{float(word):.2f}".rstrip("0").rstrip(".") if word[-1].isdigit() else word

@@ -1,0 +1,159 @@
+"""Accuracy, overall and for each class.
+
+Pairs of classes that are most often confused, with pictures.
+
+The best and the worst classes, with pictures of what was right and wrong.
+"""
+
+from collections import Counter
+from typing import Any
+
+from manyclass._core.text import MISSING, format_count, format_percent, pluralize
+from manyclass.report.collect import EVALUATIONS, ReportData
+from manyclass.report.components import Section, paragraph
+from manyclass.report.html import Figure, Markup, element, join_markup, table
+from manyclass.report.thumbnails import Thumbnails, mark_thumbnail
+
+_MOST = 4000  # rows of the table; of more classes the ends are shown
+
+_HEADS = ("class", "accuracy", "right", "rows", "most often taken for")
+
+
+def accuracy(material: ReportData) -> Section | None:
+    """The section "Accuracy" of the best run; None without an evaluation."""
+    if not material.measured:
+        return None
+    run, evaluation = material.measured[0]
+    classes = sorted(evaluation["per_class"], key=lambda one: (share_of(one), -one["rows"]))
+    shown = classes if len(classes) <= _MOST else [*classes[: _MOST // 2], *classes[-_MOST // 2 :]]
+    mistakes = _mistakes(evaluation)
+    rows = [_row(one, mistakes) for one in shown]
+    note = f" Only the {_MOST:,} worst and best are listed." if len(shown) < len(classes) else ""
+    words = f"{_overall(run.name, evaluation)} {_spread(classes)}{note}"
+    listing = element("div", table(_HEADS, rows, class_="sortable searched"), class_="tall")
+    return Section("accuracy", "Accuracy by class", join_markup(paragraph(words), listing))
+
+
+def share_of(one: dict[str, Any]) -> float:
+    """Accuracy of a class; of one without rows 1, as nothing was wrong."""
+    if one["accuracy"] is not None:
+        return float(one["accuracy"])
+    return one["right"] / one["rows"] if one["rows"] else 1.0
+
+
+def _overall(name: str, evaluation: dict[str, Any]) -> str:
+    further = (
+        f", and {format_percent(evaluation['top_5'])} have it among the first five"
+        if evaluation["top_5"] is not None
+        else ""
+    )
+    return f"{name} names the class of {format_percent(evaluation['top_1'])} of {pluralize(evaluation['rows'], 'row')}{further}."
+
+
+def _spread(classes: list[dict[str, Any]]) -> str:
+    shares = [share_of(one) for one in classes]
+    perfect, half = sum(share == 1 for share in shares), sum(share < 0.5 for share in shares)
+    return (
+        f"Of {pluralize(len(classes), 'class', 'classes')}, {perfect:,} {'is' if perfect == 1 else 'are'} always "
+        f"recognized and {half:,} less than half of the time."
+    )
+
+
+def _mistakes(evaluation: dict[str, Any]) -> dict[str, str]:
+    often: dict[str, Counter[str]] = {}
+    for pair in evaluation["confusions"] or []:
+        often.setdefault(pair["class"], Counter())[pair["predicted"]] += pair["count"]
+    return {name: counts.most_common(1)[0][0] for name, counts in often.items()}
+
+
+def _row(one: dict[str, Any], mistakes: dict[str, str]) -> list[Any]:
+    share = share_of(one)
+    figures = [Figure(format_count(one[key]), one[key]) for key in ("right", "rows")]
+    return [one["class"], Figure(format_percent(share), share, share), *figures, mistakes.get(one["class"], MISSING)]
+
+
+_PAIRS, _OF_PAIR = 12, 3
+
+
+def confusions(material: ReportData) -> Section | None:
+    """The section "Most confused pairs" of the best run; None if it confused nothing."""
+    run, evaluation = next(iter(material.measured), (None, {}))
+    pairs = (evaluation.get("confusions") or [])[:_PAIRS]
+    if run is None or not pairs:
+        return None
+    pictures = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, material.images)
+    rows = {one["class"]: one["rows"] for one in evaluation["per_class"]}
+    faces = _faces(evaluation)
+    cards = [_pair(pair, rows.get(pair["class"]), faces, pictures) for pair in pairs]
+    body = join_markup(paragraph(_confusion_words(run.name, pairs[0])), element("div", cards, class_="cards"))
+    return Section("confusions", "Most confused pairs", body)
+
+
+def _confusion_words(name: str, first: dict[str, Any]) -> str:
+    return (
+        f"{name} takes {first['class']} for {first['predicted']} most often, {pluralize(first['count'], 'time')}. "
+        "Shown are rows of the first class that were given the second; after an arrow, one of the second."
+    )
+
+
+def _faces(evaluation: dict[str, Any]) -> dict[str, str]:
+    """For classes, the name of a row of theirs, well recognized if one is known."""
+    found = {pair["class"]: pair["examples"][0] for pair in evaluation["confusions"][::-1] if pair["examples"]}
+    return found | {one["class"]: one["right"][0] for one in evaluation["examples"] or [] if one["right"]}
+
+
+def _pair(pair: dict[str, Any], rows: int | None, faces: dict[str, str], pictures: Thumbnails) -> Markup:
+    true, predicted = pair["class"], pair["predicted"]
+    shown = [pictures.show(name, f"{name}, {true} taken for {predicted}") for name in pair["examples"][:_OF_PAIR]]
+    if shown and predicted in faces:
+        shown.append(element("span", "→", class_="arrow"))
+        shown.append(pictures.show(faces[predicted], f"{faces[predicted]}, {predicted}"))
+    often = pluralize(pair["count"], "time") + (
+        f" of {rows:,} ({format_percent(pair['count'] / rows, 0)})" if rows else ""
+    )
+    head = element("p", element("b", true), " taken for ", element("b", predicted), element("small", often))
+    return element("div", head, element("div", shown, class_="strip") if shown else None, class_="card")
+
+
+_OF_CLASS, _WRONG = 5, 2  # pictures of a class, and how many of them are mistakes where both are known
+
+
+def examples(material: ReportData) -> Section | None:
+    """The section "Best and worst classes" of the best run; None without examples."""
+    run, evaluation = next(iter(material.measured), (None, {}))
+    shares = {one["class"]: share_of(one) for one in evaluation.get("per_class", [])}
+    known = [one for one in evaluation.get("examples") or [] if one["class"] in shares]
+    if run is None or not known:
+        return None
+    pictures = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, material.images)
+    known.sort(key=lambda one: -shares[one["class"]])
+    half = (len(known) + 1) // 2
+    groups = [("Best", known[:half]), ("Worst", known[half:][::-1])]
+    body = [_group(title, some, shares, pictures) for title, some in groups if some]
+    return Section("examples", "Best and worst classes", join_markup(paragraph(_example_words(known, shares)), body))
+
+
+def _example_words(known: list[dict[str, Any]], shares: dict[str, float]) -> str:
+    first, last = known[0]["class"], known[-1]["class"]
+    return (
+        f"{first} is right in {format_percent(shares[first], 0)} of its rows, {last} in {format_percent(shares[last], 0)}. "
+        "Right ones have a solid frame and ✓; wrong ones a dashed frame, ✗, and what they were taken for."
+    )
+
+
+def _group(title: str, known: list[dict[str, Any]], shares: dict[str, float], pictures: Thumbnails) -> Markup:
+    cards = [_class_card(one, shares[one["class"]], pictures) for one in known]
+    return join_markup(element("h3", title), element("div", cards, class_="cards"))
+
+
+def _class_card(one: dict[str, Any], share: float, pictures: Thumbnails) -> Markup:
+    wrong = one["wrong"][: _WRONG if one["right"] else _OF_CLASS]
+    right = one["right"][: _OF_CLASS - len(wrong)]
+    shown = [mark_thumbnail(pictures.show(name, f"{name}: right"), True) for name in right]
+    shown += [mark_thumbnail(pictures.show(row["name"], _taken(row)), False, row["predicted"]) for row in wrong]
+    head = element("p", element("b", one["class"]), element("small", format_percent(share)))
+    return element("div", head, element("div", shown, class_="strip"), class_="card")
+
+
+def _taken(row: dict[str, Any]) -> str:
+    return f"{row['name']}: taken for {row['predicted']}" if row["predicted"] else f"{row['name']}: wrong"

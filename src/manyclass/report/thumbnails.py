@@ -1,0 +1,111 @@
+"""Pictures: thumbnails inside the page, from a folder of images or from an array of them."""
+
+import base64
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from manyclass._core.text import shorten
+from manyclass.features.images.decoding import read_image
+from manyclass.features.images.pixels import ImageError
+from manyclass.report.html import Markup, element
+
+_SIDE = 112  # pixels of the longer side: as shown, on a screen of two pixels per point
+
+_QUALITY = 80
+
+
+class Thumbnails:
+    """The pictures of a record by the names of its rows.
+
+    `where` is the record's entry "pictures": {"folder": path}, or {"array": path of a .npy file, "names": path of a
+    list in JSON}. Relative paths are looked for from `home`, the folder of the record, then from its parent, then from
+    the current folder. `images` is a folder that the user gave, which is looked into first.
+    """
+
+    def __init__(self, where: dict[str, Any] | None, home: Path, images: Path | None = None):
+        where = where or {}
+        folder = _existing(where.get("folder"), home)
+        self._folders = [path for path in (images, folder) if path is not None]
+        self._array, self._rows = _read_array(_existing(where.get("array"), home), _existing(where.get("names"), home))
+        self._made: dict[str, str | None] = {}
+
+    def show(self, name: str, words: str) -> Markup:
+        """The thumbnail of a row with words for who does not see it, or a plate with the row's name."""
+        if name not in self._made:
+            self._made[name] = self._source(name)
+        source = self._made[name]
+        if source is None:
+            return element("span", shorten(Path(name).name or name, 24), class_="plate", title=words)
+        return element("img", src=source, alt=words, title=words)
+
+    def _source(self, name: str) -> str | None:
+        """A data URI, or None if there is no such picture or it cannot be read."""
+        if self._array is not None and name in self._rows:
+            return data_uri(read_image(np.asarray(self._array[self._rows[name]])))
+        for path in (path for folder in self._folders for path in _candidates(folder, name)):
+            try:
+                return data_uri(read_image(path))
+            except (ImageError, OSError):
+                continue
+        return None
+
+
+def mark_thumbnail(picture: Markup, right: bool, note: str | None = None) -> Markup:
+    """A picture with a sign and a frame that say whether it is right, and a note under it."""
+    word = "right" if right else "wrong"
+    sign = element("span", "✓" if right else "✗", class_="sign", role="img", aria_label=word)
+    return element("span", picture, sign, element("small", note) if note else None, class_=f"marked {word}")
+
+
+def data_uri(pixels: NDArray[np.uint8]) -> str:
+    """A thumbnail as PNG or JPEG, whichever is shorter: drawings are smaller as PNG, photographs as JPEG.
+
+    >>> data_uri(np.zeros((4, 4, 3), np.uint8))[:22]
+    'data:image/png;base64,'
+    """
+    picture = Image.fromarray(pixels)
+    picture.thumbnail((_SIDE, _SIDE))
+    kinds: dict[str, dict[str, Any]] = {"png": {"optimize": True}, "jpeg": {"quality": _QUALITY}}
+    coded = {kind: _coded(picture, kind, options) for kind, options in kinds.items()}
+    kind = min(coded, key=lambda kind: len(coded[kind]))
+    return f"data:image/{kind};base64,{base64.b64encode(coded[kind]).decode()}"
+
+
+def _coded(picture: Image.Image, kind: str, options: dict[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def _existing(path: str | None, home: Path) -> Path | None:
+    """The path, found from one of the places that it may be relative to."""
+    places = [] if path is None or "\0" in path else [home / path, home.parent / path, Path(path)]
+    return next((place for place in places if place.exists()), None)
+
+
+def _candidates(folder: Path, name: str) -> list[Path]:
+    """Files that a row may name: the path in the folder, then the bare name in it; never outside of it."""
+    top = os.path.abspath(folder)
+    names = [] if "\0" in name else dict.fromkeys((name, os.path.basename(name)))
+    paths = [os.path.abspath(os.path.join(top, name)) for name in names]
+    return [Path(path) for path in paths if path.startswith(top + os.sep) and os.path.isfile(path)]
+
+
+def _read_array(path: Path | None, names: Path | None) -> tuple[NDArray[Any] | None, dict[str, int]]:
+    if path is None or names is None:
+        return None, {}
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        listed = json.loads(names.read_bytes())
+    except (ValueError, EOFError, RecursionError):
+        raise ValueError(f"pictures must be an array in {path} and a list of names in {names}; got others") from None
+    if not isinstance(listed, list) or array.ndim not in (3, 4) or len(listed) != len(array):
+        raise ValueError(f"{names} must list one name for each picture of {path}, an array of shape {array.shape}")
+    return array, {str(name): row for row, name in enumerate(listed)}

@@ -1,0 +1,96 @@
+"""Where images are compared: by the embeddings of an encoder, or by vectors as they are."""
+
+import os
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.checks import check_finite
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass.data.matrix import spans
+from manyclass.data.readers.as_matrix import as_matrix
+from manyclass.retrieval.vectors import Embeddings
+
+
+class EncoderProtocol(Protocol):
+    """What a gallery asks of an encoder: `transform` gives new arrays, and `background_` may have no rows.
+
+    `inner_product`, if it has one, tells that `similarity` is C @ D.T. `background_similarity(C)`, if it has one, is
+    used for that of embeddings and the background set: negatives that an encoder was fitted on are less similar to an
+    image than other unrelated images.
+    """
+
+    n_features_in_: int
+    n_features_out_: int
+    background_: NDArray[np.float32]
+
+    def transform(self, X: Any) -> Any: ...
+
+    def similarity(self, C: Any, D: Any) -> Any: ...
+
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+
+
+class CosineEncoder:
+    """Vectors as they are, brought to unit length: the product is the cosine. Zeros stay zeros, like nothing.
+
+    >>> UnitVectors(2).transform([[3, 4], [0, 0]])
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+
+    inner_product = True
+
+    def __init__(self, d: int, background: Any = None):
+        self.n_features_in_ = self.n_features_out_ = d
+        self.background_: Embeddings = (
+            np.zeros((0, d), np.float32) if background is None else self.transform(background)
+        )
+
+    def transform(self, X: Any) -> Embeddings:
+        """Rows (n, d) of unit length, float32."""
+        matrix = as_matrix(X)
+        if matrix.shape[1] != self.n_features_in_:
+            raise ValueError(f"X must have {self.n_features_in_} columns, as the gallery has; got {matrix.shape[1]}")
+        out = np.empty(matrix.shape, np.float32)
+
+        def fill(at: slice) -> None:
+            rows = matrix.rows(at)
+            check_finite(rows, "X", at.start)
+            out[at] = _unit(rows)
+
+        for _ in thread_map(fill, spans(len(matrix), 1024)):
+            pass
+        return out
+
+    def similarity(self, C: Any, D: Any) -> Embeddings:
+        """Cosines (n, m)."""
+        with one_blas_thread():
+            product: Embeddings = np.asarray(C, np.float32) @ np.asarray(D, np.float32).T
+        return product
+
+
+def check_encoder(space: Any, name: str) -> None:
+    """Refuse what cannot encode images, or not yet."""
+    needed = ("transform", "similarity", "background_", "n_features_in_", "n_features_out_")
+    if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
+        lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
+        raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
+
+
+def is_inner_product(space: Any) -> bool:
+    """Whether the similarity of embeddings is their inner product, so that they may be added up."""
+    return bool(getattr(space, "inner_product", False))
+
+
+def _unit(rows: NDArray[Any]) -> NDArray[Any]:
+    # Powers of the largest number first, as the square of a tiny or huge one would be lost.
+    rows = rows.astype(np.float64)
+    rows /= _or_one(np.abs(rows).max(axis=1, initial=0))
+    rows /= _or_one(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+    return rows
+
+
+def _or_one(lengths: NDArray[Any]) -> NDArray[Any]:
+    return np.where(lengths > 0, lengths, 1)[:, None]

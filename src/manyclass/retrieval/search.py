@@ -1,0 +1,163 @@
+"""The best k of all rows, exactly, block by block: the whole matrix of scores is never made.
+
+Stage: a space in which images are compared, and the embeddings of a gallery's images in it.
+
+Hits: what a search has found.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _native
+from manyclass._core.parallel import native_threads
+from manyclass.data.matrix import spans
+from manyclass.retrieval.encoders import is_inner_product
+from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions, as_embeddings
+
+Similarity = Callable[[Embeddings, Embeddings], Embeddings]
+
+Best = tuple[
+    Embeddings, Positions
+]  # scores and positions (queries, k), best first, the first in the gallery among equals
+
+_ENTRIES = 1 << 20  # queries times k that are searched for at once
+
+_SPARE = 16
+
+_BLOCK = 4096  # rows whose similarities are computed at once
+
+
+def search_products(Q: Embeddings, rows: GrowableArray, positions: Positions | None, k: int) -> Best:
+    """The k rows with the highest inner product with each query (q, d), among ascending positions or all.
+
+    Products are those of float32 numbers, added in float64; so ranks are right, and have the same bits for any batch of
+    queries, any other rows and any number of threads. There must be at least k rows.
+    """
+    # Sums in float32 find some more than are asked for, among which float64 has the last word.
+    found = _nothing(len(Q), min(k + _SPARE, len(rows) if positions is None else len(positions)))
+    out = _nothing(len(Q), k)
+    for at in _batches(len(Q), k):
+        scores, places = found[0][at], found[1][at]
+        for start, array, index in rows.selected(positions):
+            n = len(array) if index is None else len(index)
+            _native.best_rows(array, index, Q[at], start, scores, places, native_threads(4 * n * rows.d))
+    for i, places in enumerate(found[1]):
+        exact = np.einsum("ij,j->i", rows.rows(places), Q[i], dtype=np.float64)
+        best = np.lexsort((places, -exact))[:k]
+        out[0][i], out[1][i] = exact[best], places[best]
+    return out
+
+
+def search_similarities(
+    similarity: Similarity, C: Embeddings, rows: GrowableArray, positions: Positions | None, k: int
+) -> Best:
+    """The same by any similarity of embeddings, `similarity(C (q, d), D (m, d)) -> (q, m)`."""
+    out = _nothing(len(C), k)
+    for at in _batches(len(C), k):
+        for places, block in _blocks(rows, positions):
+            S = np.ascontiguousarray(similarity(C[at], block), np.float32)
+            _native.best_scores(S, places, out[0][at], out[1][at], native_threads(S.nbytes))
+    return out
+
+
+def _nothing(q: int, k: int) -> Best:
+    return np.full((q, k), -np.inf, np.float32), np.full((q, k), -1, np.int64)
+
+
+def _batches(q: int, k: int) -> list[slice]:
+    return spans(q, max(1, min(1024, _ENTRIES // k)))
+
+
+def _blocks(rows: GrowableArray, positions: Positions | None) -> Iterator[tuple[Positions, Embeddings]]:
+    for start, array, index in rows.selected(positions):
+        places = np.arange(len(array), dtype=np.int64) if index is None else index
+        for at in spans(len(places), _BLOCK):
+            yield places[at] + start, array[at] if index is None else array[index[at]]
+
+
+class FlatIndex:
+    """An encoder and the embeddings by position, those of removed images included."""
+
+    def __init__(self, space: Any, rows: GrowableArray | None = None):
+        self.space = space
+        self.rows = GrowableArray(space.n_features_out_) if rows is None else rows
+
+    def codes(self, X: Any) -> Embeddings:
+        """Embeddings of images."""
+        return as_embeddings(self.space.transform(X), self.rows.d)
+
+    def best(self, C: Embeddings, positions: Positions | None, k: int) -> Best:
+        """The k most similar images of each query, exactly."""
+        if is_inner_product(self.space):
+            best = search_products(C, self.rows, positions, k)
+        else:
+            best = search_similarities(self.space.similarity, C, self.rows, positions, k)
+        if (best[1] < 0).any():
+            raise ValueError(f"similarities must be finite numbers; those of {type(self.space).__name__} are not")
+        return best
+
+    def scores(self, C: Embeddings, found: Positions) -> Embeddings:
+        """Similarities (q, k) of queries and images that were found for them."""
+        scores = np.empty(found.shape, np.float32)
+        for q, places in enumerate(found):
+            scores[q] = self.space.similarity(C[q : q + 1], self.rows.rows(places))[0]
+        return scores
+
+    def background(self, C: Embeddings) -> Embeddings | None:
+        """Similarities (q, m) of the queries to the background set of unrelated images, if there is one."""
+        if not len(self.space.background_):
+            return None
+        if hasattr(self.space, "background_similarity"):
+            return np.asarray(self.space.background_similarity(C), np.float32)
+        return np.asarray(self.space.similarity(C, self.space.background_), np.float32)
+
+
+def sort_best(scores: Embeddings, found: Positions) -> Best:
+    """What was found, best first, the first in the gallery among equals."""
+    order = np.lexsort((found, -scores), axis=1)
+    return np.take_along_axis(scores, order, 1), np.take_along_axis(found, order, 1)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Results of a search, best first; images with equal scores are in gallery order.
+
+    k is the number asked for, or the number of images that can be found if that is less. The last three attributes need
+    a background set of unrelated images and are None without one. They are computed from the similarity of image and
+    query itself, even if `scores` are those of an expanded query or of a re-ranking.
+
+    The scores of a query against the background set estimate the p-value of a score s, the probability that an
+    unrelated image scores at least s. Among N images searched, N p is the E-value, the expected number of false
+    matches. The best image is a match if its E-value is at most -log(1 - false_match).
+
+    Parameters
+    ----------
+    ids : ndarray of shape (n_queries, k)
+        Ids of the images, int64 or strings.
+    scores : ndarray of shape (n_queries, k), float32
+        Similarities to the query, or the scores of a re-ranking.
+    percentiles : ndarray of shape (n_queries, k), default=None
+        Percentage of the background set that is less similar to the query than the image is.
+    false_matches : ndarray of shape (n_queries, k), default=None
+        E-value: the number of searched images that would score as high if all were unrelated to the query.
+    matched : ndarray of shape (n_queries,), default=None
+        Whether the best image is more similar than chance explains.
+    """
+
+    ids: NDArray[Any]
+    scores: NDArray[np.float32]
+    percentiles: NDArray[np.float64] | None = None
+    false_matches: NDArray[np.float64] | None = None
+    matched: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        """Number of queries."""
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[list[tuple[Any, float]]]:
+        """(id, score) of the images of each query, as plain lists."""
+        return (list(zip(i, s, strict=True)) for i, s in zip(self.ids.tolist(), self.scores.tolist(), strict=True))

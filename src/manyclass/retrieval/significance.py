@@ -1,0 +1,68 @@
+"""Chance: how similar unrelated images are, so that a score can be judged.
+
+The scores of a query against a background set of unrelated images are a sample of the null distribution. Within the
+sample the p-value of a score is counted. Beyond it, where all interesting scores lie, the tail is taken to fall
+exponentially from the u that a twentieth of the background set exceeds, with the median excess of those:
+
+    p(s) = 1/20 * 2^(-(s - u) / median excess)      for s > u
+
+Tails of similarities fall faster as a rule (those of a Gaussian do), so that p is rather too high: the error is on the
+side of *no match*; those of skewed ones (of sparse features, or of a narrow kernel) fall more slowly, and p is too low.
+The median lets some of the background set be related to the query after all. Where more of it equal u, as scores of
+sparse vectors may, the tail are those above it, in place of a twentieth; if there are none, p is only counted.
+
+Among N unrelated images N p are expected to have such a score: that is the E-value. The best one has it with
+probability 1 - exp(-N p). So the same score means less in a larger gallery.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.typing import Doubles
+
+_TAIL = 20  # the part of the background that is the tail, as 1 in so many
+
+_LEAST = 40  # a smaller background has no tail to speak of
+
+
+def percentiles(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
+    """How many of the background's scores (q, m) lie below each of scores (q, k), in percent.
+
+    >>> percentiles(np.array([[0.0, 2.5, 9.0]]), np.array([[1.0, 2.0, 3.0, 4.0]]))
+    array([[  0.,  50., 100.]])
+    """
+    ordered = np.sort(background, axis=1)
+    below = [np.searchsorted(row, s, side="left") for row, s in zip(ordered, scores, strict=True)]
+    part: Doubles = np.array(below, np.float64).reshape(scores.shape) / background.shape[1]
+    return 100 * part
+
+
+def p_values(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
+    """p-values (q, k): how likely an unrelated image scores at least as high, by the background's scores (q, m)."""
+    ordered = np.sort(background.astype(np.float64), axis=1)
+    m = ordered.shape[1]
+    found = [m - np.searchsorted(row, s, side="left") for row, s in zip(ordered, scores, strict=True)]
+    counted: Doubles = (1.0 + np.array(found, np.float64).reshape(scores.shape)) / (m + 1)
+    if m < _LEAST:
+        return counted
+    u = ordered[:, m - m // _TAIL - 1]
+    above, excess = _tail(ordered, u)
+    beyond = (scores > u[:, None]) & (above > 0)[:, None]
+    fall = np.where(beyond, scores - u[:, None], 0.0) / np.where(above > 0, excess, 1.0)[:, None]
+    chance: Doubles = np.where(beyond, above[:, None] / m * np.exp2(-fall), counted)
+    return chance
+
+
+def _tail(ordered: Doubles, u: Doubles) -> tuple[NDArray[np.intp], Doubles]:
+    """How many of each row lie above u (q,), and by how much the middle one of them does."""
+    m = ordered.shape[1]
+    above = np.count_nonzero(ordered > u[:, None], axis=1)
+    middle = np.stack([m - above + (above - 1) // 2, m - above + above // 2], axis=1)
+    return above, np.take_along_axis(ordered, np.minimum(middle, m - 1), axis=1).mean(axis=1) - u
+
+
+def max_expected_matches(false_match: float) -> float:
+    """The largest E-value N p at which the best image is still a match."""
+    return float(-np.log1p(-false_match))

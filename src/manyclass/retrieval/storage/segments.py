@@ -1,0 +1,201 @@
+"""The files of a saved gallery: sealed parts, and the manifest that names them.
+
+A model of a saved gallery that is read when it is first needed.
+
+A segment: some images of a saved gallery, their embeddings in .npy files and their labels in a sealed part.
+"""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
+from manyclass._core.files import sync_folder, write_bytes
+from manyclass._core.sealed import Arrays, SealedFormat, seal, unseal
+from manyclass.data.store.blocks import BlockFile
+from manyclass.data.store.columns import Names, encode_names
+from manyclass.data.store.format import FileRecord, write_array
+from manyclass.retrieval.catalog import Catalog, Id
+from manyclass.retrieval.metadata import as_metadata
+from manyclass.retrieval.search import FlatIndex
+from manyclass.retrieval.vectors import Embeddings, Positions
+
+GALLERY_MANIFEST = "manifest.json"
+
+GALLERY_FORMAT, GALLERY_VERSION = "manyclass gallery", 1
+
+PART = SealedFormat("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
+
+_PART = re.compile(r"(?:labels|gone|pool|encoder|second|features)-(0|[1-9][0-9]{0,8})\.safetensors")
+
+_OURS = re.compile(rf"(?:{_PART.pattern}|(?:X|codes)-(0|[1-9][0-9]{{0,8}})\.npy|manifest\.json)(?:\.tmp)?")
+
+# What may lie in the folder before its manifest does, and stays when files of earlier states are removed.
+_GUESTS = {"lock", "retrieval.json", "retrieval.json.tmp"}
+
+Content = dict[str, Any]
+
+
+def write_gallery_manifest(folder: Path, content: Content) -> bytes:
+    """Make this the state of the gallery, at one instant; gives the bytes by which it is known again."""
+    data = seal({"format": GALLERY_FORMAT, "version": GALLERY_VERSION, **content})
+    write_bytes(folder / GALLERY_MANIFEST, data)
+    return data
+
+
+def read_gallery_manifest(folder: Path) -> tuple[Content, bytes]:
+    """(content, bytes) of the manifest; StorageError or StoreCorruptedError if none is good."""
+    try:
+        data = (folder / GALLERY_MANIFEST).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise StorageError(
+            f"{folder} is not a gallery; give the folder that Gallery.save or manyclass encode wrote"
+        ) from None
+    except OSError as error:
+        raise unreadable_error(folder / GALLERY_MANIFEST, error) from error
+    try:
+        content = unseal(data)
+    except StorageError as error:
+        raise StoreCorruptedError(folder, Damage(GALLERY_MANIFEST, None, str(error))) from None
+    if content.get("format") != GALLERY_FORMAT:
+        raise StorageError(f"{folder} must hold a {GALLERY_FORMAT}; it holds a {content.get('format')}")
+    if not isinstance(content.get("version"), int) or content["version"] > GALLERY_VERSION:
+        raise StorageError(
+            f"{folder} is a {GALLERY_FORMAT} of version {content.get('version')}, "
+            f"and this manyclass reads {GALLERY_VERSION}"
+        )
+    return content, data
+
+
+def is_gallery(folder: Path) -> bool:
+    """Whether a folder has the manifest of a gallery, good or damaged."""
+    try:
+        return GALLERY_FORMAT.encode() in (folder / GALLERY_MANIFEST).read_bytes()
+    except OSError:
+        return False
+
+
+def write_section(folder: Path, name: str, content: Any, arrays: dict[str, NDArray[Any]]) -> Content:
+    """Write a sealed part, and give its record."""
+    PART.write(folder / name, content, arrays)
+    return file_record(folder, name)
+
+
+def file_record(folder: Path, name: str) -> Content:
+    """What the manifest says of a part: its name and the SHA-256 of the file."""
+    return {"name": name, "sha256": _digest(folder / name)}
+
+
+def section_path(folder: Path, record: Any) -> Path:
+    """The file of a record, if it is the one that was written."""
+    name = record["name"]
+    if not isinstance(name, str) or not _PART.fullmatch(name):
+        raise StorageError(f"a part of a gallery cannot be named {name!r}")
+    try:
+        if _digest(folder / name) != record["sha256"]:
+            raise StoreCorruptedError(folder, Damage(name, None, "does not match its checksum"))
+    except FileNotFoundError:
+        raise StoreCorruptedError(folder, Damage(name, None, "is missing")) from None
+    except OSError as error:
+        raise unreadable_error(folder / name, error) from error
+    return folder / name
+
+
+def read_section(folder: Path, record: Any) -> tuple[Any, Arrays]:
+    """(content, arrays) of a part."""
+    return PART.read(section_path(folder, record))
+
+
+def remove_stale_files(folder: Path, keep: set[str]) -> None:
+    """Remove files of ours that the manifest does not name: those of earlier states, and what a crash left."""
+    doomed = [name for name in os.listdir(folder) if _OURS.fullmatch(name) and name not in keep]
+    for name in doomed:
+        (folder / name).unlink(missing_ok=True)
+    if doomed:
+        sync_folder(folder)
+
+
+def only_ours(folder: Path) -> bool:
+    """Whether a folder holds nothing but what a gallery may have left."""
+    return all(_OURS.fullmatch(name) or name in _GUESTS for name in os.listdir(folder))
+
+
+def names_of(content: Content) -> set[str]:
+    """The files that belong to a manifest."""
+    names = {GALLERY_MANIFEST}
+    names |= {model["name"] for model in content["models"].values() if model}
+    for segment in content["segments"]:
+        names |= {segment["labels"]["name"], *(file["name"] for file in segment["codes"])}
+    return names | {gone["name"] for gone in content["gone"]}
+
+
+def as_numbers(numbers: Any) -> NDArray[np.int64]:
+    return np.asarray(numbers, np.int64).reshape(-1)
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class LazyModel:
+    """A part of a gallery's folder, as its manifest records it."""
+
+    folder: Path
+    record: Content
+
+    def read(self) -> Any:
+        """The model, if its file is the one that was written."""
+        from manyclass._core.models import load
+
+        return load(section_path(self.folder, self.record))
+
+
+ROLES = ("X", "codes")  # names of the file format: embeddings of the encoder, and of the reranker
+
+
+def write_segment(
+    folder: Path, serial: int, catalog: Catalog, stages: list[FlatIndex], positions: Positions
+) -> Content:
+    """Write the images at these positions, and give the segment for the manifest."""
+    places = positions.tolist()
+    files = [
+        write_array(folder, f"{role}-{serial}.npy", stage.rows.rows(positions)).json()
+        for role, stage in zip(ROLES, stages, strict=False)
+    ]
+    arrays: dict[str, Any] = {"numbers": as_numbers([catalog.numbers[i] for i in places])}
+    ids = [catalog.ids[i] for i in places]
+    if catalog.strings:
+        arrays["id_bytes"], arrays["id_offsets"] = encode_names([str(key) for key in ids])
+    else:
+        arrays["ids"] = as_numbers(ids)
+    columns = catalog.columns.kept(places).values
+    labels = write_section(folder, f"labels-{serial}.safetensors", {"metadata": columns}, arrays)
+    return {"rows": len(places), "first": int(arrays["numbers"][0]), "codes": files, "labels": labels}
+
+
+def read_segment(
+    folder: Path, segment: Content, widths: list[int]
+) -> tuple[list[Id], dict[str, list[Any]], list[int], list[Embeddings]]:
+    """(ids, columns, numbers, embeddings per stage), all of it checked; these are mapped."""
+    content, arrays = read_section(folder, segment["labels"])
+    numbers = arrays["numbers"].tolist()
+    ids = list(Names(arrays["id_bytes"], arrays["id_offsets"])) if "id_bytes" in arrays else arrays["ids"].tolist()
+    files = [BlockFile(folder, FileRecord.from_json(value)) for value in segment["codes"]]
+    for file in files:
+        file.check()
+    shapes = [(len(numbers), d) for d in widths]
+    if [file.array.shape for file in files] != shapes or {len(ids), len(numbers)} != {segment["rows"]}:
+        raise StoreCorruptedError(folder, Damage(segment["labels"]["name"], None, "does not match its embeddings"))
+    return ids, as_metadata(len(ids), content["metadata"]), numbers, [_floats(file) for file in files]
+
+
+def _floats(file: BlockFile) -> Embeddings:
+    return np.ascontiguousarray(file.array, np.float32)

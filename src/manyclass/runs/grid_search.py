@@ -1,0 +1,121 @@
+"""Settings of a stochastic classifier chosen one after another, each by whole fits judged on validation."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from manyclass._core.files import write_bytes
+from manyclass.runs.recipe import Recipe
+from manyclass.runs.subsets import Subset
+
+_FILE, _TRIAL = "tuning.json", "trial"
+
+_STEPS = (0.25, 0.5, 2.0, 4.0)  # times the step that is found by itself
+
+_BETAS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
+
+_RIDGES = (1e-6, 1e-5, 1e-4, 1e-3)  # times the squared length of a row
+
+
+class GridSearch:
+    """Tries values one by one, and keeps what came of them in a file, so that nothing is tried twice."""
+
+    def __init__(self, recipe: Recipe, examples: Subset, validation: Any, folder: Path, callbacks: list[Any]):
+        self.recipe, self.examples, self.validation = recipe, examples, validation
+        self.folder, self.callbacks = folder, callbacks
+        file = folder / _FILE
+        self.tried: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
+
+    def chosen(self, tell: Callable[[str], None]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """(the settings that are best, every value that was tried with its accuracy).
+
+        The first trial has the settings as they are. A value takes their place if it is better by more than chance:
+        half a standard error of an accuracy on so many rows, as in early stopping.
+        """
+        from manyclass.solvers.sgd.descent import EarlyStopping
+
+        stopping = EarlyStopping(judged=self._n_judged())
+        settings: dict[str, Any] = {}
+        best = self._trial(settings, tell)
+        shown = []
+        for name in self.recipe.tune:
+            shown.append(_row(name, best["found"][name], best["accuracy"]))
+            for value in self._candidates(name, best["found"]):
+                trial = self._trial({**settings, name: value}, tell)
+                shown.append(_row(name, trial["found"][name], trial["accuracy"]))
+                if trial["accuracy"] is not None and not stopping.as_good(best["accuracy"], trial["accuracy"]):
+                    best = trial
+            settings = dict(best["settings"])
+        return {name: self._setting(name, best["found"][name]) for name in self.recipe.tune}, shown
+
+    def _candidates(self, name: str, found: dict[str, Any]) -> Iterator[Any]:
+        if name == "step":
+            yield from (found["step"] * factor for factor in _STEPS)
+        elif name == "beta":
+            most = self._n_classes() - 1
+            betas = (*(beta for beta in _BETAS if beta < most), float(most))
+            yield from (self._setting("beta", beta) for beta in betas if beta != found["beta"])
+        else:
+            yield from (float(f"{share * self._square():.2e}") for share in _RIDGES)
+
+    def _setting(self, name: str, value: float) -> float | None:
+        """What the classifier takes for a value on record, where all negatives are a number too."""
+        return None if name == "beta" and value >= self._n_classes() - 1 else value
+
+    def _trial(self, settings: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
+        known = next((trial for trial in self.tried if trial["settings"] == settings), None)
+        if known is None:
+            tell(
+                "trying " + (", ".join(f"{name} {_shown(value)}" for name, value in settings.items()) or "the defaults")
+            )
+            known = {"settings": settings, **self._fitted(settings)}
+            self.tried.append(known)
+            write_bytes(self.folder / _FILE, json.dumps(self.tried).encode())
+        return known
+
+    def _fitted(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The accuracy of a fit on what is held out, and the step, beta and regularization that it had.
+
+        The accuracy is None if the fit came to nothing.
+        """
+        more = {"refit": False, "checkpoint": self.folder / _TRIAL, "callbacks": self.callbacks}
+        model = self.recipe.made(**settings, **more)
+        try:
+            model.fit(self.examples.X, self.examples.y, validation=self.validation)
+        except FloatingPointError:  # a step that is too large
+            if not settings:
+                raise
+            (self.folder / _TRIAL).unlink(missing_ok=True)
+            return {"accuracy": None, "found": {**settings, "step": model.step}}
+        accuracy = max((record["accuracy"] for record in model.history_ if "accuracy" in record), default=0.0)
+        beta = self._n_classes() - 1.0 if model.beta_ is None else model.beta_
+        found = {"step": model.step_, "beta": beta, "regularization": model.regularization}
+        return {"accuracy": accuracy, "found": found}
+
+    def _n_judged(self) -> int:
+        """Rows that an accuracy is of."""
+        if self.validation is not None:
+            return len(self.validation[1])
+        return max(1, round(float(self.recipe.made().validation_fraction) * len(self.examples.y)))
+
+    def _n_classes(self) -> int:
+        import numpy as np
+
+        return len(np.unique(self.examples.y))
+
+    def _square(self) -> float:
+        """The squared length of a row as it usually is."""
+        import numpy as np
+
+        X = self.examples.X
+        rows = X.rows(np.unique(np.linspace(0, len(X) - 1, 512).astype(np.intp)))
+        return float(np.median(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))) or 1.0
+
+
+def _row(name: str, value: Any, accuracy: float | None) -> dict[str, Any]:
+    return {"name": name, "value": value, "accuracy": accuracy}
+
+
+def _shown(value: Any) -> str:
+    return "all" if value is None else f"{value:.3g}"

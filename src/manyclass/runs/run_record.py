@@ -1,0 +1,227 @@
+"""The record of a run: with what it was made, on what, and what came of it.
+
+A run in a few lines.
+"""
+
+import math
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from manyclass._core.text import format_bytes, format_seconds
+from manyclass.runs.training import FitResult, Job
+
+_MOST_SQUARE = 2048  # classes or columns, of which the fewer count, up to which a spectrum takes no time to speak of
+
+
+def begin_record(job: Job) -> dict[str, Any]:
+    """What is known of a run before it begins."""
+    import numpy as np
+
+    import manyclass as mc
+
+    return {
+        "command": "train",
+        "arguments": job.arguments,
+        "settings": {**job.recipe.all_settings(), **job.given},
+        "versions": {"manyclass": mc.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        "machine": machine(),
+        "seed": job.recipe.seed,
+        "threads": mc.get_threads(),
+        "data": [examples.data(role) for role, examples in job.data()],
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def finish_record(
+    record: dict[str, Any], fitted: FitResult, n_bytes: int, encoder: Path | None, seconds: float
+) -> dict[str, Any]:
+    """The record of a run that is over."""
+    return {
+        **record,
+        "seconds": seconds,
+        "peak_bytes": peak_bytes(),
+        "model": {**describe_fit(fitted.model), "bytes": n_bytes},
+        "history": replace_nonfinite(fitted.history),
+        "tuning": replace_nonfinite(fitted.tuning),
+        "grid": replace_nonfinite(fitted.grid),
+        "encoder": None if encoder is None else str(encoder),
+        **latent_record(fitted.model),
+    }
+
+
+def describe_fit(model: Any) -> dict[str, Any]:
+    """What there is to say of a classifier in a few words and numbers."""
+    found = ("step_", "beta_", "n_epochs_", "status_", "gap_", "rank_")
+    about: dict[str, Any] = replace_nonfinite(
+        {
+            "estimator": type(model).__name__,
+            "objective": getattr(model, "objective", "trace"),
+            "loss": _loss(model),
+            "classes": len(model.classes_),
+            "columns": int(model.n_features_in_),
+            **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
+            **{name: getattr(model, name) for name in ("trace", "ridge", "regularization") if hasattr(model, name)},
+        }
+    )
+    return about
+
+
+def _loss(model: Any) -> str | None:
+    """By its name, of objectives that have a choice of them."""
+    loss = getattr(model, "loss", None)
+    return loss if isinstance(loss, str) and getattr(model, "objective", "trace") in ("ovr", "trace") else None
+
+
+def machine() -> dict[str, Any]:
+    """The processor, its cores, the memory, and the instruction set that is used."""
+    from manyclass import _native
+
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_bytes": pages if pages > 0 else None,
+        "level": _native.level(),
+    }
+
+
+def _processor() -> str:
+    lines = _lines("/proc/cpuinfo")
+    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(named, None) or platform.processor() or platform.machine()
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this process has had, if the system tells."""
+    for line in _lines("/proc/self/status"):
+        if line.startswith("VmHWM"):
+            return 1024 * int(line.split()[1])
+    return None
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def latent_record(model: Any) -> dict[str, Any]:
+    """The spectrum of W, its rank, and the classes in its two leading latent directions; nothing where W is large."""
+    import numpy as np
+
+    if hasattr(model, "factors_"):
+        _, s, V = model.factors_
+    elif min(model.coef_.shape) <= _MOST_SQUARE:
+        s, V = _left_factors(model.coef_)
+    else:
+        return {"spectrum": None, "rank": None, "embedding": None}
+    places = np.zeros((len(V), 2))
+    places[:, : min(2, len(s))] = (V * np.sqrt(s))[:, :2]
+    x, y = places.T.tolist()
+    names = [str(label) for label in model.classes_.tolist()]
+    return {"spectrum": s.tolist(), "rank": len(s), "embedding": {"classes": names, "x": x, "y": y}}
+
+
+def _left_factors(coef: Any) -> tuple[Any, Any]:
+    """Singular values above rounding, and their singular vectors on the side of the classes."""
+    import numpy as np
+
+    from manyclass._core.parallel import one_blas_thread
+
+    with one_blas_thread():
+        V, s, _ = np.linalg.svd(coef.astype(np.float64), full_matrices=False)
+    r = int(np.count_nonzero(s > 10 * np.finfo(coef.dtype).eps * s[:1].sum()))
+    signs = np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
+    return s[:r], (V * signs)[:, :r]
+
+
+def replace_nonfinite(value: Any) -> Any:
+    """The same with None for every number that is not finite, and plain numbers for NumPy's.
+
+    >>> finite({"gap": float("inf"), "steps": [1, 2.5]})
+    {'gap': None, 'steps': [1, 2.5]}
+    """
+    if isinstance(value, dict):
+        return {key: replace_nonfinite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [replace_nonfinite(entry) for entry in value]
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+RUN_FORMAT = "manyclass run"
+
+
+def run_summary(record: dict[str, Any]) -> dict[str, Any]:
+    """What a command prints of a run as JSON: the record without its long lists, and the accuracies it saw."""
+    train = record["data"][0]
+    judged = [one["accuracy"] for one in record["history"] or [] if one.get("accuracy") is not None]
+    judged += [one["accuracy"] for one in record["grid"] or []]
+    return {
+        "format": RUN_FORMAT,
+        "status": record["status"],
+        "data": train["path"],
+        "part": train["part"],
+        "rows": train["rows"],
+        "model": record["model"],
+        "validation_accuracy": max(judged, default=None),
+        "tuning": record["tuning"],
+        "pairs": len(record["grid"] or []) or None,
+        "seed": record["seed"],
+        "encoder": record.get("encoder"),
+        "seconds": record["seconds"],
+        "peak_bytes": record["peak_bytes"],
+    }
+
+
+def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same for people."""
+    model = summary["model"] or {}
+    rows = [
+        ("status", summary["status"]),
+        ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
+        *model_rows(model),
+        ("validation accuracy", _share(summary["validation_accuracy"])),
+        ("tried", _tried(summary)),
+        ("seed", str(summary["seed"])),
+        ("encoder", summary["encoder"] or ""),
+        ("time", format_seconds(summary["seconds"]) if summary["seconds"] else ""),
+        ("memory", format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""),
+    ]
+    return [(name, words) for name, words in rows if words]
+
+
+def model_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """What there is to say of a classifier."""
+    if not model:
+        return []
+    facts = [f"{name.replace('_', ' ')} {_number(model[name])}" for name in _FACTS if model.get(name) is not None]
+    what = " ".join(filter(None, (model["estimator"], model["objective"], model["loss"])))
+    return [
+        ("model", f"{what}, {model['classes']:,} classes of {model['columns']:,} columns"),
+        ("settings", ", ".join(facts)),
+        ("size", format_bytes(model["bytes"]) if model.get("bytes") else ""),
+    ]
+
+
+_FACTS = ("step", "beta", "regularization", "n_epochs", "trace", "ridge", "rank", "gap", "status")
+
+
+def _number(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}, mean over classes"
+
+
+def _tried(summary: dict[str, Any]) -> str:
+    if summary["pairs"]:
+        return f"{summary['pairs']} pairs of trace and ridge"
+    tried = summary["tuning"] or []
+    names = dict.fromkeys(one["name"] for one in tried)
+    return ", ".join(f"{sum(one['name'] == name for one in tried)} values of {name}" for name in names)

@@ -1,0 +1,225 @@
+"""Certificate: how far from the optimum a point can be, proved by a point of the dual problem.
+
+With Q = the gradient of the mean loss by the scores, the dual is -sum_i p_i L*(Q_i / p_i) - penalty*(-X'Q), and the
+free b demands that the columns of Q add up to zero.
+
+Gradients by the scores, changed a little so that the gradient by b vanishes, as a point of the dual must.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles, Floats
+from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.points import Weights
+from manyclass.solvers.problem import LossGradient, Objective, Source
+
+Labels = NDArray[np.intp]
+
+
+class DualFeasible(Protocol):
+    """Q' near Q = p R, whose columns add up to zero."""
+
+    def gradient(self) -> Doubles:
+        """X'Q' (d, k)."""
+
+    def rows(self, R: Floats, y: Labels) -> Floats:
+        """Q'_i / p_i, from R_i = Q_i / p_i, for rows of these classes."""
+
+
+class MixedDual:
+    """(1 - share) (Q - p sums') + share Q0, with Q0 = p (shares - e_y)': no more products with X.
+
+    Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
+    the share of c among the rows. The gradient at W = 0 is not, for the smoothed hinge.
+    """
+
+    def __init__(self, objective: Objective, slope: LossGradient, base: NullModel):
+        self.objective, self.slope, self.base = objective, slope, base
+        over, shares = np.abs(slope.b), objective.rows.shares()
+        inside = shares > 0
+        self.share = float((over[inside] / (over[inside] + shares[inside])).max(initial=0.0))
+
+    def gradient(self) -> Doubles:
+        """X'Q' (d, k)."""
+        G = self.slope.W.astype(np.float64)
+        if not self.slope.b.any():
+            return G
+        centered = G - np.outer(self.base.mean, self.slope.b)
+        return np.asarray((1 - self.share) * centered + self.share * self.base.allowed)
+
+    def rows(self, R: Floats, y: Labels) -> Floats:
+        """Q'_i / p_i."""
+        if not self.slope.b.any():
+            return R
+        R0 = np.tile(self.objective.rows.shares().astype(R.dtype), (len(R), 1))
+        R0[np.arange(len(R)), y] -= 1
+        return ((1 - self.share) * (R - self.slope.b) + self.share * R0).astype(R.dtype)
+
+
+class ScaledDual:
+    """Q_i times t of its class, with t in [0, 1]: never outside the domain, but one more product with X.
+
+    M (k, k), the sums of Q over the rows of each class, has rows that add up to zero and no negative entry but on its
+    diagonal, where the gradient of a row is a distribution less its class. So t'M = 0 has a solution t >= 0, as the
+    balance of a Markov chain has.
+    """
+
+    def __init__(self, objective: Objective, scores: Source, t: Doubles):
+        self.objective, self.scores, self.t = objective, scores, t
+
+    @classmethod
+    def of(cls, objective: Objective, scores: Source) -> "ScaledDual | None":
+        """None where no t is found."""
+        M = _class_sums(objective, scores)
+        size = float(np.abs(M).max(initial=0.0))
+        if not objective.fit_intercept or not np.abs(M.sum(axis=1)).max(initial=0.0) <= 1e-5 * size:
+            return None
+        # Adding a constant to M fixes the length of t, and makes the rest regular unless classes fall apart.
+        try:
+            t = np.linalg.solve(M.T - size / len(M), np.full(len(M), -size))
+        except np.linalg.LinAlgError:
+            return None
+        good = np.isfinite(t).all() and t.min() >= 0 and t.max() > 0
+        return cls(objective, scores, t / t.max()) if good else None
+
+    def gradient(self) -> Doubles:
+        """X'Q' (d, k)."""
+        rows, G = self.objective.rows, np.zeros((self.objective.d, self.objective.k))
+        for part in self.objective.parts():
+            y = rows.y[part]
+            R = self.rows(rows.loss.value_and_gradient(self.scores(part), y)[1], y)
+            R *= rows.p[part][:, None].astype(R.dtype)
+            G += self.objective.rmatmat(R, part)
+        return G
+
+    def rows(self, R: Floats, y: Labels) -> Floats:
+        """Q'_i / p_i."""
+        return R * self.t[y][:, None].astype(R.dtype)
+
+
+def _class_sums(objective: Objective, scores: Source) -> Doubles:
+    """The sum of p_i R_i over the rows of each class (k, k)."""
+    from scipy.sparse import csr_matrix
+
+    rows, total = objective.rows, np.zeros((objective.k, objective.k))
+    for part in objective.parts():
+        y, p = rows.y[part], rows.p[part]
+        R = rows.loss.value_and_gradient(scores(part), y)[1]
+        total += csr_matrix((p, (y, np.arange(len(y)))), (objective.k, len(y))) @ R.astype(np.float64)
+    return total
+
+
+_SHARES = np.array([0, *0.5 ** np.arange(6, -1, -1.0)])  # of the way from Q to its multiple inside the ball
+
+
+@dataclass(frozen=True)
+class DualityGap:
+    """The objective at a point, the best lower bound on the optimum known there, and the slope of its smooth part.
+
+    `excess` is polar(slope) - strength where there is a gauge: at most epsilon means epsilon-optimal by (C1).
+    """
+
+    objective: float
+    bound: float
+    excess: float
+    slope: Floats  # of mean loss and ridge, (d, k)
+    slope_b: Doubles
+
+    @property
+    def gap(self) -> float:
+        """An upper bound on objective - optimum."""
+        return max(0.0, self.objective - self.bound)
+
+
+def duality_gap(
+    objective: Objective, point: Weights, base: NullModel, penalty: float | None = None, scores: Source | None = None
+) -> DualityGap:
+    """The certificate of a point, for two products with X; `penalty` and `scores` are its own where they are known."""
+    scores = point.scores(objective) if scores is None else scores
+    slope = objective.slope(scores)
+    W = point.whole()
+    value = slope.loss + (objective.penalty.value(W) if penalty is None else penalty)
+    smooth = slope.W + objective.ridge.gradient(W).astype(slope.W.dtype) if objective.ridge.strength else slope.W
+    excess = objective.gauge.polar(smooth) - objective.gauge.strength if objective.gauge else 0.0
+    inner = float(np.vdot(W, slope.W)) + float(point.b @ slope.b)
+    return DualityGap(value, _bound(objective, scores, slope, base, inner), excess, smooth, slope.b)
+
+
+def is_solved(gap: float, value: float, base: NullModel, tolerance: float, dtype: Any) -> bool:
+    """Whether the gap at a point of this value is at most `tolerance` of the value, and of what W gains over zero.
+
+    The latter, as near W = 0 any point has a gap that is small against the objective. What W can gain is at most the
+    gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
+    """
+    rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
+    return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
+
+
+def scale(value: float, base: NullModel) -> float:
+    """The smaller of the objective and its gain over W = 0, against which gaps are measured."""
+    return min(abs(value), max(0.0, base.loss - value))
+
+
+def _bound(objective: Objective, scores: Source, slope: LossGradient, base: NullModel, inner: float) -> float:
+    """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
+    if objective.gauge is None and objective.ridge.strength == 0:
+        return -np.inf
+    found = _dual(objective, scores, MixedDual(objective, slope, base), slope.loss, inner)
+    if np.isfinite(found):
+        return found
+    scaled = ScaledDual.of(objective, scores)
+    return -np.inf if scaled is None else _dual(objective, scores, scaled, slope.loss, inner)
+
+
+def _dual(objective: Objective, scores: Source, feasible: DualFeasible, loss: float, inner: float) -> float:
+    G = feasible.gradient()
+    inside = _inside(objective, G)
+    conjugates = partial(_sum_of_conjugates, objective, scores, feasible)
+    if objective.ridge.strength == 0:
+        # The penalty's conjugate is zero inside the ball of the gauge; and where G does not reach its edge, a multiple
+        # above 1 is better, if the losses allow it.
+        found = -conjugates(inside)
+        return found if np.isfinite(found) or inside <= 1 else -conjugates(1.0)
+    penalty = objective.penalty.conjugate_along(-G)
+    factor = _best_factor(min(inside, 1.0), inner, loss, penalty)
+    return -conjugates(factor) - penalty(factor)
+
+
+def _inside(objective: Objective, G: Doubles) -> float:
+    """The factor up to 2 that brings G to the edge of the ball of the gauge, or as near as that; 1 without a gauge."""
+    polar = objective.gauge.polar(G) if objective.gauge else 0.0
+    return min(2.0, objective.gauge.strength / polar) if objective.gauge and polar > 0 else 1.0
+
+
+def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[float], float]) -> float:
+    """A ridge lets Q be outside the ball: about the best factor from `inside` to 1, or 0.
+
+    The sum of p_i L*(t Q_i / p_i) is about inner - loss + inner (t - 1) + loss (t - 1)^2, exact at 0 and next to 1.
+    """
+    factors = [0.0, *(1 - (1 - inside) * _SHARES)]
+    return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
+
+
+def _sum_of_conjugates(objective: Objective, scores: Source, feasible: DualFeasible, t: float) -> float:
+    """sum_i p_i L*(t Q_i / p_i)."""
+    total = 0.0
+    for part in objective.parts():
+        work = partial(_conjugates, objective, feasible, t, scores(part), part.start)
+        total += sum(thread_map(work, objective.rows.chunks(part)))
+    return total
+
+
+def _conjugates(objective: Objective, feasible: DualFeasible, t: float, S: Floats, start: int, chunk: slice) -> float:
+    """sum_i p_i L*(t Q_i / p_i) over a chunk of rows."""
+    rows = objective.rows
+    p, y = rows.p[chunk], rows.y[chunk]
+    counts = p > 0
+    R = feasible.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
+    return float(p[counts] @ rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]))

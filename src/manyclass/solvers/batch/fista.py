@@ -1,0 +1,160 @@
+"""FISTA (Beck and Teboulle, 2009): accelerated proximal gradient steps for any penalty, with restarts.
+
+The proximal step of a penalty, as a point; for the trace norm by the first singular values only.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyclass._core.linalg import top_singular_pairs
+from manyclass._core.typing import Doubles, Floats
+from manyclass.penalties.penalty import Penalty
+from manyclass.solvers.batch.duality import duality_gap, is_solved
+from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
+from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.problem import Objective, Source
+
+_LONGER = 0.95  # what the inverse step is multiplied by after a step that was accepted
+
+_ROUNDS = 15  # of the power iteration for the largest eigenvalue
+
+
+@dataclass
+class _Iterate:
+    """A point with what is known of it: W whole, and all scores where they are kept."""
+
+    point: Weights
+    W: Floats
+    S: Floats | None
+    loss: float = np.inf
+    penalty: float = 0.0
+
+    def scores(self, objective: Objective) -> Source:
+        S = self.S
+        return self.point.scores(objective) if S is None else lambda rows: S[rows]
+
+
+def fista(
+    objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
+) -> str:
+    """Minimize; what ended it."""
+    steps = _Steps(objective)
+    new = old = steps.first(start or zero_weights(objective, base.b))
+    momentum, check = 1.0, 10
+    for count in range(max_iter):
+        grown = (1 + np.sqrt(1 + 4 * momentum * momentum)) / 2
+        ahead = steps.between(new, old, (momentum - 1) / grown)
+        old, (new, turned) = new, steps.step(ahead, new)
+        momentum = 1.0 if turned else grown
+        run.record(new.point, new.loss + new.penalty)
+        if count + 1 >= check or count + 1 == max_iter:
+            check = int(1.3 * check)
+            run.certified(new.point, duality_gap(objective, new.point, base, new.penalty))
+            if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
+                return "optimal"
+    return f"not solved in {max_iter} steps"
+
+
+class _Steps:
+    """Proximal steps whose length is found by trying: b moves in units of its own, so that the scale of X is free."""
+
+    def __init__(self, objective: Objective):
+        self.objective = objective
+        self.proximal = Proximal(objective.penalty, objective.d, objective.k)
+        self.unit = largest_eigenvalue(objective)
+        self.most = 2 * objective.rows.loss.curvature * self.unit
+        self.inverse = self.most / 32
+        self.slack = 1e-7 if objective.dtype == np.float32 else 1e-14
+
+    def first(self, point: Weights) -> _Iterate:
+        """The iterate at a point."""
+        return self._known(point, self.objective.penalty.value(point.whole()))
+
+    def between(self, new: _Iterate, old: _Iterate, share: float) -> _Iterate:
+        """new + share (new - old)."""
+        if share == 0:
+            return new
+        step = new.W.dtype.type(share)
+        W, b = new.W + step * (new.W - old.W), new.point.b + share * (new.point.b - old.point.b)
+        S = None if new.S is None or old.S is None else new.S + step * (new.S - old.S)
+        return _Iterate(DenseWeights(W, b), W, S)
+
+    def step(self, ahead: _Iterate, last: _Iterate) -> tuple[_Iterate, bool]:
+        """The proximal step from `ahead`, and whether it turned back against the way from `last`."""
+        slope = self.objective.slope(ahead.scores(self.objective))
+        self.inverse *= _LONGER
+        while True:
+            W = ahead.W - slope.W / slope.W.dtype.type(self.inverse)
+            b = ahead.point.b - slope.b * self.unit / self.inverse
+            new = self._known(*self.proximal(W, b, 1 / self.inverse))
+            dW, db = new.W - ahead.W, new.point.b - ahead.point.b
+            squared = _dot(dW, dW) + float(db @ db) / self.unit
+            model = slope.loss + _dot(slope.W, dW) + float(slope.b @ db) + self.inverse / 2 * squared
+            if new.loss <= model + self.slack * abs(slope.loss) or self.inverse >= self.most:
+                break
+            self.inverse *= 2
+        turned = -_dot(dW, new.W - last.W) - float(db @ (new.point.b - last.point.b)) / self.unit
+        return new, turned > 0
+
+    def _known(self, point: Weights, penalty: float) -> _Iterate:
+        scores = point.scores(self.objective)
+        S = scores(slice(0, self.objective.n)) if self.objective.keeps_scores() else None
+        known = _Iterate(point, point.whole(), S, penalty=penalty)
+        known.loss = self.objective.loss_of(known.scores(self.objective))
+        return known
+
+
+def largest_eigenvalue(objective: Objective) -> float:
+    """Of sum_i p_i X_i' X_i, by power iteration: a little more than the largest, or 1 where X is zero."""
+    v = np.random.default_rng(0).standard_normal(objective.d)
+    found = 0.0
+    for _ in range(_ROUNDS):
+        v /= max(float(np.linalg.norm(v)), 1e-300)
+        Xv = objective.matmat(v[:, None])[:, 0].astype(np.float64)
+        found = max(found, float(objective.rows.p @ (Xv * Xv)))
+        v = objective.rmatmat((objective.rows.p * Xv)[:, None])[:, 0].astype(np.float64)
+    return 1.1 * found if found > 0 else 1.0
+
+
+def _dot(A: Floats, B: Floats) -> float:
+    return float(np.einsum("jl,jl->", A, B, dtype=np.float64, casting="same_kind"))
+
+
+_LARGE = 200  # rows and columns from which on not all singular values are computed
+
+
+class Proximal:
+    """Steps of penalty.prox; where the gauge is spectral, each starts from the singular vectors of the one before."""
+
+    def __init__(self, penalty: Penalty, d: int, k: int):
+        self.penalty = penalty
+        gauge, self.ridge = penalty.parts()
+        self.strength = gauge.strength if gauge else 0.0
+        self.truncates = gauge is not None and gauge.spectral and min(d, k) > _LARGE
+        self.V: Floats | None = None
+        self.r = 32
+
+    def __call__(self, W: Floats, b: Doubles, step: float) -> tuple[Weights, float]:
+        """The point of prox(W, step), with this b, and its penalty."""
+        if not self.truncates:
+            V, value = self.penalty.prox_and_value(W, step)
+            return DenseWeights(V, b), value
+        shrinkage = self.ridge.shrinkage(step)
+        U, s, V = self._above(W, self.strength * step)
+        s = shrinkage * (s - self.strength * step)
+        point = LowRankWeights((U * s).astype(W.dtype), V.astype(W.dtype), b)
+        return point, self.strength * float(s.sum()) + self.ridge.strength * float(s @ s)
+
+    def _above(self, W: Floats, threshold: float) -> tuple[Doubles, Doubles, Doubles]:
+        """Singular values above the threshold, and their vectors: more are computed until one falls below."""
+        rounds = 2 if self.V is not None else 4
+        while True:
+            U, s, V = top_singular_pairs(W, self.r, self.V, rounds)
+            if len(s) < self.r or s[-1] <= threshold or self.r >= min(W.shape):
+                break
+            self.r = 2 * self.r
+        held = int(np.count_nonzero(s > threshold))
+        self.V, self.r = V.astype(W.dtype), max(32, held + held // 4 + 4)
+        return U[:, :held], s[:held], V[:, :held]

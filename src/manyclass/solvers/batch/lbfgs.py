@@ -1,0 +1,99 @@
+"""L-BFGS for any smooth function of a vector, one step at a time."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from manyclass._core.typing import Doubles
+
+Pairs = deque[tuple[Doubles, Doubles]]  # steps and the changes of the gradient along them
+
+Function = Callable[[Doubles], tuple[float, Doubles]]
+
+_ENOUGH = 1e-4  # of the decrease that the slope promises
+
+_FLATTER = 0.9  # than this part of the first slope, a step is long enough
+
+_TRIES = 30
+
+
+class LbfgsStep(NamedTuple):
+    """A point, its value and its gradient."""
+
+    x: Doubles
+    value: float
+    gradient: Doubles
+
+
+def lbfgs(function: Function, x: Doubles, length: float, memory: int = 10, slack: float = 0.0) -> Iterator[LbfgsStep]:
+    """The start, and then ever better points; ends where no step along the gradient decreases the function any more.
+
+    `length` is that of the first step that is tried, and `slack` the rounding error of the function, relative to it.
+    """
+    here = LbfgsStep(x, *function(x))
+    pairs = Pairs(maxlen=memory)
+    yield here
+    while True:
+        direction = -inverse_times(pairs, here.gradient)
+        if not pairs:
+            direction *= length / max(float(np.linalg.norm(direction)), 1e-300)
+        new = _search(function, here, direction, slack * abs(here.value))
+        if new is None and not pairs:
+            return
+        if new is None:
+            pairs.clear()
+            continue
+        s, g = new.x - here.x, new.gradient - here.gradient
+        if s @ g > 1e-12 * np.linalg.norm(s) * np.linalg.norm(g):
+            pairs.append((s, g))
+        here = new
+        yield here
+
+
+def inverse_times(pairs: Pairs, gradient: Doubles) -> Doubles:
+    """The inverse Hessian that the pairs of steps and changes of gradient tell of, times the gradient."""
+    q, shares = gradient.copy(), []
+    for s, g in reversed(pairs):
+        share = (s @ q) / (s @ g)
+        q -= share * g
+        shares.append(share)
+    if pairs:
+        s, g = pairs[-1]
+        q *= (s @ g) / (g @ g)
+    for (s, g), share in zip(pairs, reversed(shares), strict=True):
+        q += (share - (g @ q) / (s @ g)) * s
+    return q
+
+
+def _search(function: Function, here: LbfgsStep, direction: Doubles, slack: float) -> LbfgsStep | None:
+    """A point along the direction that keeps both conditions of Wolfe, or None where rounding hides any decrease."""
+    slope = float(here.gradient @ direction)
+    if not slope < 0:
+        return None
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(_TRIES):
+        x = here.x + t * direction
+        new = LbfgsStep(x, *function(x))
+        flat = float(new.gradient @ direction)
+        if not new.value <= here.value + _ENOUGH * t * slope + slack:
+            high = t
+            t = _between(low, high, _parabola(here.value, slope, t, new.value))
+        elif flat < _FLATTER * slope:
+            low = t
+            t = 2 * t if high == np.inf else (low + high) / 2
+        else:
+            return new
+    return None
+
+
+def _parabola(value: float, slope: float, t: float, there: float) -> float:
+    """Where a parabola through what is known is lowest."""
+    bend = there - value - slope * t
+    return -slope * t * t / (2 * bend) if np.isfinite(bend) and bend > 0 else 0.0
+
+
+def _between(low: float, high: float, t: float) -> float:
+    width = high - low
+    return min(max(t, low + 0.1 * width), high - 0.1 * width)

@@ -1,0 +1,242 @@
+"""R1D, rank-one descent (Harchaoui et al., CVPR 2012, Algorithm 4.1), for any gauge that has atoms.
+
+Atoms: W as a sum of weighted atoms u v' of a gauge, and the best weights for those at hand.
+
+Armijo's rule along one atom.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles, Floats
+from manyclass.solvers.batch.duality import duality_gap, is_solved
+from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.lbfgs import Function
+from manyclass.solvers.batch.points import LowRankWeights, Weights
+from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.problem import Objective
+
+
+class Atoms:
+    """W = sum_j theta_j u_j v_j' with theta >= 0, and b; Z = X U is kept, (n, m).
+
+    The penalty is counted as strength * sum(theta), which is that of W or more, plus the ridge.
+    """
+
+    def __init__(self, objective: Objective, b: Doubles):
+        self.objective = objective
+        self.strength = objective.gauge.strength if objective.gauge else 0.0
+        self.U = np.zeros((objective.d, 0), objective.dtype)
+        self.V = np.zeros((objective.k, 0), objective.dtype)
+        self.Z = np.zeros((objective.n, 0), objective.dtype)
+        self.theta = np.zeros(0)
+        self.b = b
+
+    def point(self) -> LowRankWeights:
+        """The point they make."""
+        return LowRankWeights((self.U * self.theta).astype(self.U.dtype), self.V, self.b)
+
+    def add(self, U: Floats, V: Floats, theta: Doubles) -> None:
+        """Take in atoms (d, m), (k, m) with their weights (m,)."""
+        self.U = np.hstack([self.U, U.astype(self.U.dtype)])
+        self.V = np.hstack([self.V, V.astype(self.V.dtype)])
+        self.Z = np.hstack([self.Z, self.objective.matmat(U)])
+        self.theta = np.concatenate([self.theta, theta])
+
+    def drop_dead(self) -> None:
+        """Let go of atoms whose weight is zero."""
+        alive = self.theta > 0
+        self.U, self.V, self.Z = self.U[:, alive], self.V[:, alive], self.Z[:, alive]
+        self.theta = self.theta[alive]
+
+    def scores(self, rows: slice) -> Floats:
+        """X W + b of some rows, without a product with X."""
+        S: Floats = (self.Z[rows] * self.theta.astype(self.Z.dtype)) @ self.V.T
+        S += self.b.astype(S.dtype)
+        return S
+
+    def penalty(self, theta: Doubles) -> float:
+        """strength * sum(theta) + ridge * |W|^2."""
+        return self.strength * float(theta.sum()) + self.objective.ridge.strength * float(theta @ self._gram() @ theta)
+
+    def derivatives(self, H: Floats) -> Doubles:
+        """<H, u_j v_j'> for each atom (m,)."""
+        return np.asarray(np.einsum("jm,jm->m", self.U, H @ self.V, dtype=np.float64, casting="same_kind"))
+
+    def correct(self, rounds: int = 200, precision: float = 1e-12) -> float:
+        """Find the best weights and b by box-constrained L-BFGS (Eq. 8 of Harchaoui et al., 2012); the objective."""
+        from scipy.optimize import minimize
+
+        m = len(self.theta)
+        unit = self._unit()
+        found = minimize(
+            self._function(unit),
+            np.concatenate([self.theta / unit, self.b]),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * m + [(None, None)] * len(self.b),
+            options={"maxiter": rounds, "ftol": precision, "gtol": 0.0, "maxcor": 20},
+        )
+        self.theta, self.b = found.x[:m] * unit, found.x[m:]
+        self.drop_dead()
+        return float(found.fun)
+
+    def _unit(self) -> float:
+        """A weight that changes the scores of a row by about 1."""
+        squares = float(self.objective.rows.p @ np.square(self.Z, dtype=np.float64).sum(axis=1))
+        return float(np.sqrt(max(1, len(self.theta)) / squares)) if squares > 0 else 1.0
+
+    def _gram(self) -> Doubles:
+        U, V = self.U.astype(np.float64), self.V.astype(np.float64)
+        return (U.T @ U) * (V.T @ V)
+
+    def _function(self, unit: float) -> Function:
+        gram, m = self._gram(), len(self.theta)
+        ridge = self.objective.ridge.strength
+
+        def function(x: Doubles) -> tuple[float, Doubles]:
+            theta = x[:m] * unit
+            loss, slope, slope_b = self._mean_loss(theta, x[m:])
+            value = loss + self.strength * float(theta.sum()) + ridge * float(theta @ gram @ theta)
+            slope = slope + self.strength + 2 * ridge * gram @ theta
+            return value, np.concatenate([slope * unit, slope_b if self.objective.fit_intercept else 0 * slope_b])
+
+        return function
+
+    def _mean_loss(self, theta: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles]:
+        rows = self.objective.rows
+        right, shift = (self.V * theta.astype(self.V.dtype)).T, b.astype(self.V.dtype)
+
+        def work(chunk: slice) -> tuple[float, Doubles, Doubles]:
+            Z = self.Z[chunk]
+            loss, R = rows.at(Z @ right + shift, chunk)
+            slope = np.einsum("nm,nm->m", Z, R @ self.V, dtype=np.float64, casting="same_kind")
+            return loss, slope, R.sum(axis=0, dtype=np.float64)
+
+        parts = list(thread_map(work, rows.chunks(slice(0, self.objective.n))))
+        loss = sum(part[0] for part in parts)
+        return loss, np.sum([part[1] for part in parts], axis=0), np.sum([part[2] for part in parts], axis=0)
+
+
+@dataclass(frozen=True)
+class RankOneSettings:
+    """`epsilon` of conditions (C1) and (C2), in units of the largest useful strength, so that the scale of X is free.
+
+    All atoms are corrected every `every` steps, and whenever no new one is steep enough. Where both conditions hold but
+    the gap is not small enough, epsilon is multiplied by `shrink`; at 1 they end the solver, as published.
+    """
+
+    epsilon: float = 0.035
+    max_steps: int | None = None
+    every: int = 10
+    shrink: float = 0.25
+
+
+DEFAULT = RankOneSettings()
+
+PUBLISHED = RankOneSettings(epsilon=0.035, max_steps=200, shrink=1.0)
+
+
+def rank_one(
+    objective: Objective,
+    run: SolverRun,
+    base: NullModel,
+    start: Weights | None,
+    tolerance: float,
+    max_iter: int,
+    settings: RankOneSettings = DEFAULT,
+) -> str:
+    """Minimize; what ended it."""
+    gauge = objective.gauge
+    if gauge is None:
+        raise ValueError(f"rank_one needs a penalty with atoms, such as a trace norm; got {objective.penalty}")
+    atoms = begin(objective, base, start)
+    share, unit, size = settings.epsilon, gauge.polar(base.gradient), 1.0
+    steps = min(max_iter, settings.max_steps or max_iter)
+    for count in range(1, steps + 1):
+        slope = objective.slope(atoms.scores)
+        H = _with_ridge(objective, slope.W, atoms)
+        # It attains the polar up to rounding, more than the epsilon / 2 that is asked for.
+        epsilon, (u, v) = share * unit, gauge.atom(-H)
+        g = gauge.strength + float(u.astype(np.float64) @ (H @ v))
+        steep = g <= -epsilon / 2
+        if steep:
+            size = add_atom(atoms, u, v, g, 2 * size)
+        elif np.abs(atoms.derivatives(H) + gauge.strength).max(initial=0.0) <= epsilon and _settled(slope.b, share):
+            if settings.shrink == 1:
+                return _ended(objective, run, base, atoms, f"optimal to epsilon {settings.epsilon}")
+            if _ended(objective, run, base, atoms, "", tolerance) == "optimal":
+                return "optimal"
+            share *= settings.shrink
+        if not steep or count % settings.every == 0:
+            atoms.correct(precision=1e-9 if steep else 1e-15)
+        point = atoms.point()
+        value = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
+        run.record(point, value, atoms=len(atoms.theta), epsilon=share)
+    return _ended(objective, run, base, atoms, f"not solved in {steps} steps", tolerance)
+
+
+def begin(objective: Objective, base: NullModel, start: Weights | None) -> Atoms:
+    """No atoms, or those of a start."""
+    atoms = Atoms(objective, base.b if start is None else start.b)
+    if start is not None and objective.gauge is not None:
+        atoms.add(*objective.gauge.atoms(start.whole()))
+    return atoms
+
+
+def add_atom(atoms: Atoms, u: Floats, v: Floats, slope: float, first: float) -> float:
+    """Take in u v' with the weight that a search along it gives; that weight."""
+    objective, theta = atoms.objective, np.append(atoms.theta, 0.0)
+    start = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
+    atoms.add(u[:, None], v[:, None], np.zeros(1))
+
+    def value(t: float) -> float:
+        atoms.theta = theta + t * (np.arange(len(theta)) == len(theta) - 1)
+        return objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
+
+    t = armijo(value, start, slope, first)
+    value(t)
+    if t == 0:
+        atoms.drop_dead()
+    return t or first / 4
+
+
+def _settled(slope_b: Doubles, share: float) -> bool:
+    return float(np.abs(slope_b).sum()) <= max(share, 1e-6)
+
+
+def _with_ridge(objective: Objective, G: Floats, atoms: Atoms) -> Floats:
+    return G + objective.ridge.gradient(atoms.point().whole()).astype(G.dtype) if objective.ridge.strength else G
+
+
+def _ended(
+    objective: Objective, run: SolverRun, base: NullModel, atoms: Atoms, status: str, tolerance: float = 0.0
+) -> str:
+    """Certify where the atoms stand: "optimal" if that is proved, else the status."""
+    point = atoms.point()
+    run.certified(point, duality_gap(objective, point, base))
+    return "optimal" if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else status
+
+
+_ENOUGH = 0.1  # of the decrease that the slope promises
+
+
+def armijo(value: Callable[[float], float], start: float, slope: float, first: float) -> float:
+    """A step t > 0 with value(t) <= start + t slope / 10, as long as doubling still pays; 0 where there is none.
+
+    >>> armijo(lambda t: (t - 3) ** 2, start=9.0, slope=-6.0, first=1.0)
+    2.0
+    """
+    t, found = first, value(first)
+    if found <= start + _ENOUGH * t * slope:
+        while (further := value(2 * t)) < found:
+            t, found = 2 * t, further
+        return t
+    for _ in range(60):
+        t /= 2
+        if value(t) <= start + _ENOUGH * t * slope:
+            return t
+    return 0.0

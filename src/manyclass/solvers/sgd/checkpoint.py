@@ -1,0 +1,159 @@
+"""Checkpoints: a run of stochastic gradient descent that can be killed at any moment and goes on to the same bits."""
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyclass._core.files import TEMPORARY_SUFFIX, explain_disk_errors, sync_folder
+from manyclass._core.sealed import Arrays, SealedFormat
+from manyclass.data.matrix import Matrix
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.descent import SgdRun
+from manyclass.solvers.sgd.linear_models import LinearWeights
+
+FORMAT = SealedFormat("manyclass checkpoint", 1, "remove the file to begin anew")
+
+# Between two checkpoints pass at least so many seconds, and so many times what the last one took to write.
+_SECONDS, _TIMES = 5.0, 20.0
+
+_ROWS = 256
+
+_COUNTERS = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
+
+
+@dataclass
+class SgdProgress:
+    """Where a fit stands: its seed, what tuning found, the phase it is in, and the descent of that phase."""
+
+    seed: int | None = None
+    step: float | None = None  # None until tuning is done
+    beta: float | None = None
+    phase: str = "train"
+    trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
+    n_epochs: int = 0  # epochs that training took, and a refit takes
+    ended: bool = False  # whether a callback ended the phase
+    descent: SgdRun | None = None
+
+    def begun(self, machines: LinearWeights) -> SgdRun:
+        """The descent of this phase: the one under way, or else one from these machines, which it changes."""
+        self.descent = self.descent or SgdRun.start(machines)
+        return self.descent
+
+    def begin_refit(self) -> None:
+        """Go over to the refit; of training only its history and length are needed any more."""
+        if self.descent is not None:
+            self.trained = self.descent.history
+        self.phase, self.descent = "refit", None
+
+
+class Checkpoint:
+    """A run, and the file in which it is kept; without a path it is kept in memory only."""
+
+    def __init__(self, path: str | os.PathLike[str] | None):
+        self.path = None if path is None else Path(path)
+        if self.path is not None and not self.path.parent.is_dir():
+            raise ValueError(f"checkpoint must lie in a folder that exists; got {self.path}")
+        self.run, self._written = SgdProgress(), 0.0
+        self._identity: dict[str, str] = {}
+        if self.path is not None and self.path.exists():
+            self.run, self._identity = _read(self.path)
+        self._wait = _SECONDS
+
+    def check(self, identity: dict[str, str]) -> None:
+        """Refuse to go on with the run of other data or settings than those that `identity` tells."""
+        different = [name for name in identity if self._identity.get(name) != identity[name]]
+        if self._identity and different:
+            raise ValueError(
+                f"checkpoint {self.path} belongs to another fit, which differs in {', '.join(different)}; "
+                "fit with the same data and settings to resume, remove the file, or pass another path"
+            )
+        self._identity = identity
+
+    def write(self) -> None:
+        """Put the run into the file now."""
+        if self.path is None:
+            return
+        started = time.monotonic()
+        with explain_disk_errors(self.path):
+            FORMAT.write(self.path, *_state(self.run, self._identity))
+        self._written = time.monotonic()
+        self._wait = max(_SECONDS, _TIMES * (self._written - started))
+
+    def write_sometimes(self) -> None:
+        """Put the run into the file if that was not done in the last few seconds."""
+        if time.monotonic() >= self._written + self._wait:
+            self.write()
+
+    def remove(self) -> None:
+        """The run is over."""
+        if self.path is not None and self.path.exists():
+            self.path.unlink()
+            self.path.with_name(self.path.name + TEMPORARY_SUFFIX).unlink(missing_ok=True)
+            sync_folder(self.path.parent)
+
+
+def run_identity_of(
+    problem: Problem, judged: Problem | None, start: LinearWeights | None, settings: dict[str, Any]
+) -> dict[str, str]:
+    """What tells a fit from others: shapes, labels, weights, some rows, where it starts, and the settings."""
+    return {
+        "X": rows_digest(problem.X),
+        "y": _digest(problem.y, np.asarray(problem.k)),
+        "weights": _digest(problem.weights),
+        "validation": "" if judged is None else rows_digest(judged.X) + _digest(judged.y, judged.index),
+        "the machines it starts from": "" if start is None else _digest(start.W, start.biases),
+        **{name: _told(value) for name, value in settings.items()},
+    }
+
+
+def _told(value: Any) -> str:
+    """A setting in words, or, where there are many, a digest of them."""
+    words = repr(value)
+    return words if len(words) < 64 else hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()
+
+
+def rows_digest(X: Matrix) -> str:
+    """Of the shape and up to 256 rows, evenly spread."""
+    some = np.unique(np.linspace(0, len(X) - 1, _ROWS).astype(np.intp)) if len(X) else np.zeros(0, np.intp)
+    return f"{X.shape} {_digest(X.rows(some))}"
+
+
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:
+    """(what JSON says, what arrays say) of a run."""
+    content = {name: getattr(run, name) for name in ("seed", "step", "beta", "phase", "trained", "n_epochs", "ended")}
+    descent, arrays = run.descent, {}
+    if descent is not None:
+        content["descent"] = {name: getattr(descent, name) for name in _COUNTERS}
+        kept = {"machines": descent.machines, "mean": descent.mean, "best": descent.best}
+        arrays = {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in vars(m).items()}
+    return {"identity": identity, "run": content}, arrays
+
+
+def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
+    content, arrays = FORMAT.read(path)
+    try:
+        saved = content["run"]
+        counters = saved.pop("descent", None)
+        run = SgdProgress(**saved)
+        if counters is not None:
+            run.descent = SgdRun(_machines("machines", arrays), _machines("mean", arrays), **counters)
+            run.descent.best = _machines("best", arrays) if "best.W" in arrays else None
+        return run, dict(content["identity"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+
+
+def _machines(role: str, arrays: Arrays) -> LinearWeights:
+    return LinearWeights(**{name: arrays[f"{role}.{name}"] for name in ("W", "biases", "scales", "steps")})

@@ -1,0 +1,136 @@
+"""One-vs-rest by stochastic gradient descent: every class a binary machine of its own.
+
+The products of a block of stochastic gradient descent, the same bits for any number of threads.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass import _native
+from manyclass._core.parallel import get_threads, one_blas_thread, thread_map
+from manyclass.data.matrix import spans
+from manyclass.losses.margin import MarginLoss
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks, cumulative_rates, negative_rates
+
+# From this part of the classes on, two matrix products over all of them beat many short ones.
+_DENSE = 0.6
+
+_BLOCK = 128
+
+
+@dataclass(frozen=True)
+class OneVsRest:
+    """Table 1 of Perronnin et al. (CVPR 2012), R_OVR, for all classes in one pass over the examples.
+
+    In every epoch a class sees all of its positives and `beta` times as many negatives, each example of another class
+    with the same probability (None: all of them, the unweighted machine). The other classes that an example meets are
+    drawn together, so that their number hardly varies, but no class knows of the others.
+    """
+
+    loss: MarginLoss
+    beta: float | None = None
+
+    def epoch(
+        self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None
+    ) -> float:
+        """One pass; the mean over examples of the losses met, summed over the classes seen."""
+        rng = schedule.generator(epoch)
+        order = schedule.order(problem, rng)
+        # Of those that the epoch shows: a balanced one has other sizes than the problem.
+        sizes = np.bincount(problem.y[order], minlength=problem.k)
+        offsets, losses = rng.random(len(problem)), np.zeros(problem.k)
+        p = negative_rates(sizes, self.beta)
+        P = cumulative_rates(p)
+        dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
+        update = self._by_products if dense else self._by_pairs
+        for chunk in chunks(problem, order, _block(schedule) if dense else None, quarter):
+            update(_Run(chunk, offsets[chunk.at], P, machines, schedule), losses)
+            del chunk  # before the next is read
+        return float(losses.sum() / max(1, len(problem)))
+
+    def cost(self, k: int) -> float:
+        """Classes that an example concerns."""
+        return 1 + (k - 1 if self.beta is None else min(self.beta, k - 1))
+
+    def _by_pairs(self, run: "_Run", losses: NDArray[np.float64]) -> None:
+        _native.one_vs_rest(**run.native(self.loss), losses=losses, threads=get_threads())
+
+    def _by_products(self, run: "_Run", losses: NDArray[np.float64]) -> None:
+        X, machines = run.chunk.rows, run.machines
+        S = sgd_scores(X, machines.W)
+        _native.one_vs_rest_block(**run.native(self.loss), G=sgd_gram(X), S=S, losses=losses, threads=get_threads())
+        apply_updates(machines.W, S, X)
+        machines.fold_small()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A chunk of examples with their offsets among the shares of the classes, on the way into the machines."""
+
+    chunk: Chunk
+    offsets: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    machines: LinearWeights
+    schedule: Schedule
+
+    def native(self, loss: MarginLoss) -> dict[str, Any]:
+        """As the compiled loops take it."""
+        return {
+            "X": self.chunk.rows,
+            "y": self.chunk.y,
+            "weights": self.chunk.weights,
+            "offsets": self.offsets,
+            "shares": self.shares,
+            **vars(self.machines),
+            "loss": loss.code,
+            **self.schedule.native,
+        }
+
+
+def _block(schedule: Schedule) -> int:
+    """Examples between two products: within them the scale of W must not vanish."""
+    return _BLOCK if schedule.step * schedule.regularization < 0.05 else 4
+
+
+_CLASSES = 256  # a panel of classes is one product of one thread
+
+Array = NDArray[np.float32]
+
+
+def sgd_scores(X: Array, W: Array) -> Array:
+    """X W' (m, k) for X (m, d) and W (k, d)."""
+    S = np.empty((len(X), len(W)), np.float32)
+
+    def fill(classes: slice) -> None:
+        S[:, classes] = X @ W[classes].T
+
+    _run(fill, len(W))
+    return S
+
+
+def sgd_gram(X: Array) -> Array:
+    """X X' (m, m)."""
+    with one_blas_thread():
+        return np.ascontiguousarray(X @ X.T)
+
+
+def apply_updates(W: Array, A: Array, X: Array) -> None:
+    """W += A' X for A (m, k); what is mostly zeros is not multiplied."""
+    if np.count_nonzero(A) < 0.05 * A.size:
+        _native.move_some(X, A, W, get_threads())
+        return
+
+    def add(classes: slice) -> None:
+        W[classes] += A[:, classes].T @ X
+
+    _run(add, len(W))
+
+
+def _run(work: object, k: int) -> None:
+    for _ in thread_map(work, spans(k, _CLASSES)):  # type: ignore[arg-type]
+        pass

@@ -1,0 +1,159 @@
+"""Schedule: how far a step goes, and in which order examples are seen.
+
+Examples drawn such that every class comes equally often.
+
+How many of the other examples are negatives of each class: its share of them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.solvers.problem import Problem
+
+# Rows that are read at a time: enough to pay for starting threads, little beside the data.
+_CHUNK_BYTES = (1 << 20, 8 << 20)
+
+Quarter = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """step_t = step, or step / (1 + regularization * step * t) where it decays; t counts examples.
+
+    The bias is a constant feature that the ridge does not touch: its square, `bias_rate`, multiplies its step. Where it
+    is `balanced`, an epoch shows every class equally often.
+    """
+
+    step: float
+    regularization: float = 0.0
+    decays: bool = False
+    bias_rate: float = 0.1
+    seed: int = 0
+    balanced: bool = False
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.step) and self.step > 0):
+            raise ValueError(f"step must be a positive number; got {self.step!r}")
+        if not (np.isfinite(self.regularization) and self.regularization >= 0):
+            raise ValueError(f"regularization must be a number, at least 0; got {self.regularization!r}")
+        if self.step * self.regularization >= 1:
+            raise ValueError(
+                f"step * regularization must be below 1; got {self.step:g} * {self.regularization:g}; "
+                "use a smaller step"
+            )
+
+    def with_step(self, step: float) -> "Schedule":
+        """The same with another step."""
+        return replace(self, step=step)
+
+    @property
+    def native(self) -> dict[str, Any]:
+        """As the compiled loops take it."""
+        return {
+            "step": self.step,
+            "regularization": self.regularization,
+            "bias_rate": self.bias_rate,
+            "decays": self.decays,
+        }
+
+    def generator(self, epoch: int) -> np.random.Generator:
+        """The random numbers of an epoch; they depend on nothing before it, so that a run can go on anywhere."""
+        return np.random.Generator(np.random.Philox(key=[self.seed, epoch]))
+
+    def order(self, problem: Problem, rng: np.random.Generator) -> NDArray[np.intp]:
+        """The rows of X in the order of this epoch."""
+        if self.balanced:
+            return problem.index[balanced_order(problem.y[problem.index], rng)]
+        return problem.index[rng.permutation(len(problem))]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some consecutive examples of an epoch."""
+
+    at: slice  # places in the epoch
+    rows: NDArray[np.float32]  # (m, d)
+    y: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+def chunks(
+    problem: Problem,
+    order: NDArray[np.intp],
+    most: int | None = None,
+    quarter: Quarter | None = None,
+    multiple: int = 1,
+) -> Iterator[Chunk]:
+    """The examples of an epoch, as many at a time as fit in a few megabytes, and a multiple of `multiple` of them.
+
+    `quarter` is told when each of the four parts of the epoch is over, with its number from 1 on.
+    """
+    least, greatest = _CHUNK_BYTES
+    in_bytes = np.clip(4 * len(order) * problem.d // 64, least, greatest)
+    size = int(max(1, min(in_bytes // (4 * max(1, problem.d)), most or len(order), -(-len(order) // 4))))
+    size = -(-size // multiple) * multiple
+    told = 0
+    for start in range(0, len(order), size):
+        at = slice(start, min(len(order), start + size))
+        index = order[at]
+        # No name keeps the rows here while the next are read.
+        yield Chunk(
+            at, np.ascontiguousarray(problem.X.rows(index), np.float32), problem.y[index], problem.weights[index]
+        )
+        while quarter is not None and told < 4 * at.stop // len(order):
+            told += 1
+            quarter(told)
+
+
+def balanced_order(y: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.intp]:
+    """As many places in y as it has, in random order: every class that occurs as often as any other, but for one.
+
+    An example comes again only after all others of its class; which are left out of a large class, and which classes
+    come once more if the draws cannot be shared out evenly, is random.
+
+    >>> y = np.array([0, 0, 0, 0, 0, 0, 1, 2])
+    >>> sorted(y[balanced_places(y, np.random.default_rng(0))].tolist())
+    [0, 0, 1, 1, 1, 2, 2, 2]
+    """
+    shuffled = rng.permutation(len(y))
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    _, counts = np.unique(y, return_counts=True)
+    share, over = divmod(len(y), max(1, len(counts)))
+    draws = np.full(len(counts), share)
+    draws[rng.permutation(len(counts))[:over]] += 1
+    turn = np.arange(len(y)) - np.repeat(np.cumsum(draws) - draws, draws)
+    places = np.repeat(np.cumsum(counts) - counts, draws) + turn % np.repeat(counts, draws)
+    return by_class[rng.permutation(places)]
+
+
+Floats = NDArray[np.float64]
+
+
+def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Floats:
+    """(k,) with which probability each class meets an example of another, for classes of these sizes.
+
+    min(1, beta * n_c / (n - n_c)), so that `beta` negatives go with every positive of every class; 1 for beta None. A
+    class without examples counts as one example, or as n / k where examples are fewer than classes, as in small batches
+    in which most classes are absent: it is pushed down, a little.
+
+    >>> shares(np.array([10, 20, 70]), 1).round(3).tolist()
+    [0.111, 0.25, 1.0]
+    """
+    if beta is None:
+        return np.ones(len(sizes))
+    n = max(1, int(sizes.sum()))
+    return np.minimum(1.0, beta * np.maximum(sizes, min(1.0, n / len(sizes))) / np.maximum(1, n - sizes))
+
+
+def cumulative_rates(p: Floats) -> Floats:
+    """(k + 1,) where the shares p begin if laid end to end, and where the last one ends.
+
+    An example with offset u in [0, 1) is a negative of the classes whose interval holds one of u, u + 1, u + 2, ...,
+    which each class does with probability p_c. All are rounded to one unit, so that no sum is: a share of 1 stays 1.
+    """
+    unit = np.spacing(2 * max(1.0, p.sum()))
+    return np.concatenate([[0.0], np.cumsum(np.rint(p / unit) * unit)])

@@ -1,0 +1,175 @@
+"""The step, and how many negatives: found on a small sample, by climbing.
+
+What is held out, and how a machine is judged on it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm, SgdRun, run_sgd
+from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.sampling import Schedule
+
+_EPOCHS = 16  # of a trial at most
+
+_PART = 32  # a trial has this part of the examples, if that is more than what it needs at least
+
+Right = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class StepTrial:
+    """Short runs on a part of the data, judged on another part."""
+
+    train: Problem
+    held: Problem
+    epochs: int = _EPOCHS
+    known: dict[tuple[SgdAlgorithm, Schedule], Right | None] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def on(cls, problem: Problem, rng: np.random.Generator) -> "StepTrial":
+        """With 8 examples per class, and 2,048 at least."""
+        size = max(2048, 8 * problem.k, len(problem) // _PART)
+        return cls(*hold_out(sample_rows(problem, size, rng), 0.25, rng))
+
+    def paced(self, algorithm: SgdAlgorithm, schedule: Schedule) -> "StepTrial":
+        """As many epochs as these take until they get no better: in fewer, a large step looks better than it is."""
+        descent = SgdRun.start(LinearWeights.zeros(self.train.k, self.train.d))
+        tolerance = 0.25 / np.sqrt(max(1, len(self.held)))
+        stopping = EarlyStopping(_EPOCHS, tolerance, patience=2, every=2)
+        try:
+            run_sgd(descent, algorithm, self.train, schedule, stopping, mean_class_accuracy(self.held))
+        except FloatingPointError:
+            return self
+        return replace(self, epochs=descent.epoch, known={(algorithm, schedule): self._right(descent.mean)})
+
+    def right(self, algorithm: SgdAlgorithm, schedule: Schedule) -> Right | None:
+        """Which of the examples held out are right after a few epochs; None if the weights grew beyond all bounds."""
+        key = algorithm, schedule
+        if key not in self.known:
+            self.known[key] = self._run(algorithm, schedule)
+        return self.known[key]
+
+    def gain(self, new: Right | None, old: Right | None) -> float:
+        """By how much the mean accuracy over classes grows, in units of what chance alone may do.
+
+        Both were judged on the same examples: only those tell that one has right and the other wrong.
+        """
+        if new is None or old is None:
+            return float((old is None) - (new is None)) * np.inf if new is not old else 0.0
+        y = self.held.y[self.held.index]
+        gains = (new.astype(float) - old) / np.bincount(y)[y]
+        chance = np.sqrt(gains @ gains)
+        return float(gains.sum() / chance) if chance else 0.0
+
+    def _run(self, algorithm: SgdAlgorithm, schedule: Schedule) -> Right | None:
+        descent = SgdRun.start(LinearWeights.zeros(self.train.k, self.train.d))
+        try:
+            run_sgd(descent, algorithm, self.train, schedule, EarlyStopping(max_epochs=self.epochs))
+        except FloatingPointError:
+            return None
+        return self._right(descent.mean)
+
+    def _right(self, machines: LinearWeights) -> Right:
+        right: Right = machines.best_classes(self.held.X, self.held.index) == self.held.y[self.held.index]
+        return right
+
+
+def find_step(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> float:
+    """A step: larger by factors of four as long as that is surely better, else smaller by two or four.
+
+    It must be sure, as large steps are ahead early, and a trial is short.
+    """
+    most = 0.5 / schedule.regularization if schedule.regularization else np.inf
+
+    def gain(new: float, old: float) -> float:
+        return trial.gain(*(trial.right(algorithm, schedule.with_step(step)) for step in (new, old)))
+
+    step = min(schedule.step, most)
+    while trial.right(algorithm, schedule.with_step(step)) is None and len(trial.known) < 12:
+        step /= 4
+    while 4 * step < most and gain(4 * step, step) > 3:
+        step *= 4
+    for _ in range(2):
+        if gain(step / 2, step) <= 0:
+            break
+        step /= 2
+    return step
+
+
+def find_beta(trial: StepTrial, algorithm: OneVsRest, schedule: Schedule) -> float | None:
+    """How many negatives go with a positive; None, in place of k - 1 and more, for all that there are.
+
+    From that of the algorithm by factors of four, down and up, as long as it surely gets better.
+    """
+    most = trial.train.k - 1.0
+
+    def right(beta: float) -> Right | None:
+        return trial.right(replace(algorithm, beta=None if beta >= most else beta), schedule)
+
+    start = best = min(algorithm.beta or most, most)
+    for factor in (1 / 4, 4):
+        beta = start
+        while 0.5 < (following := min(factor * beta, most)) != beta:
+            beta = following
+            if trial.gain(right(beta), right(best)) <= 2:
+                break
+            best = beta
+    return None if best >= most else best
+
+
+def mean_class_accuracy(problem: Problem) -> Callable[[LinearWeights], float]:
+    """The share of examples given their own class, in each class, averaged over the classes that occur."""
+    y = problem.y[problem.index]
+    counts = np.bincount(y, minlength=problem.k)
+
+    def judge(machines: LinearWeights) -> float:
+        right = machines.best_classes(problem.X, problem.index) == y
+        hits = np.bincount(y[right], minlength=problem.k)
+        return float((hits[counts > 0] / counts[counts > 0]).mean())
+
+    return judge
+
+
+def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
+    """(rest, held out): about this fraction of every class, none of classes with one example."""
+    y = problem.y[problem.index]
+    shuffled = rng.permutation(len(problem))
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    counts = np.bincount(y, minlength=problem.k)
+    rank = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # At least one of each class that can spare one, and never the last.
+    share = np.clip(np.rint(fraction * counts), 1, np.maximum(counts - 1, 0)).astype(int)
+    out = np.zeros(len(y), bool)
+    out[by_class[rank < np.repeat(share, counts)]] = True
+    return problem.part(problem.index[~out]), problem.part(problem.index[out])
+
+
+def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
+    """At most `size` examples, in the order of X."""
+    if len(problem) <= size:
+        return problem
+    return problem.part(np.sort(rng.choice(problem.index, size, replace=False)))
+
+
+def median_squared_norm(problem: Problem, rng: np.random.Generator, size: int = 512) -> tuple[float, float]:
+    """|x|^2 as it usually is, the unit in which steps are measured; and the share of it in which rows differ.
+
+    On a sample. The median, for which a few rows of another size do not count; the mean where most rows are zero.
+    """
+    index = sample_rows(problem, size, rng).index
+    step = max(1, (1 << 18) // max(1, problem.d))
+    squares, total = [np.zeros(0)], np.zeros(problem.d)
+    for rows in (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step)):
+        squares.append(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        total += rows.sum(axis=0, dtype=np.float64)
+    usual = np.concatenate(squares)
+    if not len(usual):
+        return 1.0, 1.0
+    mean, square = total / len(usual), usual.mean()
+    return float(np.median(usual) or square), 1 - float(mean @ mean / square) if square else 1.0
