@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
-from manyclass._core import models
+from manyclass._core import lazy, models
 from manyclass.estimators.linear_model import LinearModel
 
 K, D = 6, 5
@@ -131,7 +131,8 @@ class Factored(LinearModel):
 
 
 def test_any_linear_classifier_of_plain_attributes_is_saved_once_it_is_on_the_list(data, tmp_path, monkeypatch):
-    monkeypatch.setitem(models._HOMES, "Factored", "mine")
+    monkeypatch.setitem(lazy.HOMES, "Factored", "mine")
+    monkeypatch.setattr(models, "_SAVABLE", (*models._SAVABLE, "Factored"))
     monkeypatch.setitem(sys.modules, "manyclass.mine", sys.modules[Factored.__module__])
     clf = Factored(rank=3).fit(*data)
     clf.save(tmp_path / "m")

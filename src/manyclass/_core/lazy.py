@@ -53,7 +53,7 @@ HOMES = {
     "read_image": "features.images.decoding",
     "set_threads": "_core.parallel",
     "threads": "_core.parallel",
-    "verify_store": "data.store.verify_store",
+    "verify_store": "data.store.verify",
     "write_features": "features.extraction.write_features",
     "write_store": "data.store.write",
 }

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass._core import files
+from manyclass.data.store import journal
 from tests.data.store import child
 
 CHILD = [sys.executable, "-B", child.__file__]
@@ -218,7 +218,7 @@ def test_every_name_is_given_after_the_sync_of_its_file_and_before_the_sync_of_i
 @has_proc
 def test_each_mark_in_the_journal_comes_after_the_sync_of_its_rows(tmp_path, monkeypatch):
     log = []
-    monkeypatch.setattr(files, "sync_file", lambda descriptor: log.append(name_of(descriptor)))
+    monkeypatch.setattr(journal, "sync_file", lambda descriptor: log.append(name_of(descriptor)))
     with child.opened(tmp_path / "a.store") as writer:
         log.clear()
         writer.append(child.rows(12))

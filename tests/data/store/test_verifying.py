@@ -31,7 +31,7 @@ def test_a_store_that_is_overwritten_all_the_time_is_not_called_damaged(full_sto
 
 
 def test_a_file_that_goes_while_its_blocks_are_read_is_missing(full_store, monkeypatch):
-    monkeypatch.setattr("manyclass.data.store.verify_store._AT_ONCE", 1)
+    monkeypatch.setattr("manyclass.data.store.verify._AT_ONCE", 1)
 
     def remove(done, total):
         (full_store.path / "codes-0.npy").unlink(missing_ok=True)

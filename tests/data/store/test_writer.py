@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass._core import files
+from manyclass._core.files import write_bytes
 from manyclass.data.scalar_quantizer import ScalarQuantizer
 from manyclass.data.store import StorageError, StoreWriter
 from manyclass.data.store import journal as _journal
@@ -141,6 +141,12 @@ def _interrupt(done, total):
     raise KeyboardInterrupt
 
 
+def _write_and_stop(path, *data):
+    """Write the manifest, and go no further."""
+    write_bytes(path, *data)
+    raise KeyboardInterrupt
+
+
 def test_rows_corrected_after_a_refusal_are_taken(tmp_path, rows, monkeypatch):
     monkeypatch.setattr("manyclass.data.store.write._PIECE", 100)
     wrong = rows.copy()
@@ -186,7 +192,7 @@ def test_what_a_crash_left_beyond_the_last_mark_is_cut_off(tmp_path, rows):
 def test_after_a_failed_sync_the_writer_stops_and_does_not_call_its_rows_safe(tmp_path, rows, monkeypatch):
     with writer_of(tmp_path / "a.store") as writer:
         with monkeypatch.context() as patch:
-            patch.setattr(files, "sync_file", _broken_disk)
+            patch.setattr(_journal, "sync_file", _broken_disk)
             with pytest.raises(StorageError, match="disk error"):
                 writer.append(rows[:5])
         with pytest.raises(StorageError, match="is closed"):
@@ -233,7 +239,7 @@ def test_a_command_that_was_committed_and_not_tidied_is_known_to_be_done(tmp_pat
         return mc.write_store(path, rows[:7], overwrite=True)
 
     with monkeypatch.context() as patch:
-        patch.setattr("manyclass.data.store.transaction.remove_leftovers", _interrupt)
+        patch.setattr("manyclass.data.store.transaction.write_bytes", _write_and_stop)
         with pytest.raises(KeyboardInterrupt):
             again()
     assert (path / "journal").exists()
@@ -244,7 +250,7 @@ def test_a_command_that_was_committed_and_not_tidied_is_known_to_be_done(tmp_pat
 @pytest.mark.parametrize("resume", [True, False])
 def test_other_work_that_begins_after_that_and_stops_leaves_the_commit_whole(tmp_path, rows, monkeypatch, resume):
     with monkeypatch.context() as patch:
-        patch.setattr("manyclass.data.store.transaction.remove_leftovers", _interrupt)
+        patch.setattr("manyclass.data.store.transaction.write_bytes", _write_and_stop)
         with pytest.raises(KeyboardInterrupt):
             mc.write_store(tmp_path / "a.store", rows)
     with writer_of(tmp_path / "a.store", overwrite=True, resume=resume) as writer:
@@ -254,7 +260,7 @@ def test_other_work_that_begins_after_that_and_stops_leaves_the_commit_whole(tmp
 
 def test_a_commit_with_other_labels_after_that_is_refused(tmp_path, rows, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("manyclass.data.store.transaction.remove_leftovers", _interrupt)
+        patch.setattr("manyclass.data.store.transaction.write_bytes", _write_and_stop)
         with pytest.raises(KeyboardInterrupt):
             mc.write_store(tmp_path / "a.store", rows, y=np.zeros(60, int))
     with pytest.raises(StorageError, match="committed with other labels"):

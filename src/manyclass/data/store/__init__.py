@@ -4,7 +4,7 @@ from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass.data.store.blocks import VerifiedMatrix
 from manyclass.data.store.columns import Names
 from manyclass.data.store.store import Store, open_store
-from manyclass.data.store.verify_store import verify_store
+from manyclass.data.store.verify import verify_store
 from manyclass.data.store.write import append_store, write_store
 from manyclass.data.store.writer import StoreWriter
 

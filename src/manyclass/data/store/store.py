@@ -120,7 +120,7 @@ class Store:
         list of Damage
             Everything that differs from what was written.
         """
-        from manyclass.data.store.verify_store import verify_store
+        from manyclass.data.store.verify import verify_store
 
         return verify_store(self.path, progress)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
 from manyclass.data.store.format import FileRecord
-from manyclass.data.store.verify_store import file_damages
+from manyclass.data.store.verify import file_damages
 from manyclass.retrieval.gallery import Gallery
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
