@@ -215,7 +215,7 @@ def feature_blocks(source: Path, check: Callable[[Any, Path], None], size: int) 
     check(features.X, source)
     for start in range(0, features.X.shape[0], size):
         index = np.arange(start, min(features.X.shape[0], start + size))
-        yield PredictionBlock(features.X.part(slice(start, start + size)), RowNames(features.names, index))
+        yield PredictionBlock(features.X.row_slice(slice(start, start + size)), RowNames(features.names, index))
 
 
 def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str], None]) -> Iterator[PredictionBlock]:

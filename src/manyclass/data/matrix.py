@@ -24,7 +24,7 @@ class Matrix(ABC):
     have `dtype`, which is float32, or float64 where the storage has it. A wrapper of a matrix is a matrix.
 
     A subclass defines `shape`, `dtype`, `nbytes` and `_rows`, and, where it knows a faster way than reading rows block
-    by block, `_matmat`, `_rmatmat` and `row_norms`. The underscored methods receive arguments that are checked and
+    by block, `_matmat`, `_rmatmat`, `_row_slice` and `row_norms`. The underscored methods receive arguments that are checked and
     converted.
 
     Attributes
@@ -102,7 +102,7 @@ class Matrix(ABC):
         product = self._rmatmat(R)
         return product[:, 0] if vector else product
 
-    def part(self, rows: slice) -> "Matrix":
+    def row_slice(self, rows: slice) -> "Matrix":
         """View a range of rows as a matrix, without a copy.
 
         Parameters
@@ -113,12 +113,13 @@ class Matrix(ABC):
         Returns
         -------
         Matrix
-            The rows from start to stop; the matrix itself if they are all.
+            The rows from start to stop; the matrix itself if they are all. Its products take the time of its rows.
         """
-        from manyclass.data.views import RowRange
-
-        start, stop, _ = rows.indices(self.shape[0])
-        return self if (start, stop) == (0, self.shape[0]) else RowRange(self, slice(start, stop))
+        start, stop, step = rows.indices(self.shape[0])
+        if step != 1:
+            raise ValueError(f"rows must be a slice of step 1; got {rows}")
+        whole = start == 0 and stop == self.shape[0]
+        return self if whole else self._row_slice(start, max(start, stop))
 
     def row_norms(self, squared: bool = False) -> Floats:
         """Compute the Euclidean length of every row.
@@ -178,6 +179,12 @@ class Matrix(ABC):
 
     def _rmatmat(self, R: Floats) -> Floats:
         return rmatmat(self._rows, self.shape, R)
+
+    def _row_slice(self, start: int, stop: int) -> "Matrix":
+        """Rows [start, stop) as a matrix; a storage with faster products than by reading rows gives one that has them."""
+        from manyclass.data.views import RowRange
+
+        return RowRange(self, slice(start, stop))
 
     def __matmul__(self, W: ArrayLike) -> Floats:
         return self.matmat(W)

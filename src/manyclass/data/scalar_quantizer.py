@@ -57,6 +57,11 @@ class ScalarMatrix(Matrix):
         rows *= self.quantizer.scale_
         return rows
 
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        matrix = copy(self)
+        matrix.codes, matrix.shape = self.codes[start:stop], (stop - start, self.shape[1])
+        return matrix
+
     def _tile(self, index: slice | NDArray[np.intp]) -> Floats:
         tile = self.quantizer.unpack(self.codes[index])
         # Subtracting here is exact; a correction after the product would cancel badly.

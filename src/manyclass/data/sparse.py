@@ -57,6 +57,14 @@ class SparseMatrix(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return np.asarray(self.csr[index].toarray(order="C"))
 
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        first, last = self.csr.indptr[start], self.csr.indptr[stop]
+        # Given to the constructor, SciPy would copy what is less than half of its base.
+        csr = type(self.csr)((stop - start, self.shape[1]), dtype=self.dtype)
+        csr.data, csr.indices = self.csr.data[first:last], self.csr.indices[first:last]
+        csr.indptr = self.csr.indptr[start : stop + 1] - first
+        return SparseMatrix(csr)
+
     def _matmat(self, W: Floats) -> Floats:
         # scipy adds up a row in the dtype of the factors, one entry after the other.
         out, exact = np.empty((self.shape[0], W.shape[1]), self.dtype), W.astype(np.float64)

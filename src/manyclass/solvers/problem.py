@@ -185,13 +185,13 @@ class Objective:
 
     def matmat(self, A: Any, rows: slice | None = None) -> Floats:
         """X A, of all rows or some."""
-        X = self.X if rows is None else self.X.part(rows)
+        X = self.X if rows is None else self.X.row_slice(rows)
         self.passes += X.shape[0] / max(1, self.n)
         return X.matmat(np.asarray(A, self.dtype))
 
     def rmatmat(self, R: Any, rows: slice | None = None) -> Floats:
         """X' R, over all rows or some."""
-        X = self.X if rows is None else self.X.part(rows)
+        X = self.X if rows is None else self.X.row_slice(rows)
         self.passes += X.shape[0] / max(1, self.n)
         return X.rmatmat(np.asarray(R, self.dtype))
 

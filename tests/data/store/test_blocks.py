@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass import _native
 from manyclass.data.scalar_quantizer import ScalarQuantizer
 from manyclass.data.store import StoreCorruptedError, StoreWriter, VerifiedMatrix
 from manyclass.data.store.blocks import BlockFile
@@ -112,3 +113,60 @@ def test_stored_rows_come_as_the_files_have_them(tmp_path, rows):
     X = mc.append_store(tmp_path / "a.store", half[33:]).X
     for start, stop in [(0, 60), (0, 33), (33, 60), (30, 40), (5, 5)]:
         np.testing.assert_array_equal(X.stored(start, stop), half[start:stop], strict=True)
+
+
+def quantized_store(path, n=3000, d=32):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    quantizer = mc.ProductQuantizer(4, 16, iterations=2, random_state=0).fit(X[:500])
+    with StoreWriter(path, quantizer=quantizer, block_bytes=80) as writer:  # ten rows in a block
+        writer.append(X[: n // 2])
+        writer.commit()
+    with StoreWriter.extending(path, block_bytes=80) as writer:
+        writer.append(X[n // 2 :])
+        return writer.commit().X
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(0, 1400), slice(1000, 2500), slice(1500, 3000)])
+def test_products_of_stored_codes_decode_no_rows_whichever_are_asked_for(tmp_path, monkeypatch, rows):
+    X = quantized_store(tmp_path / "a.store")
+    dense = X.toarray()[rows]
+    monkeypatch.setattr(_native, "pq_decode", None)
+    some, rng = X.row_slice(rows), np.random.default_rng(1)
+    factor, other = rng.normal(size=(32, 3)), rng.normal(size=(len(dense), 3))
+    np.testing.assert_allclose(some @ factor, dense @ factor, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(some.rmatmat(other), dense.T @ other, rtol=1e-4, atol=1e-3)
+
+
+def test_products_of_a_slice_check_its_blocks_alone_and_once(tmp_path, checksums):
+    X = quantized_store(tmp_path / "a.store")
+    del checksums[:]
+    for _ in range(2):
+        X.row_slice(slice(1495, 1511)) @ np.ones(32)
+        X.row_slice(slice(1495, 1511)).rmatmat(np.ones(16))
+    assert sorted(checksums) == [0, 1, 149]
+    X @ np.ones(32)
+    assert len(checksums) == sum(file.record.n_blocks for file in X._files)
+
+
+@pytest.mark.parametrize(
+    "use", [lambda X: X @ np.ones(32), lambda X: X.rmatmat(np.ones(len(X))), lambda X: X.rows([0])]
+)
+def test_damage_stops_the_slices_that_touch_it(tmp_path, use):
+    path = tmp_path / "a.store"
+    quantized_store(path)
+    data = bytearray((path / "codes-0.npy").read_bytes())
+    data[128 + 8 * 700] ^= 1
+    (path / "codes-0.npy").write_bytes(data)
+    X = mc.open_store(path).X
+    for rows in (slice(0, 700), slice(710, 3000)):
+        use(X.row_slice(rows))
+    for _ in range(2):
+        with pytest.raises(StoreCorruptedError, match=r"codes-0\.npy block 70"):
+            use(X.row_slice(slice(700, 1600)))
+
+
+def test_a_slice_of_stored_codes_is_written_as_codes(tmp_path):
+    X = quantized_store(tmp_path / "a.store")
+    copy = mc.write_store(tmp_path / "b.store", X.row_slice(slice(1400, 1600)))
+    np.testing.assert_array_equal(copy.X.stored(0, 200), X.stored(1400, 1600), strict=True)

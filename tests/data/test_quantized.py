@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import manyclass as mc
 from manyclass import _native
 
 SIZES = st.tuples(st.integers(1, 70), st.integers(1, 40), st.integers(1, 17), st.integers(1, 35))
@@ -257,3 +258,27 @@ def test_nothing_is_mixed_or_gathered(shape):
 def test_nothing_is_gathered_into_a_copy():
     with pytest.raises(TypeError, match="incompatible"):
         _native.gather(np.ones((3, 2), "f"), np.arange(3), np.empty((3, 2)), 1)
+
+
+def test_where_rows_crowd_is_found_once_per_range(monkeypatch):
+    calls, find = [], _native.pq_find_crowded
+    monkeypatch.setattr(_native, "pq_find_crowded", lambda codes, *rest: calls.append(len(codes)) or find(codes, *rest))
+    rng = np.random.default_rng(0)
+    X = (
+        mc.ProductQuantizer(4, 16, iterations=2, random_state=0)
+        .fit(rng.normal(size=(99, 32)))
+        .encode(rng.normal(size=(3000, 32)))
+    )
+    for _ in range(3):
+        for rows in (slice(None), slice(0, 1000), slice(1000, 3000)):
+            some = X.row_slice(rows)
+            some.rmatmat(np.ones((len(some), 2)))
+            some.row_slice(slice(0, 1000)).rmatmat(np.ones((1000, 2)))
+    assert calls == [3000, 1000, 2000, 1000]
+
+
+def test_a_slice_reads_the_codes_of_the_whole():
+    X = mc.ProductQuantizer(2, 4, random_state=0).fit(np.eye(8)).encode(np.eye(8))
+    some = X.row_slice(slice(2, 6)).row_slice(slice(1, 3))
+    assert np.shares_memory(some.codes, X.codes)
+    np.testing.assert_array_equal(some.codes, X.codes[3:5])

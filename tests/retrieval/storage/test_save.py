@@ -12,7 +12,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.retrieval.storage import save, segments
-from tests.retrieval import child
+from tests.retrieval.storage import child
 
 X = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
 CHILD = [sys.executable, "-B", child.__file__]
