@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -12,7 +13,7 @@ from estimators.problems import blobs
 from threadpoolctl import threadpool_limits
 
 import manyclass as mc
-from manyclass._core.parallel import _libraries, one_blas_thread, ordered_map, thread_map
+from manyclass._core.parallel import _libraries, for_each, one_blas_thread, ordered_map, suppress_warnings, thread_map
 
 
 @pytest.fixture(autouse=True)
@@ -224,3 +225,21 @@ def test_whoever_stops_waits_for_what_is_under_way_and_begins_nothing_more():
         assert set(done) <= {0, 1}
     assert done[0] == 0
     assert set(done) <= {0, 1}
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_for_each_does_the_work_of_every_item(n_threads):
+    done = np.zeros(50, int)
+    with mc.threads(n_threads):
+        for_each(lambda i: done.__setitem__(i, i + 1), range(50))
+    np.testing.assert_array_equal(done, np.arange(1, 51))
+
+
+def test_warnings_are_silent_until_the_last_thread_leaves():
+    before = warnings.filters[:]
+    outer, inner = suppress_warnings(), suppress_warnings()
+    outer.__enter__(), inner.__enter__()
+    outer.__exit__(None, None, None)
+    warnings.warn("nobody sees it", UserWarning, stacklevel=1)
+    inner.__exit__(None, None, None)
+    assert warnings.filters == before

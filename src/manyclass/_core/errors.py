@@ -1,4 +1,4 @@
-"""What can be wrong with a store, and the exceptions that say it."""
+"""What can be wrong with files of ours, and the exceptions that say it."""
 
 import errno
 import os

@@ -52,7 +52,7 @@ class QuantizedMatrix(Matrix):
         self.quantizer = copy(quantizer)
         self.shape = (len(codes), quantizer.n_features)
         self.dtype = np.dtype(np.float32)
-        # By first and last row, shared with all slices: a solver that walks over the same ones counts each of them once.
+        # By first and last row, and shared with all slices: a solver that asks for the same ones counts each once.
         self._start, self._crowding = 0, dict[tuple[int, int], NDArray[np.uint8]]()
 
     @property

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.parallel import thread_map
+from manyclass._core.parallel import for_each
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import TILE_ROWS, Matrix, rmatmat, spans
 
@@ -72,8 +72,7 @@ class SparseMatrix(Matrix):
         def fill(rows: slice) -> None:
             out[rows] = self.csr[rows].astype(np.float64) @ exact
 
-        for _ in thread_map(fill, spans(self.shape[0], self._height(W.shape[1]))):
-            pass
+        for_each(fill, spans(self.shape[0], self._height(W.shape[1])))
         return out
 
     def _rmatmat(self, R: Floats) -> Floats:

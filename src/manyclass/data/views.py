@@ -1,11 +1,4 @@
-"""Some consecutive rows of a matrix, as a matrix.
-
-Some rows of a matrix, in any order, as a matrix.
-
-A column of ones beside a matrix, so that the last row of W is a bias.
-
-Several matrices, one below the other.
-"""
+"""Matrices made of others without a copy: ranges, selections and shards of rows, and a column of ones beside them."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -49,7 +42,7 @@ class RowSelection(Matrix):
     """The rows of another matrix at some positions, without a copy.
 
     >>> from manyclass.data.dense import DenseMatrix
-    >>> Selection(DenseMatrix(np.eye(3)), [2, 0]).toarray()
+    >>> RowSelection(DenseMatrix(np.eye(3)), [2, 0]).toarray()
     array([[0., 0., 1.],
            [1., 0., 0.]])
     """

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,6 +158,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     steps_: NDArray[np.int64]
     trained_: tuple[str, str]
     _running: Batches
+
+    # Of files that earlier versions wrote.
+    former_names: ClassVar[dict[str, Any]] = {
+        "balanced": ("sampling", lambda balanced: "balanced" if balanced else "uniform")
+    }
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.retrieval.vectors import Embeddings
@@ -35,7 +35,7 @@ class EncoderProtocol(Protocol):
 class CosineEncoder:
     """Vectors as they are, brought to unit length: the product is the cosine. Zeros stay zeros, like nothing.
 
-    >>> UnitVectors(2).transform([[3, 4], [0, 0]])
+    >>> CosineEncoder(2).transform([[3, 4], [0, 0]])
     array([[0.6, 0.8],
            [0. , 0. ]], dtype=float32)
     """
@@ -60,8 +60,7 @@ class CosineEncoder:
             check_finite(rows, "X", at.start)
             out[at] = _unit(rows)
 
-        for _ in thread_map(fill, spans(len(matrix), 1024)):
-            pass
+        for_each(fill, spans(len(matrix), 1024))
         return out
 
     def similarity(self, C: Any, D: Any) -> Embeddings:

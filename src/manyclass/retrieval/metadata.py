@@ -12,7 +12,7 @@ Record = dict[str, Any]
 class MetadataColumns:
     """Named columns of equal length; where an image has no value, None.
 
-    >>> columns = Columns()
+    >>> columns = MetadataColumns()
     >>> columns.append(2, {"year": [2018, 2019]})
     >>> columns.append(1, [{"place": "Nice"}])
     >>> columns.record(2), columns.record(0)

@@ -21,7 +21,7 @@ class GrowableArray:
 
     Room for small ones doubles, so that there are few arrays and no row is moved when others are added.
 
-    >>> rows = Pieces(2)
+    >>> rows = GrowableArray(2)
     >>> rows.append(np.ones((3, 2), np.float32))
     >>> len(rows), rows.rows(np.array([2])).tolist()
     (3, [[1.0, 1.0]])

@@ -7,13 +7,13 @@ The option --test-fraction: a part for testing where the data has none.
 What a record says of the data that a command worked on.
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manyclass._core.digest import sha256_digest
 from manyclass.cli._errors import complain
 from manyclass.runs.sources import read_source
 
@@ -247,4 +247,4 @@ def data_fingerprint(X: "Matrix", y: Any) -> str:
     from manyclass.solvers.sgd.checkpoint import rows_digest
 
     labels = None if y is None else [str(label) for label in np.asarray(y).tolist()]
-    return hashlib.sha256(f"{rows_digest(X)} {json.dumps(labels)}".encode()).hexdigest()[:32]
+    return sha256_digest([f"{rows_digest(X)} {json.dumps(labels)}"])[:32]

@@ -167,7 +167,7 @@ SPLIT = ("split", "splits", "subset")
 def pick_name(words: tuple[str, ...], choices: Iterable[str]) -> str | None:
     """The choice that has the likeliest of these names, whatever its case; None if there is none.
 
-    >>> first_named(LABELS, ["Y", "Label"])
+    >>> pick_name(LABELS, ["Y", "Label"])
     'Label'
     """
     known = {choice.lower(): choice for choice in choices}

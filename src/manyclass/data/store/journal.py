@@ -17,9 +17,10 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from manyclass._core.digest import canonical_json
 from manyclass._core.errors import StorageError
 from manyclass._core.files import replace_file, sync_file, sync_folder, write_at, write_bytes
-from manyclass._core.sealed import canonical_json, raw_bytes
+from manyclass._core.sealed import raw_bytes
 from manyclass.data.store.format import JOURNAL, PARTIAL, FileRecord, npy_header
 from manyclass.data.store.manifest import QuantizerRecord
 

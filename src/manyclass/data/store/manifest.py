@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from manyclass._core.digest import json_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
-from manyclass._core.sealed import digest, seal, unseal
+from manyclass._core.sealed import seal, unseal
 from manyclass.data.store.format import COLUMNS, JOURNAL, MANIFEST, ROWS, FileRecord
 
 FORMAT = "manyclass store"
@@ -100,7 +101,7 @@ class Manifest:
 
     def digest(self) -> str:
         """The SHA-256 that manifest.json carries."""
-        return digest(self.content())
+        return json_digest(self.content())
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:

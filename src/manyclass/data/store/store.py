@@ -3,7 +3,6 @@
 A quantizer as files of a store, and back.
 """
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -13,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.digest import json_digest, sha256_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
-from manyclass._core.sealed import as_little_endian, digest, parse_json, raw_bytes
+from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
@@ -222,10 +222,10 @@ def quantizer_fingerprint(quantizer: Quantizer) -> str:
     """A digest of everything that a quantizer is."""
     settings, arrays = quantizer.state()
     hashes = {
-        name: [array.dtype.str, list(array.shape), hashlib.sha256(raw_bytes(as_little_endian(array))).hexdigest()]
+        name: [array.dtype.str, list(array.shape), sha256_digest([as_little_endian(array)])]
         for name, array in arrays.items()
     }
-    return digest({"kind": quantizer.kind, "settings": settings, "arrays": hashes})
+    return json_digest({"kind": quantizer.kind, "settings": settings, "arrays": hashes})
 
 
 def same_quantizer(a: Quantizer | None, b: Quantizer | None) -> bool:

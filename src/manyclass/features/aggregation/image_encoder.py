@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite, check_one_of
 from manyclass._core.linalg import l2_normalize
-from manyclass._core.parallel import thread_map
+from manyclass._core.parallel import for_each
 from manyclass._core.rollback import rollback_on_error
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection
 from manyclass.features.aggregation.pyramid import Pyramid
@@ -184,8 +184,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         def fill(position: int) -> None:
             out[position] = self.encode(_read(images, position, self.max_pixels))
 
-        for _ in thread_map(fill, range(len(images))):
-            pass
+        for_each(fill, range(len(images)))
         return out
 
     def encode(self, image: Pixels) -> Vectors:

@@ -3,10 +3,9 @@
 A quantizer that learns from some of the pictures, before the rows of all are written as its codes.
 """
 
-import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from manyclass._core.checks import check_count
+from manyclass._core.digest import file_digest, sha256_digest
 from manyclass._core.sealed import raw_bytes
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.store import quantizer_fingerprint
@@ -40,12 +40,14 @@ def run_identity(
 
 def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:
     """A digest of pictures: of files their names and sizes, which is quick; of arrays what is in them."""
-    state = hashlib.sha256()
-    for position in range(len(images)):  # some sequences have no end of their own
-        name = names[position] if names is not None else ""
-        for part in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
-            state.update(len(part).to_bytes(8, "little") + part)
-    return state.hexdigest()
+
+    def pieces() -> Iterator[bytes]:
+        for position in range(len(images)):  # some sequences have no end of their own
+            name = names[position] if names is not None else ""
+            for piece in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
+                yield len(piece).to_bytes(8, "little") + piece
+
+    return sha256_digest(pieces())
 
 
 def encoder_digest(encoder: Any) -> str:
@@ -54,7 +56,7 @@ def encoder_digest(encoder: Any) -> str:
         return f"{type(encoder).__name__} {encoder.n_features_out_}"
     with tempfile.TemporaryDirectory() as folder:
         encoder.save(Path(folder) / "encoder")
-        return hashlib.sha256((Path(folder) / "encoder").read_bytes()).hexdigest()
+        return file_digest(Path(folder) / "encoder")
 
 
 def _content(image: Any) -> Iterable[bytes]:

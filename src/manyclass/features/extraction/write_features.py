@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from manyclass._core.checks import check_count
+from manyclass._core.digest import json_digest
 from manyclass._core.files import sync_file, write_bytes
-from manyclass._core.sealed import digest
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store import StorageError, Store, StoreWriter
 from manyclass.features.extraction.encoding import EncodedImage, Encoding
@@ -221,7 +221,7 @@ def write_features(
     encoding = replace(encoding, quantizer=fitted)
     width = None if fitted else encoder.n_features_out_
     with StoreWriter(path, width, quantizer=fitted, identity=identity, overwrite=overwrite, resume=resume) as writer:
-        log = SkipLog.beside(path, digest(identity), writer.rows_done)
+        log = SkipLog.beside(path, json_digest(identity), writer.rows_done)
         done = writer.rows_done
         _stream(writer, log, encoding, known, names, progress)
         _check_some(writer, log, len(images))

@@ -1,6 +1,5 @@
 """OnnxFeatures: activations of a network, pooled to one vector per picture."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from manyclass._core import models
 from manyclass._core.checks import check_count, check_one_of
+from manyclass._core.digest import sha256_digest
 from manyclass.features.extraction.encoding import encode_image
 from manyclass.features.images.decoding import Pixels
 from manyclass.features.onnx.graph import data_files
@@ -244,8 +244,4 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
 
 def _digest(files: Sequence[Path]) -> str:
-    state = hashlib.sha256()
-    for path in files:
-        if path.exists() or path == files[0]:
-            state.update(path.read_bytes())
-    return state.hexdigest()
+    return sha256_digest(path.read_bytes() for path in files if path.exists() or path == files[0])

@@ -5,7 +5,6 @@ A model of a saved gallery that is read when it is first needed.
 A segment: some images of a saved gallery, their embeddings in .npy files and their labels in a sealed part.
 """
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.digest import file_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
 from manyclass._core.files import sync_folder, write_bytes
 from manyclass._core.sealed import Arrays, SealedFormat, seal, unseal
@@ -89,7 +89,7 @@ def write_section(folder: Path, name: str, content: Any, arrays: dict[str, NDArr
 
 def file_record(folder: Path, name: str) -> Content:
     """What the manifest says of a part: its name and the SHA-256 of the file."""
-    return {"name": name, "sha256": _digest(folder / name)}
+    return {"name": name, "sha256": file_digest(folder / name)}
 
 
 def section_path(folder: Path, record: Any) -> Path:
@@ -98,7 +98,7 @@ def section_path(folder: Path, record: Any) -> Path:
     if not isinstance(name, str) or not _PART.fullmatch(name):
         raise StorageError(f"a part of a gallery cannot be named {name!r}")
     try:
-        if _digest(folder / name) != record["sha256"]:
+        if file_digest(folder / name) != record["sha256"]:
             raise StoreCorruptedError(folder, Damage(name, None, "does not match its checksum"))
     except FileNotFoundError:
         raise StoreCorruptedError(folder, Damage(name, None, "is missing")) from None
@@ -137,11 +137,6 @@ def names_of(content: Content) -> set[str]:
 
 def as_numbers(numbers: Any) -> NDArray[np.int64]:
     return np.asarray(numbers, np.int64).reshape(-1)
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
