@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
+from manyclass._core.errors import StorageError
 from manyclass._core.files import FolderLock, write_bytes
-from manyclass.data.store import StorageError
 
 
 def test_the_parts_are_written_one_after_the_other(tmp_path):

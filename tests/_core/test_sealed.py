@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from manyclass._core import sealed
 from manyclass._core.digest import sha256_digest
+from manyclass._core.errors import StorageError
 from manyclass._core.sealed import DTYPES, SealedFormat, parse_json, seal, unseal
-from manyclass.data.store import StorageError
 
 KIND = SealedFormat("test file", 2, "write it again")
 CONTENT = {"a": [1, 0.1, None], "é": "\ud800"}

@@ -112,7 +112,7 @@ def _given(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
 
 
 def _in_store(path: Path) -> list[LabelSource]:
-    from manyclass.data.store import open_store
+    from manyclass.data.store.store import open_store
 
     store = open_store(path)
 

@@ -59,7 +59,7 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _provenance(path: Path) -> dict[str, Any]:
-    from manyclass.data.store import StorageError
+    from manyclass._core.errors import StorageError
     from manyclass.data.store.manifest import read_manifest
 
     try:

@@ -5,8 +5,9 @@ import pytest
 
 import manyclass as mc
 from manyclass import _native
+from manyclass._core.errors import StoreCorruptedError
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreCorruptedError, StoreWriter, VerifiedMatrix
+from manyclass.data.store import StoreWriter, VerifiedMatrix
 from manyclass.data.store.blocks import BlockFile
 
 W = np.random.default_rng(1).normal(size=(5, 3))

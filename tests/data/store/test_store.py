@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import StorageError
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StorageError
 
 
 @pytest.mark.parametrize(

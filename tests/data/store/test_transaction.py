@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import StorageError
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StorageError, StoreWriter
+from manyclass.data.store import StoreWriter
 from manyclass.data.store.columns import StoreColumns
 
 IDENTITY = {"images": "photos"}

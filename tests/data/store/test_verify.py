@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.store import StorageError, verify_store
+from manyclass._core.errors import StorageError
+from manyclass.data.store import verify_store
 from manyclass.data.store.format import write_array
 from manyclass.data.store.manifest import read_manifest
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import StorageError, StoreCorruptedError
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StorageError, StoreCorruptedError, verify_store
+from manyclass.data.store import verify_store
 from manyclass.data.store.blocks import BlockFile
 from manyclass.data.store.manifest import read_manifest
 

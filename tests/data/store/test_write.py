@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyclass as mc
+from manyclass._core.errors import StorageError
 from manyclass.data.product_quantizer import ProductQuantizer
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StorageError, format
+from manyclass.data.store import format
 
 DTYPES = (np.float16, np.float32, np.float64)
 

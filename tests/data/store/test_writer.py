@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StorageError, StoreWriter
+from manyclass.data.store import StoreWriter
 from manyclass.data.store import journal as _journal
 
 IDENTITY = {"images": "photos", "model": "fisher"}
@@ -60,7 +61,7 @@ def test_slow_rows_are_made_safe_before_their_block_is_full(tmp_path, rows, monk
     monkeypatch.setattr(_journal, "_SECONDS", -1.0)
     with writer_of(tmp_path / "a.store") as writer:
         writer.append(rows[:7])
-        marks = [mark.rows for mark in writer._work.journal.marks]
+        marks = [mark.rows for mark in writer._transaction.journal.marks]
     assert marks == [5, 7]
 
 
@@ -126,7 +127,7 @@ def test_write_store_refuses_to_go_on_with_other_rows_of_the_same_shape(tmp_path
 
 def test_write_store_goes_on_where_it_stopped(tmp_path, rows, quantizer, monkeypatch, contents):
     whole = mc.write_store(tmp_path / "whole.store", rows, quantizer=quantizer)
-    monkeypatch.setattr("manyclass.data.store.write._PIECE", 100)
+    monkeypatch.setattr("manyclass.data.store.write.PIECE_BYTES", 100)
     with pytest.raises(KeyboardInterrupt):
         mc.write_store(tmp_path / "a.store", rows, quantizer=quantizer, progress=_interrupt)
     seen = []
@@ -148,7 +149,7 @@ def _write_and_stop(path, *data):
 
 
 def test_rows_corrected_after_a_refusal_are_taken(tmp_path, rows, monkeypatch):
-    monkeypatch.setattr("manyclass.data.store.write._PIECE", 100)
+    monkeypatch.setattr("manyclass.data.store.write.PIECE_BYTES", 100)
     wrong = rows.copy()
     wrong[50] = np.nan
     with pytest.raises(ValueError, match="row 50"):

@@ -13,7 +13,8 @@ import pytest
 
 import manyclass as mc
 from manyclass._core import files
-from manyclass.data.store import StorageError, StoreWriter
+from manyclass._core.errors import StorageError
+from manyclass.data.store import StoreWriter
 from tests.data.store import child
 
 

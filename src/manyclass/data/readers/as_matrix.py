@@ -136,7 +136,7 @@ def _parquet_shards(path: Path) -> Matrix:
 
 
 def _store(path: Path) -> Matrix:
-    from manyclass.data.store import open_store
+    from manyclass.data.store.store import open_store
 
     X: Matrix = open_store(path).X
     return X

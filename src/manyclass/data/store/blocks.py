@@ -1,7 +1,4 @@
-"""BlockFile: an .npy file of a store, mapped, whose blocks are checked when they are first touched.
-
-VerifiedMatrix: the rows of a store, which are checked against their checksums before they are used.
-"""
+"""BlockFile and VerifiedMatrix: mapped files and their rows, checked block by block before they are first used."""
 
 import mmap
 import os

@@ -1,7 +1,4 @@
-"""Manifest: what a store holds, as its manifest.json says it.
-
-manifest.json of a folder, as a Manifest.
-"""
+"""Manifest: what a store holds, as its manifest.json says it."""
 
 import os
 from collections.abc import Iterator

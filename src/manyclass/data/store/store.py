@@ -1,7 +1,4 @@
-"""Store: an opened store, and how to open one.
-
-A quantizer as files of a store, and back.
-"""
+"""Store: an opened store, how to open one, and its quantizer as files."""
 
 import os
 from collections import Counter
@@ -160,16 +157,16 @@ class Store:
 
     def _matrix(self) -> VerifiedMatrix:
         files = [BlockFile(self.path, file) for file in self._manifest.row_files]
-        parts = [self._part(file) for file in files if len(file.array)] or [self._part(files[0])]
-        if any(part.shape[1] != self._manifest.columns for part in parts):
+        segments = [self._segment(file) for file in files if len(file.array)] or [self._segment(files[0])]
+        if any(segment.shape[1] != self._manifest.columns for segment in segments):
             raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
-        if len(parts) == 1:
-            return VerifiedMatrix(parts[0], files, self.quantizer)
+        if len(segments) == 1:
+            return VerifiedMatrix(segments[0], files, self.quantizer)
         from manyclass.data.views import ShardedMatrix
 
-        return VerifiedMatrix(ShardedMatrix(parts), files, self.quantizer)
+        return VerifiedMatrix(ShardedMatrix(segments), files, self.quantizer)
 
-    def _part(self, file: BlockFile) -> Matrix:
+    def _segment(self, file: BlockFile) -> Matrix:
         if self.quantizer is None:
             return DenseMatrix(file.array)
         if self.quantizer.code_size != file.array.shape[1]:

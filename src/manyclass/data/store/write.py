@@ -1,7 +1,4 @@
-"""write_store and append_store: a store from rows that are all there.
-
-Source: rows in the form in which they are to be stored.
-"""
+"""write_store and append_store: a store from rows that are all there, in the form in which they are kept."""
 
 import os
 import zlib
@@ -19,11 +16,10 @@ from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store.blocks import VerifiedMatrix
 from manyclass.data.store.columns import StoreColumns, collect_columns
+from manyclass.data.store.format import PIECE_BYTES
 from manyclass.data.store.store import Store, same_quantizer
 from manyclass.data.store.writer import StoreWriter
 from manyclass.data.views import ShardedMatrix
-
-_PIECE = 8 << 20  # bytes read at a time
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Source:
 
     def pieces(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
         """Rows start to stop, a few megabytes at a time."""
-        size = max(1, _PIECE // max(1, self.dtype.itemsize * self.shape[1]))
+        size = max(1, PIECE_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
         for first in range(start, stop, size):
             yield self.read(first, min(stop, first + size))
 
@@ -234,7 +230,7 @@ def _stream(writer: StoreWriter, source: Source, columns: StoreColumns, progress
 def _check_kept(writer: StoreWriter, source: Source) -> None:
     """See that the rows of an interrupted attempt are the first of these."""
     start = 0
-    for mark in writer.kept():
+    for mark in writer.kept:
         crc32 = 0
         for piece in source.pieces(start, mark.rows):
             crc32 = zlib.crc32(raw_bytes(writer.as_given(piece)), crc32)

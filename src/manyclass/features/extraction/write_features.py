@@ -18,9 +18,11 @@ import numpy as np
 
 from manyclass._core.checks import check_count
 from manyclass._core.digest import json_digest
+from manyclass._core.errors import StorageError
 from manyclass._core.files import sync_file, write_bytes
 from manyclass.data.quantizer import Progress, Quantizer
-from manyclass.data.store import StorageError, Store, StoreWriter
+from manyclass.data.store.store import Store
+from manyclass.data.store.writer import StoreWriter
 from manyclass.features.extraction.encoding import EncodedImage, Encoding
 from manyclass.features.extraction.identity import fit_quantizer_on_sample, run_identity
 from manyclass.features.images.pixels import as_image_list, fill_positions
