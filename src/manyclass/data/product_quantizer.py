@@ -1,10 +1,8 @@
 """ProductQuantizer: one byte for every block of columns.
 
-Codebooks of a product quantizer: k-means in every block of columns, by faiss where it is installed, else by
-scikit-learn.
-
-Entry 0 of every codebook is the zero vector, so that a block of zeros decodes to zeros. Where a block has fewer
-different values than there are entries, the entries are those values and nothing is lost.
+The codebooks are found by k-means in every block, by faiss where it is installed, else by scikit-learn. Entry 0 of
+every codebook is the zero vector, so that a block of zeros decodes to zeros. Where a block has fewer different values
+than there are entries, the entries are those values and nothing is lost.
 """
 
 import warnings

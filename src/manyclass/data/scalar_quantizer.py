@@ -1,7 +1,4 @@
-"""ScalarQuantizer: every number of its own in 8 or 4 bits.
-
-Rows kept as one small integer per number.
-"""
+"""ScalarQuantizer: 8 or 4 bits for every number; ScalarMatrix: products with them."""
 
 from copy import copy
 from typing import Any, Self
