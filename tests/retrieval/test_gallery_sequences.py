@@ -67,8 +67,8 @@ def test_removed_images_do_not_pile_up():
     for i in range(40):
         g.add(np.ones((200, D)), ids=range(200 * i, 200 * i + 200))
         g.remove(range(200 * i, 200 * i + 200))
-    assert g._catalog.n_places < 2000
-    assert len(g._stages[0].rows) < 2000
+    assert g.state().catalog.n_places < 2000
+    assert len(g.state().indexes[0].embeddings) < 2000
 
 
 @pytest.mark.parametrize("encoder", [mc.SquareLossExemplar, mc.ExemplarLDA])

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass import _native
-from manyclass.retrieval.search import search_products, search_similarities
+from manyclass.retrieval.encoders import CosineEncoder
+from manyclass.retrieval.search import FlatIndex, search_products, search_similarities
 from manyclass.retrieval.vectors import GrowableArray
 from tests.retrieval import twins
 
@@ -137,5 +138,20 @@ def test_rows_without_columns_rank_by_position_and_no_rows_are_not_found():
 
 def test_pieces_give_no_array_where_nothing_is_selected():
     rows = pieces(small_integers(np.random.default_rng(0), 6, 2), 3)
-    assert list(rows.selected(np.zeros(0, np.int64))) == []
-    assert [index for _, _, index in rows.selected(None)] == [None, None]
+    assert list(rows.blocks(np.zeros(0, np.int64))) == []
+    assert [index for _, _, index in rows.blocks(None)] == [None, None]
+
+
+def test_embeddings_of_another_width_are_refused():
+    index = FlatIndex(CosineEncoder(3))
+    index.encoder.transform = lambda X: np.zeros((2, 4))
+    with pytest.raises(ValueError, match=r"an encoder must give rows of 3 numbers; got shape \(2, 4\)"):
+        index.encode(np.zeros((2, 3)))
+
+
+def test_embeddings_are_float32_in_c_order():
+    index = FlatIndex(CosineEncoder(3))
+    index.encoder.transform = lambda X: np.asfortranarray(X)
+    rows = index.encode(np.eye(3))
+    assert rows.dtype == np.float32
+    assert rows.flags.c_contiguous

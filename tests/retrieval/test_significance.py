@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.retrieval.significance import max_expected_matches, p_values, percentiles
+from manyclass.retrieval.significance import (
+    expected_false_matches,
+    judge_scores,
+    max_expected_matches,
+    p_values,
+    percentiles,
+)
 
 
 def test_percentiles_count_the_pool_below():
@@ -70,3 +76,15 @@ def test_unrelated_queries_are_seldom_matched_and_copies_always_whatever_the_siz
 
 def test_the_limit_is_that_of_the_best_of_many():
     assert 1 - np.exp(-max_expected_matches(0.05)) == pytest.approx(0.05)
+
+
+def test_of_unrelated_images_the_expected_number_scores_as_high():
+    rng = np.random.default_rng(0)
+    background, scores = rng.normal(size=(1, 2000)), rng.normal(size=(1, 50_000))
+    expected = expected_false_matches(np.array([[1.0, 2.0]]), background, 50_000)
+    np.testing.assert_allclose(expected[0], [(scores >= 1).sum(), (scores >= 2).sum()], rtol=0.2)
+    np.testing.assert_array_equal(expected, 50_000 * p_values(np.array([[1.0, 2.0]]), background))
+
+
+def test_nothing_is_said_of_scores_without_a_background():
+    assert judge_scores(np.ones((1, 2)), None, 10, 0.05) == {}

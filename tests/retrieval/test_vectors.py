@@ -1,9 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.retrieval.vectors import GrowableArray, as_embeddings
+from manyclass.retrieval.vectors import GrowableArray
 
 
 @given(sizes=st.lists(st.integers(0, 40), max_size=12), large=st.integers(2, 30))
@@ -18,7 +17,7 @@ def test_rows_come_back_in_the_order_in_which_they_were_added(sizes, large):
     shuffled = np.random.default_rng(0).permutation(len(X))
     np.testing.assert_array_equal(rows.rows(shuffled), X[shuffled])
     np.testing.assert_array_equal(
-        rows.kept(np.sort(shuffled[::2])).rows(np.arange(-(-len(X) // 2))), X[np.sort(shuffled[::2])]
+        rows.select(np.sort(shuffled[::2])).rows(np.arange(-(-len(X) // 2))), X[np.sort(shuffled[::2])]
     )
 
 
@@ -35,8 +34,3 @@ def test_a_small_addition_is_copied():
     rows.append(X)
     X[:] = 5
     assert rows.rows(np.array([0]))[0, 0] == 1
-
-
-def test_codes_of_another_width_are_refused():
-    with pytest.raises(ValueError, match=r"an encoder must give rows of 3 numbers; got shape \(2, 4\)"):
-        as_embeddings(np.zeros((2, 4)), 3)

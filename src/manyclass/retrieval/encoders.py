@@ -1,4 +1,4 @@
-"""Where images are compared: by the embeddings of an encoder, or by vectors as they are."""
+"""What a gallery asks of an encoder, and CosineEncoder, for vectors that are compared as they are."""
 
 import os
 from typing import Any, Protocol
@@ -70,17 +70,17 @@ class CosineEncoder:
         return product
 
 
-def check_encoder(space: Any, name: str) -> None:
+def check_encoder(encoder: Any, name: str) -> None:
     """Refuse what cannot encode images, or not yet."""
     needed = ("transform", "similarity", "background_", "n_features_in_", "n_features_out_")
-    if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
-        lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
+    if isinstance(encoder, type) or (missing := [part for part in needed if not hasattr(encoder, part)]):
+        lacking = "a class" if isinstance(encoder, type) else f"a {type(encoder).__name__} without {missing[0]}"
         raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
 
 
-def is_inner_product(space: Any) -> bool:
+def is_inner_product(encoder: Any) -> bool:
     """Whether the similarity of embeddings is their inner product, so that they may be added up."""
-    return bool(getattr(space, "inner_product", False))
+    return bool(getattr(encoder, "inner_product", False))
 
 
 def _unit(rows: NDArray[Any]) -> NDArray[Any]:

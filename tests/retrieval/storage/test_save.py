@@ -115,9 +115,9 @@ def test_many_small_saves_leave_few_files_and_write_a_row_only_as_often_as_the_g
 
 def written_rows(g):
     """Save, and count the rows of new segments."""
-    old = {segment["labels"]["name"] for segment in g._saved.content["segments"]}
+    old = {segment["labels"]["name"] for segment in g.state().saved.content["segments"]}
     g.save()
-    return sum(s["rows"] for s in g._saved.content["segments"] if s["labels"]["name"] not in old)
+    return sum(s["rows"] for s in g.state().saved.content["segments"] if s["labels"]["name"] not in old)
 
 
 def test_when_most_rows_are_gone_all_is_written_anew(tmp_path):
@@ -305,7 +305,7 @@ def test_killed_at_each_call_that_changes_the_disk_it_is_old_or_new_and_goes_on(
         g.save()
         assert check_state(path, 3) == 3
         left = {file.name for file in path.iterdir()}
-        assert left == save.names_of(g._saved.content)
+        assert left == save.names_of(g.state().saved.content)
 
 
 def test_names_are_given_after_their_files_are_synced_and_the_manifest_last(tmp_path, monkeypatch):
