@@ -5,10 +5,9 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.solvers.batch import path
 from manyclass.solvers.batch.path import PathCheckpoint
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 
 X, Y = blobs(k=6, d=10, spread=0.8)
 SMALL = {"traces": 4, "ridges": 3, "random_state": 0}
@@ -41,7 +40,7 @@ def fit_until(folder, number, **settings):
 @pytest.mark.parametrize("point", POINTS.values(), ids=POINTS)
 def test_a_solution_comes_back_as_it_was(tmp_path, point):
     kept = PathCheckpoint(tmp_path / "path", {"a": "b"})
-    kept.keep(3, Solution(point, 1.5, np.inf, 0.1, "optimal", 0.5, 2.0, 7, [{"iteration": 0, "gap": np.inf}]))
+    kept.keep(3, Solution(point, 1.5, np.inf, 0.1, Status.OPTIMAL, 0.5, 2.0, 7, [{"iteration": 0, "gap": np.inf}]))
     found = kept.found(3)
     assert (found.objective, found.gap, found.history) == (1.5, np.inf, [{"iteration": 0, "gap": np.inf}])
     for name, array in vars(point).items():
@@ -50,7 +49,7 @@ def test_a_solution_comes_back_as_it_was(tmp_path, point):
     assert kept.found(2) is None
 
 
-@pytest.mark.parametrize("status", path.ENDED)
+@pytest.mark.parametrize("status", [status for status in Status if status.is_unfinished])
 def test_a_pair_that_was_cut_short_is_solved_again(tmp_path, status):
     kept = PathCheckpoint(tmp_path / "path", {})
     kept.keep(0, Solution(POINTS["whole"], 1.5, 0.1, 0.1, status, 0.5, 2.0, 7))

@@ -68,7 +68,7 @@ class LinearClassifier(BatchModel):
     gap_ : float
         An upper bound on how far the objective is above the optimum, by duality.
     status_ : str
-        "optimal", or what else ended the solver.
+        What ended the solver, a `Status`: "optimal", "iteration limit reached", "time limit reached" and the like.
     n_iter_ : int
         Steps of the solver.
     seconds_ : float

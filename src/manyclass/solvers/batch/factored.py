@@ -13,7 +13,7 @@ from manyclass.solvers.batch.duality import duality_gap, is_solved, scale
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes
 from manyclass.solvers.batch.intercept import NullModel, known_scores, refit_intercept
 from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
@@ -27,7 +27,7 @@ _ROWS = 512  # that are enough to choose the length of a first step
 
 def factored(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Minimize over W of any rank; what ended it."""
     point = balance_factors(start) if start is not None else zero_weights(objective, base.b)
     descent = FactoredDescent(objective, base, point if point.A.shape[1] else _begun(objective, base))
@@ -55,7 +55,7 @@ def _with_missing_columns(
 
 def _finished(
     objective: Objective, run: SolverRun, base: NullModel, descent: FactoredDescent, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Run until a certificate proves the optimum, pressing on from certificate to certificate; what ended it."""
     target = tolerance * _eagerness(objective, descent.point())
     ridge = objective.ridge.strength > 0
@@ -69,11 +69,11 @@ def _finished(
         certificate = duality_gap(objective, point, base, _penalty(objective, point), scores)
         run.certified(point, certificate)
         if is_solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
-            return "optimal"
+            return Status.OPTIMAL
         if len(run.history) >= max_iter:
-            return f"not solved in {max_iter} steps"
+            return Status.ITERATION_LIMIT
         if stuck and run.gap > before / 2:
-            return "as near as rounding allows"
+            return Status.PRECISION_LIMIT
         before = run.gap if stuck else before
         nearer = _nearer(run.gap, certificate.objective, base, tolerance)
         target *= nearer

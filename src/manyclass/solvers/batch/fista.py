@@ -13,7 +13,7 @@ from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective, Source
 
 _LONGER = 0.95  # what the inverse step is multiplied by after a step that was accepted
@@ -38,7 +38,7 @@ class _Iterate:
 
 def fista(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Minimize; what ended it."""
     steps = _Steps(objective)
     new = old = steps.first(start or zero_weights(objective, base.b))
@@ -53,8 +53,8 @@ def fista(
             check = int(1.3 * check)
             run.certified(new.point, duality_gap(objective, new.point, base, new.penalty))
             if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
-                return "optimal"
-    return f"not solved in {max_iter} steps"
+                return Status.OPTIMAL
+    return Status.ITERATION_LIMIT
 
 
 class _Steps:

@@ -20,7 +20,7 @@ from manyclass._core.sealed import Arrays, SealedFormat
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.intercept import fit_null_model
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, as_contiguous
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Objective
 
 _SHORT = 1e-3  # of the largest singular value: columns that come back by themselves where they are needed
@@ -104,9 +104,6 @@ def _sum(points: list[Weights], shares: list[float]) -> LowRankWeights:
 
 FORMAT = SealedFormat("manyclass path point", 1, "remove its folder to begin anew")
 
-# What ends a solver before it is done; a path that goes on solves such a pair again.
-ENDED = ("time is up", "interrupted")
-
 _FACTS = tuple(field.name for field in fields(Solution) if field.name != "point")
 
 
@@ -126,19 +123,21 @@ class PathCheckpoint:
         path = self._file(number)
         content, arrays = FORMAT.read(path)
         try:
-            self._check(path, dict(content["identity"]))
+            identity, facts = dict(content["identity"]), decode_value(content["facts"], arrays)
             point = _point({name: arrays[name] for name in content["point"]})
-            return Solution(point, **decode_value(content["facts"], arrays))
-        except (KeyError, TypeError) as error:
+            found = Solution(point, **{**facts, "status": Status(facts["status"])})
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+        self._check(path, identity)
+        return found
 
     def keep(self, number: int, found: Solution) -> None:
-        """Write a solution, unless something ended it early."""
-        if self.folder is None or found.status in ENDED:
+        """Write a solution, unless it is unfinished: a path that goes on solves such a pair again."""
+        if self.folder is None or found.status.is_unfinished:
             return
         arrays: Arrays = dict(vars(found.point))
-        content = {"identity": self.identity, "point": list(arrays)}
-        content["facts"] = encode_value({name: getattr(found, name) for name in _FACTS}, "facts", arrays)
+        facts = {name: getattr(found, name) for name in _FACTS}
+        content = {"identity": self.identity, "point": list(arrays), "facts": encode_value(facts, "facts", arrays)}
         with explain_disk_errors(self.folder):
             self.folder.mkdir(exist_ok=True)
             FORMAT.write(self._file(number), content, arrays)

@@ -12,11 +12,12 @@ import numpy as np
 
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
+from manyclass.penalties.norms import Gauge
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.lbfgs import Function
 from manyclass.solvers.batch.points import LowRankWeights, Weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 
@@ -148,11 +149,9 @@ def rank_one(
     tolerance: float,
     max_iter: int,
     settings: RankOneSettings = DEFAULT,
-) -> str:
+) -> Status:
     """Minimize; what ended it."""
-    gauge = objective.gauge
-    if gauge is None:
-        raise ValueError(f"rank_one needs a penalty with atoms, such as a trace norm; got {objective.penalty}")
+    gauge = gauge_of(objective)
     atoms = begin(objective, base, start)
     share, unit, size = settings.epsilon, gauge.polar(base.gradient), 1.0
     steps = min(max_iter, settings.max_steps or max_iter)
@@ -167,16 +166,23 @@ def rank_one(
             size = add_atom(atoms, u, v, g, 2 * size)
         elif np.abs(atoms.derivatives(H) + gauge.strength).max(initial=0.0) <= epsilon and _settled(slope.b, share):
             if settings.shrink == 1:
-                return _ended(objective, run, base, atoms, f"optimal to epsilon {settings.epsilon}")
-            if _ended(objective, run, base, atoms, "", tolerance) == "optimal":
-                return "optimal"
+                return _ended(objective, run, base, atoms, Status.EPSILON_OPTIMAL)
+            if _ended(objective, run, base, atoms, Status.EPSILON_OPTIMAL, tolerance) is Status.OPTIMAL:
+                return Status.OPTIMAL
             share *= settings.shrink
         if not steep or count % settings.every == 0:
             atoms.correct(precision=1e-9 if steep else 1e-15)
         point = atoms.point()
         value = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
         run.record(point, value, atoms=len(atoms.theta), epsilon=share)
-    return _ended(objective, run, base, atoms, f"not solved in {steps} steps", tolerance)
+    return _ended(objective, run, base, atoms, Status.ITERATION_LIMIT, tolerance)
+
+
+def gauge_of(objective: Objective) -> Gauge:
+    """The gauge, whose atoms these solvers add."""
+    if objective.gauge is None:
+        raise ValueError(f"solvers by atoms need a penalty with a gauge, such as a trace norm; got {objective.penalty}")
+    return objective.gauge
 
 
 def begin(objective: Objective, base: NullModel, start: Weights | None) -> Atoms:
@@ -213,12 +219,12 @@ def _with_ridge(objective: Objective, G: Floats, atoms: Atoms) -> Floats:
 
 
 def _ended(
-    objective: Objective, run: SolverRun, base: NullModel, atoms: Atoms, status: str, tolerance: float = 0.0
-) -> str:
-    """Certify where the atoms stand: "optimal" if that is proved, else the status."""
+    objective: Objective, run: SolverRun, base: NullModel, atoms: Atoms, status: Status, tolerance: float = 0.0
+) -> Status:
+    """The status of where the atoms stand: optimal if that is proved, else the one given."""
     point = atoms.point()
     run.certified(point, duality_gap(objective, point, base))
-    return "optimal" if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else status
+    return Status.OPTIMAL if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else status
 
 
 _ENOUGH = 0.1  # of the decrease that the slope promises

@@ -8,30 +8,30 @@ from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.fista import largest_eigenvalue
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights, zero_weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 
 def ridge(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Minimize; what ended it. Without a ridge there is no gap, and a small gradient ends it."""
     function = _Function(objective)
     begin = start or zero_weights(objective, base.b)
     x = function.pack(begin.whole().astype(np.float64), begin.b)
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
-    target, unproved = tolerance, "as near as rounding allows"
+    target, unproved = tolerance, Status.PRECISION_LIMIT
     for step in lbfgs.lbfgs(function, x, function.first_length(x), slack=slack):
         point = function.point(step.x)
         run.record(point, step.value)
         if is_solved(_size(step, function), step.value, base, target, objective.dtype):
             if objective.ridge.strength == 0 or _proved(objective, run, base, point, tolerance):
-                return "optimal"
+                return Status.OPTIMAL
             target /= 2
         if len(run.history) >= max_iter:
-            unproved = f"not solved in {max_iter} steps"
+            unproved = Status.ITERATION_LIMIT
             break
-    return "optimal" if _proved(objective, run, base, point, tolerance) else unproved
+    return Status.OPTIMAL if _proved(objective, run, base, point, tolerance) else unproved
 
 
 def _proved(objective: Objective, run: SolverRun, base: NullModel, point: DenseWeights, tolerance: float) -> bool:

@@ -7,8 +7,8 @@ from manyclass._core.typing import Floats
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.points import Weights
-from manyclass.solvers.batch.rank_one import Atoms, armijo, begin
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.rank_one import Atoms, armijo, begin, gauge_of
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 BATCH = 256
@@ -25,15 +25,13 @@ def stochastic_atoms(
     max_iter: int,
     batch: int = BATCH,
     random_state: int = 0,
-) -> str:
+) -> Status:
     """Minimize; what ended it. A step is one mini-batch.
 
     A correction finds the best weights of all atoms on all rows, and adds the steepest atom there, so that the descent
     goes on where mini-batches have nothing more to tell.
     """
-    gauge = objective.gauge
-    if gauge is None:
-        raise ValueError(f"stochastic needs a penalty with atoms, such as a trace norm; got {objective.penalty}")
+    gauge = gauge_of(objective)
     rng = np.random.default_rng(random_state)
     atoms = begin(objective, base, start)
     for count in range(1, max_iter + 1):
@@ -47,10 +45,10 @@ def stochastic_atoms(
         certificate = duality_gap(objective, point, base)
         run.certified(point, certificate)
         if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
-            return "optimal"
+            return Status.OPTIMAL
         u, v = gauge.atom(-certificate.slope)
         atoms.add(u[:, None], v[:, None], np.zeros(1))
-    return f"not solved in {max_iter} steps"
+    return Status.ITERATION_LIMIT
 
 
 class _Batch:
