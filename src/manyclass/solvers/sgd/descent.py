@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from manyclass.solvers.sgd.sampling import Quarter, Schedule
 
 class SgdAlgorithm(Protocol):
     """One pass over the examples, by one objective."""
+
+    @property
+    def beta(self) -> float | None:
+        """Negatives that go with a positive, where they are sampled; None for all."""
+
+    def with_beta(self, beta: float | None) -> Self:
+        """The same with another number of negatives; itself where none are sampled."""
 
     def epoch(
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None

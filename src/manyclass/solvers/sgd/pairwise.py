@@ -1,7 +1,7 @@
 """Multiclass, ranking and weighted ranking machines by stochastic gradient descent: all classes together."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class PairwiseRanking:
     """
 
     violator: str
+    beta: ClassVar[None] = None
     VIOLATORS: ClassVar[tuple[str, ...]] = tuple(violator.name for violator in _native.Violator)
 
     def epoch(
@@ -50,6 +51,10 @@ class PairwiseRanking:
             machines.steps[:] = machines.steps[0]
             del chunk, part  # before the next is read
         return lost / max(1, len(problem))
+
+    def with_beta(self, beta: float | None) -> Self:
+        """Itself, which samples no negatives."""
+        return self
 
     def cost(self, k: int) -> float:
         """Classes that an example concerns."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm, SgdRun, run_sgd
 from manyclass.solvers.sgd.linear_models import LinearWeights
-from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule
 
 _EPOCHS = 16  # of a trial at most
@@ -102,7 +101,7 @@ def find_step(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
     return step
 
 
-def find_beta(trial: StepTrial, algorithm: OneVsRest, schedule: Schedule) -> float | None:
+def find_beta(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> float | None:
     """How many negatives go with a positive; None, in place of k - 1 and more, for all that there are.
 
     From that of the algorithm by factors of four, down and up, as long as it surely gets better.
@@ -110,7 +109,7 @@ def find_beta(trial: StepTrial, algorithm: OneVsRest, schedule: Schedule) -> flo
     most = trial.train.k - 1.0
 
     def right(beta: float) -> Right | None:
-        return trial.right(replace(algorithm, beta=None if beta >= most else beta), schedule)
+        return trial.right(algorithm.with_beta(None if beta >= most else beta), schedule)
 
     start = best = min(algorithm.beta or most, most)
     for factor in (1 / 4, 4):
