@@ -36,7 +36,7 @@ def test_the_best_weights_are_stationary_and_dead_atoms_leave():
     value = atoms.correct()
     assert 0 < len(atoms.theta) < 12
     assert (atoms.theta > 0).all()
-    H, h = slopes(made, atoms.point().whole(), atoms.b)
+    H, h = slopes(made, atoms.point().to_dense(), atoms.b)
     np.testing.assert_allclose(atoms.derivatives(H), -made.gauge.strength, atol=1e-5)
     np.testing.assert_allclose(h, 0, atol=1e-5)
     np.testing.assert_allclose(value, made.loss_of(atoms.scores) + atoms.penalty(atoms.theta))

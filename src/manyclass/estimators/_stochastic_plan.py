@@ -76,7 +76,7 @@ def find_plan(settings: Any, problem: Problem, seed: int) -> SgdPlan:
     if settings.step != "auto" and settings.beta != "auto":
         return plan
     trial = StepTrial.on(problem, rng)
-    return _tuned(plan, settings, trial.paced(plan.algorithm, plan.schedule)) if len(trial.held) else plan
+    return _tuned(plan, settings, trial.with_pace(plan.algorithm, plan.schedule)) if len(trial.held) else plan
 
 
 def known_plan(settings: Any, step: float, beta: float | None, problem: Problem, seed: int) -> SgdPlan:

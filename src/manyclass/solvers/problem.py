@@ -82,7 +82,7 @@ class LossGradient(NamedTuple):
     b: Doubles
 
 
-class RowLosses:
+class WeightedLoss:
     """sum_i p_i L(S_i, y_i), chunk by chunk of rows; p (n,) adds up to 1."""
 
     def __init__(self, loss: ScoreLoss, y: NDArray[np.intp], p: Doubles, k: int):
@@ -96,7 +96,7 @@ class RowLosses:
         size = max(32, min(1024, _CHUNK // max(1, self.k)))
         return [slice(rows.start + c.start, rows.start + c.stop) for c in spans(rows.stop - rows.start, size)]
 
-    def shares(self) -> Doubles:
+    def class_fractions(self) -> Doubles:
         """The sum of p over the rows of each class (k,)."""
         return np.bincount(self.y, self.p, self.k).astype(np.float64, copy=False)
 
@@ -147,7 +147,7 @@ class Objective:
         self.gauge, self.ridge = penalty.parts()
         self.fit_intercept = fit_intercept
         self.budget = budget
-        self.rows = RowLosses(loss, np.asarray(problem.y, np.intp), _shares(problem), problem.k)
+        self.rows = WeightedLoss(loss, np.asarray(problem.y, np.intp), _shares(problem), problem.k)
         self.passes = 0.0
 
     def with_penalty(self, penalty: Penalty) -> "Objective":
@@ -163,7 +163,7 @@ class Objective:
         numbers = np.zeros(self.k, np.intp)
         numbers[classes] = np.arange(len(classes))
         other.k = len(classes)
-        other.rows = RowLosses(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
+        other.rows = WeightedLoss(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
         return other
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Objective":
@@ -172,7 +172,7 @@ class Objective:
 
         other, p = self.with_penalty(self.penalty), self.rows.p[rows]
         other.X, other.n = DenseMatrix(self.X.rows(rows)), len(rows)
-        other.rows = RowLosses(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
+        other.rows = WeightedLoss(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
         return other
 
     def parts(self) -> list[slice]:
@@ -202,7 +202,7 @@ class Objective:
             loss += sum(thread_map(partial(self._loss, scores(rows), rows.start), self.rows.chunks(rows)))
         return loss
 
-    def slope(self, scores: Source) -> LossGradient:
+    def gradient(self, scores: Source) -> LossGradient:
         """The mean loss and its gradients."""
         loss, W, b = 0.0, np.zeros((self.d, self.k), self.dtype), np.zeros(self.k)
         for rows in self.parts():

@@ -113,7 +113,7 @@ class Solution:
     @property
     def W(self) -> Floats:  # noqa: N802, mathematics keeps its letters
         """The weights, an ndarray of shape (d, k)."""
-        return self.point.whole()
+        return self.point.to_dense()
 
     @property
     def b(self) -> Doubles:
@@ -175,7 +175,7 @@ class SolverRun:
             self.point, self.value, self.gap, self.excess, status, self.seconds, passes, len(self.history), self.history
         )
 
-    def certified(self, point: Weights, certificate: DualityGap) -> None:
+    def certify(self, point: Weights, certificate: DualityGap) -> None:
         """Note what is proved at a point: a bound on the optimum, and so on the gap of the best point."""
         self.excess, self.bound = certificate.excess, max(self.bound, certificate.bound)
         if certificate.objective <= self.value:

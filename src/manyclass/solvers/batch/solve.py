@@ -167,7 +167,7 @@ def solve(
     ValueError
         If there is no such solver, if it cannot minimize this penalty, or if X is so large that its squares overflow.
     """
-    held = np.flatnonzero(objective.rows.shares())
+    held = np.flatnonzero(objective.rows.class_fractions())
     if len(held) < objective.k and objective.fit_intercept:
         inner = partial(solve, solver=solver, tolerance=tolerance, max_iter=max_iter, max_seconds=max_seconds)
         return _without_empty_classes(objective, held, start, partial(inner, callback=callback))
@@ -192,7 +192,7 @@ def _without_empty_classes(
     objective.passes += smaller.passes
     b, empty = fit_null_model(objective).b, np.ones(objective.k)
     b[held], empty[held] = found.b, 0
-    return replace(found, point=_lowered(objective, found.point.among(objective.k, held, b), empty))
+    return replace(found, point=_lowered(objective, found.point.scatter_classes(objective.k, held, b), empty))
 
 
 def _lowered(objective: Objective, point: Weights, empty: NDArray[np.float64]) -> Weights:
@@ -224,7 +224,7 @@ def _run(
     _check_size(objective, base)
     gauge, rounding = objective.gauge, 10 * float(np.finfo(objective.dtype).eps)
     if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + rounding):
-        run.certified(nothing, duality_gap(objective, nothing, base))
+        run.certify(nothing, duality_gap(objective, nothing, base))
         return Status.OPTIMAL
     return minimize(objective, run, base, _allowed(objective, start), tolerance, max_iter)
 

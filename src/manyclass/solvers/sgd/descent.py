@@ -81,12 +81,12 @@ class SgdRun:
 
     def average(self, quarter: int) -> None:
         """Take the machines after this quarter, 1 to 4, of the next epoch into the mean."""
-        share = np.float32(1.5 / (4 * self.epoch + quarter + 0.5))
+        weight = np.float32(1.5 / (4 * self.epoch + quarter + 0.5))
         for c in range(0, len(self.mean.W), 64):
             part = slice(c, c + 64)
-            self.mean.W[part] *= 1 - share
-            self.mean.W[part] += (share * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
-        self.mean.biases += share * (self.machines.biases - self.mean.biases)
+            self.mean.W[part] *= 1 - weight
+            self.mean.W[part] += (weight * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
+        self.mean.biases += weight * (self.machines.biases - self.mean.biases)
 
     def judge(self, score: float, stopping: EarlyStopping) -> bool:
         """Note a score; whether to stop."""

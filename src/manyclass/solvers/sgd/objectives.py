@@ -1,5 +1,6 @@
 """The registry of the objectives of stochastic gradient descent: what each is called, and what trains it."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ def _one_vs_rest(loss: str, beta: Beta, k: int) -> OneVsRest:
 
 def _ranking_epochs(k: int) -> int:
     """Ranking shows an example one other class in an epoch, where the rest show it many or all: sqrt(k) are a round."""
-    return int(round(np.sqrt(k)))
+    return round(math.sqrt(k))
 
 
 OBJECTIVES: dict[str, StochasticObjective] = {

@@ -62,13 +62,13 @@ class PairwiseRanking:
 
     def _block(self, chunk: Chunk, draws: NDArray[np.uint64], machines: LinearWeights, schedule: Schedule) -> float:
         S = self._scores(chunk, draws, machines)
-        rivals, pulls = np.empty(len(chunk.y), np.int32), np.empty(len(chunk.y), np.float32)
+        rivals, updates = np.empty(len(chunk.y), np.int32), np.empty(len(chunk.y), np.float32)
         lost = _native.joint_block(
             chunk.rows, chunk.y, chunk.weights, machines.W, machines.biases, machines.scales, machines.steps,
             _native.Violator[self.violator], **schedule.native, G=sgd_gram(chunk.rows), S=S, draws=draws, rivals=rivals,
-            pulls=pulls,
+            pulls=updates,
         )  # fmt: skip
-        _native.move_two(chunk.rows, chunk.y, rivals, pulls, machines.W, get_threads())
+        _native.move_two(chunk.rows, chunk.y, rivals, updates, machines.W, get_threads())
         if machines.scales[0] < 1e-6:
             machines.scales[:] = machines.scales[0]
             machines.fold()
