@@ -23,7 +23,7 @@ def _filled(value, gauges, ridges, i, j):
 
 def _apart(value, gauges, ridges, i, j):
     W = value(gauges[i], ridges[j])
-    found = _filled(value, gauges, ridges, i, j).at(i, j)
+    found = _filled(value, gauges, ridges, i, j).predict(i, j)
     return np.abs(found.to_dense() - W).max() + np.abs(found.b - W[0]).max()
 
 

@@ -103,9 +103,9 @@ class Atoms:
             loss, gradient, gradient_b = self._mean_loss(theta, x[m:])
             value = loss + self.strength * float(theta.sum()) + ridge * float(theta @ gram @ theta)
             gradient = gradient + self.strength + 2 * ridge * gram @ theta
-            return value, np.concatenate(
-                [gradient * unit, gradient_b if self.objective.fit_intercept else 0 * gradient_b]
-            )
+            if not self.objective.fit_intercept:
+                gradient_b = 0 * gradient_b
+            return value, np.concatenate([gradient * unit, gradient_b])
 
         return function
 
