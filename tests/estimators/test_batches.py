@@ -25,7 +25,7 @@ def model(**settings):
     return mc.StochasticClassifier(**{"n_threads": 1, "random_state": 0, **settings})
 
 
-def descent_from(**settings):
+def begun(**settings):
     return model(**settings).partial_fit(X, Y, classes=range(6))
 
 

@@ -5,7 +5,7 @@ import pytest
 from contracts.solver import objective, rows
 
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Ridge
 from manyclass.solvers.batch.solve import solve
 
 

@@ -10,8 +10,7 @@ from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.callbacks import Callback
 from manyclass.estimators.linear_model import FactoredModel, svd_flip
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 

@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from manyclass._core import linalg
 from manyclass._core.checks import check_nonnegative
 from manyclass._core.typing import Floats
-from manyclass.penalties.penalty import Penalty, as_weights, squares
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge, as_weights, squares
 
 
 @dataclass(frozen=True, repr=False)

@@ -50,7 +50,18 @@ def fit_null_model(objective: Objective) -> NullModel:
 
 
 def alpha_max(objective: Objective) -> float:
-    """The strength of the gauge from which on W = 0 is best."""
+    """Compute the least strength of the gauge at which W = 0 is the optimum.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective; the strength that its gauge has does not matter.
+
+    Returns
+    -------
+    float
+        The polar of the gradient at W = 0.
+    """
     if objective.gauge is None:
         raise ValueError(f"the penalty must hold a gauge to have a largest useful strength; got {objective.penalty}")
     return objective.gauge.polar(fit_null_model(objective).gradient)

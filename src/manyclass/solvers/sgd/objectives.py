@@ -29,15 +29,15 @@ class StochasticObjective:
         Where the search for a step begins, for rows of length 1; None for the step of the margin loss.
     samples_negatives : bool, default=False
         Whether it takes a margin loss, and `beta` negatives for every positive.
-    epochs_per_round : callable, default=1
-        How many epochs count as one for stopping, for k classes.
+    single_rival : bool, default=False
+        Whether an epoch shows an example only one class besides its own.
     """
 
     name: str
     make: Callable[[str, Beta, int], SgdAlgorithm]
     step: float | None = None
     samples_negatives: bool = False
-    epochs_per_round: Callable[[int], int] = lambda k: 1
+    single_rival: bool = False
 
     def first_step(self, loss: str) -> float:
         """A step that is about right for rows of length 1.
@@ -54,6 +54,21 @@ class StochasticObjective:
         """
         return MARGIN_LOSSES[loss].step if self.step is None else self.step
 
+    def epochs_per_round(self, k: int) -> int:
+        """Count the epochs that stopping takes for one: where they show an example one rival each, sqrt(k).
+
+        Parameters
+        ----------
+        k : int
+            The number of classes.
+
+        Returns
+        -------
+        int
+            The number of epochs.
+        """
+        return round(math.sqrt(k)) if self.single_rival else 1
+
 
 def _one_vs_rest(loss: str, beta: Beta, k: int) -> OneVsRest:
     if beta == "auto":
@@ -63,17 +78,12 @@ def _one_vs_rest(loss: str, beta: Beta, k: int) -> OneVsRest:
     return OneVsRest(MARGIN_LOSSES[loss], None if beta is None or np.isinf(float(beta)) else float(beta))
 
 
-def _ranking_epochs(k: int) -> int:
-    """Ranking shows an example one other class in an epoch, where the rest show it many or all: sqrt(k) are a round."""
-    return round(math.sqrt(k))
-
-
 OBJECTIVES: dict[str, StochasticObjective] = {
     objective.name: objective
     for objective in (
         StochasticObjective("ovr", _one_vs_rest, samples_negatives=True),
         StochasticObjective("multiclass", lambda *_: PairwiseRanking("max"), 0.125),
-        StochasticObjective("ranking", lambda *_: PairwiseRanking("random"), 0.5, epochs_per_round=_ranking_epochs),
+        StochasticObjective("ranking", lambda *_: PairwiseRanking("random"), 0.5, single_rival=True),
         StochasticObjective("warp", lambda *_: PairwiseRanking("sampled"), 0.05),
         StochasticObjective("softmax", lambda *_: MiniBatch(), 2.0),
     )
