@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing that is wrong with a store.
+    """One thing that is wrong with a store or a gallery.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ class StorageError(ValueError):
 
 
 class StoreCorruptedError(StorageError):
-    """A file of a store differs from what was written.
+    """A file of a store or a gallery differs from what was written.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The store.
+        The folder of the store or gallery.
     damage : Damage
         The file, the block and the reason.
 

@@ -22,12 +22,12 @@ LOCK = "lock"  # the file of a FolderLock
 TEMPORARY_SUFFIX = ".tmp"  # leftovers of a crash end so, and readers pass over them
 
 
-def write_bytes(path: str | os.PathLike[str], *parts: Bytes) -> None:
-    """Make `path` hold these bytes, one part after the other; on failure it holds what it held before."""
+def write_bytes(path: str | os.PathLike[str], *pieces: Bytes) -> None:
+    """Make `path` hold these bytes, one piece after the other; on failure it holds what it held before."""
     path = Path(path)
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
-        _write_new_file(temporary, parts)
+        _write_new_file(temporary, pieces)
         replace_file(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -66,13 +66,13 @@ def write_at(descriptor: int, data: Bytes, offset: int) -> None:
         view, offset = view[written:], offset + written
 
 
-def _write_new_file(path: Path, parts: tuple[Bytes, ...]) -> None:
+def _write_new_file(path: Path, pieces: tuple[Bytes, ...]) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
         offset = 0
-        for part in parts:
-            write_at(descriptor, part, offset)
-            offset += memoryview(part).nbytes
+        for piece in pieces:
+            write_at(descriptor, piece, offset)
+            offset += memoryview(piece).nbytes
         sync_file(descriptor)
     finally:
         os.close(descriptor)

@@ -121,8 +121,8 @@ def load(path: str | os.PathLike[str]) -> Any:
             raise ValueError(f"its estimator must be one of {', '.join(_SAVABLE)}; got {name!r}")
         kind = find_public(name)
         parameters, fitted = (
-            _renamed(kind, {key: decode_value(value, arrays) for key, value in content[part].items()})
-            for part in ("parameters", "fitted")
+            _renamed(kind, {key: decode_value(value, arrays) for key, value in content[section].items()})
+            for section in ("parameters", "fitted")
         )
         return _restored(_model_with(kind, parameters), fitted)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -21,9 +21,9 @@ from manyclass._core.checks import check_count
 
 def _available() -> int:
     # joblib and Ray tell their workers by this variable how many threads are theirs.
-    told = os.environ.get("OMP_NUM_THREADS", "")
+    limit = os.environ.get("OMP_NUM_THREADS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(int(told), cores) if told.isdigit() and int(told) > 0 else cores
+    return min(int(limit), cores) if limit.isdigit() and int(limit) > 0 else cores
 
 
 _process_threads = _available()

@@ -7,7 +7,7 @@ quantizer.py           Quantizer: rows to bytes, and back
 product_quantizer.py   one byte per block of columns
 quantized.py           products with those bytes as they are
 scalar_quantizer.py    8 or 4 bits per number, and products with them
-rotation.py            rotations before quantizing, so that columns share what they tell
+rotation.py            rotations before quantizing, which even out the blocks of columns
 views.py               ranges, selections and shards of rows; a column of ones beside them
 kernels.py             kernels and Gram matrices
 moments.py             means and covariances of columns, block by block

@@ -23,7 +23,7 @@ from manyclass.data.quantized import QuantizedMatrix
 from manyclass.data.quantizer import Codes, Quantizer
 from manyclass.data.rotation import ROTATIONS, MixedColumns, Permutation, Rotation
 
-# The part of the sample that is held in memory at a time while codebooks are fitted.
+# Bytes of the sample that are held in memory at a time while codebooks are fitted.
 _SAMPLE_BYTES = 256 << 20
 
 

@@ -79,7 +79,7 @@ class SparseMatrix(Matrix):
         return rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
 
     def _height(self, k: int) -> int:
-        # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its part of R must stay small.
+        # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its rows of R must stay small.
         n, d = self.shape
         rows = max(1 << 20, 8 * d) * n // max(1, int(self.csr.nnz))
         return max(TILE_ROWS, int(min(rows, (4 << 20) // max(1, k))))

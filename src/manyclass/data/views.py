@@ -193,8 +193,8 @@ class ShardedMatrix(Matrix):
                 yield matrix, slice(max(start, at.start) - at.start, min(stop, at.stop) - at.start)
 
     def _run(self, rows: slice) -> Floats:
-        parts = [matrix._rows(met) for matrix, met in self._meets(rows.start, rows.stop)]
-        whole = parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty((0, self.shape[1]), self.dtype)])
+        runs = [matrix._rows(met) for matrix, met in self._meets(rows.start, rows.stop)]
+        whole = runs[0] if len(runs) == 1 else np.concatenate([*runs, np.empty((0, self.shape[1]), self.dtype)])
         return whole.astype(self.dtype, copy=False)
 
     def _pick(self, positions: NDArray[np.intp]) -> Floats:

@@ -73,7 +73,7 @@ class CosineEncoder:
 def check_encoder(encoder: Any, name: str) -> None:
     """Refuse what cannot encode images, or not yet."""
     needed = ("transform", "similarity", "background_", "n_features_in_", "n_features_out_")
-    if isinstance(encoder, type) or (missing := [part for part in needed if not hasattr(encoder, part)]):
+    if isinstance(encoder, type) or (missing := [name for name in needed if not hasattr(encoder, name)]):
         lacking = "a class" if isinstance(encoder, type) else f"a {type(encoder).__name__} without {missing[0]}"
         raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
 

@@ -146,7 +146,7 @@ class Hits:
     false_matches : ndarray of shape (n_queries, k), default=None
         E-value: the number of searched images that would score as high if all were unrelated to the query.
     matched : ndarray of shape (n_queries,), default=None
-        Whether the best image is more similar than chance explains.
+        Whether the E-value of the best image is small enough for a match.
     """
 
     ids: NDArray[Any]

@@ -68,7 +68,7 @@ class Manifest:
         return [segment[self.rows_name] for segment in self.segments]
 
     def has(self, column: str) -> bool:
-        """Whether every row has a label ("y"), a part ("split") or a name ("names")."""
+        """Whether every row has a label ("y"), a split ("split") or a name ("names")."""
         return column in self.segments[0]
 
     def files(self) -> Iterator[FileRecord]:

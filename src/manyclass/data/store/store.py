@@ -76,7 +76,7 @@ class Store:
     names : Names or None
         The names of the rows, a sequence of n strings.
     split : ndarray of str of shape (n,) or None
-        The part to which each row belongs, such as "train".
+        The split to which each row belongs, such as "train".
     quantizer : Quantizer or None
         The quantizer of the rows, if they are codes.
     provenance : dict

@@ -61,17 +61,19 @@ def _of_array(X: Matrix, array: NDArray[Any], quantizer: Quantizer | None) -> So
 
 
 def _stacked(X: ShardedMatrix) -> Source:
-    parts = [source_of(matrix) for matrix in X.matrices]
-    if any(part.dtype != parts[0].dtype or not same_quantizer(part.quantizer, parts[0].quantizer) for part in parts):
+    shards = [source_of(matrix) for matrix in X.matrices]
+    if any(
+        shard.dtype != shards[0].dtype or not same_quantizer(shard.quantizer, shards[0].quantizer) for shard in shards
+    ):
         return numbers_of(X)
-    starts = np.cumsum([0, *(part.shape[0] for part in parts)]).tolist()
+    starts = np.cumsum([0, *(shard.shape[0] for shard in shards)]).tolist()
 
     def read(start: int, stop: int) -> NDArray[Any]:
-        spans = zip(parts, starts, strict=False)
-        cuts = [(part, max(0, start - at), min(part.shape[0], stop - at)) for part, at in spans]
-        return np.concatenate([part.read(first, last) for part, first, last in cuts if first < last])
+        spans = zip(shards, starts, strict=False)
+        cuts = [(shard, max(0, start - at), min(shard.shape[0], stop - at)) for shard, at in spans]
+        return np.concatenate([shard.read(first, last) for shard, first, last in cuts if first < last])
 
-    return Source(X.shape, parts[0].dtype, parts[0].quantizer, read)
+    return Source(X.shape, shards[0].dtype, shards[0].quantizer, read)
 
 
 def write_store(
@@ -105,7 +107,7 @@ def write_store(
     classes : sequence of str, default=None
         The words for which integer labels stand. If labels are strings, it is their sorted list by default.
     split : sequence of str, default=None
-        The part to which each row belongs, such as "train".
+        The split to which each row belongs, such as "train".
     quantizer : Quantizer, default=None
         A fitted quantizer that encodes the rows.
     overwrite : bool, default=False
@@ -178,7 +180,7 @@ def append_store(
     names : sequence of str, default=None
         The names of the rows.
     split : sequence of str, default=None
-        The part to which each row belongs, such as "train".
+        The split to which each row belongs, such as "train".
     progress : callable, default=None
         It is called with (rows done, rows in all).
     resume : bool, default=True

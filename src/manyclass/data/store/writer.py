@@ -258,7 +258,7 @@ class StoreWriter:
         classes : sequence of str, default=None
             The words for which integer labels stand.
         split : sequence of str, default=None
-            The part to which each row belongs, such as "train".
+            The split to which each row belongs, such as "train".
         provenance : dict, default=None
             Where the rows come from; anything that JSON can hold.
 

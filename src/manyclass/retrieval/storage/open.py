@@ -46,7 +46,7 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
 def _read_gallery(kind: type[G], folder: Path, content: Content, data: bytes) -> G:
     try:
         gallery = _without_images(kind, folder, content)
-        gone = [read_section(folder, part)[1]["numbers"] for part in content["gone"]]
+        gone = [read_section(folder, record)[1]["numbers"] for record in content["gone"]]
         _fill(gallery, folder, content, np.concatenate([np.zeros(0, np.int64), *gone]))
     except StorageError:
         raise
@@ -78,8 +78,8 @@ def _without_images(kind: type[G], folder: Path, content: Content) -> G:
 
 def _lazy_features(folder: Path, content: Content) -> LazyModel | None:
     # Read when it is needed: a network is a file elsewhere, without which the gallery is as good for other queries.
-    part = content["models"].get("features")
-    return None if part is None else LazyModel(folder, part)
+    record = content["models"].get("features")
+    return None if record is None else LazyModel(folder, record)
 
 
 def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None:
