@@ -159,10 +159,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     trained_: tuple[str, str]
     _running: Batches
 
-    # Of files that earlier versions wrote.
-    former_names: ClassVar[dict[str, Any]] = {
-        "balanced": ("sampling", lambda balanced: "balanced" if balanced else "uniform")
-    }
+    former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
         self,
