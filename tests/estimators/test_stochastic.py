@@ -188,7 +188,7 @@ def test_the_first_batch_needs_all_classes():
 
 def test_later_batches_cannot_change_the_classes():
     running = model().partial_fit(X, Y, classes=range(6)).partial_fit(X, Y, classes=range(6))
-    with pytest.raises(ValueError, match="classes must be those of the first call to partial_fit"):
+    with pytest.raises(ValueError, match="classes must be the same as in fit or in the first call to partial_fit"):
         running.partial_fit(X, Y, classes=range(7))
 
 

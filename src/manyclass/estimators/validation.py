@@ -145,7 +145,9 @@ def example_weights(codes: NDArray[np.int32], classes: NDArray[Any], class_weigh
     for row in np.flatnonzero(~np.isfinite(weights))[:1]:
         raise ValueError(f"class_weight times sample_weight must be {_RULE}; row {row} has more")
     if not (weights > 0).any():
-        raise ValueError("sample_weight and class_weight must leave at least one example of positive weight; got none")
+        raise ValueError(
+            "sample_weight and class_weight must leave an example whose weight is not zero; all weights are zero"
+        )
     return weights
 
 

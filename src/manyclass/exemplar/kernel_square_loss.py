@@ -72,8 +72,7 @@ class KernelSquareLossExemplar(Encoder):
         Largest r; None for no limit.
     factorization : {"cholesky", "kpca", "incomplete_cholesky"}, default="cholesky"
         "cholesky" is complete, of rank n, and "kpca" the best of a given rank; both hold the Gram matrix and keep all
-        negatives. "incomplete_cholesky" never forms it and keeps r of the negatives, for very many of them: the
-        coordinates of an image are those of its projection on the span of these r.
+        negatives. "incomplete_cholesky", for very many, never forms it and keeps r, on whose span images are projected.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together; embeddings do not depend on it.
     n_background : int, default=1024
@@ -188,8 +187,6 @@ class KernelSquareLossExemplar(Encoder):
     def background_similarity(self, C: ArrayLike) -> Embeddings:
         """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
 
-        For an incomplete factor this is an approximation, because the factor is not updated.
-
         Parameters
         ----------
         C : array-like of shape (n, n_features_out_)
@@ -198,7 +195,7 @@ class KernelSquareLossExemplar(Encoder):
         Returns
         -------
         ndarray of shape (n, n_background), float32
-            Leave-one-out similarities.
+            Leave-one-out similarities; an approximation for an incomplete factor, which is not updated.
         """
         C = self._check_codes(C, "C")
         parts = CodeParts(C, self.rank_)
@@ -253,11 +250,6 @@ class KernelSquareLossExemplar(Encoder):
             Vectors of unrelated images.
         settings : sequence of dict
             Parameters of each copy.
-
-        Yields
-        ------
-        KernelSquareLossExemplar
-            A fitted copy, whose background set has one image.
         """
         matrix = open_examples(clone(self), negatives, reset=True)
         before: Any = None
@@ -273,17 +265,12 @@ class KernelSquareLossExemplar(Encoder):
                 yield trial
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads.
+        """Write the fitted encoder to a safetensors file, which `manyclass.load` reads; its kernel must be a name.
 
         Parameters
         ----------
         path : path-like
             File to write.
-
-        Raises
-        ------
-        TypeError
-            If the kernel is a function.
         """
         check_is_fitted(self)
         if callable(self.kernel) or callable(self.kernel_["name"]):
