@@ -174,7 +174,7 @@ def test_an_older_scikit_learn_without_callbacks_is_no_obstacle(monkeypatch):
     task = before.FitTask(object(), X, Y, phases=1)
     phase = task.phase("train", 3)
     descent = type("Descent", (), {"done": False, "mean": None})()
-    phase.epoch_over(descent)
-    phase.over(None)
-    task.over(None)
+    phase.end_epoch(descent)
+    phase.finish(None)
+    task.finish(None)
     assert descent.done is False

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators import _stochastic_plan
+from manyclass.estimators import _stochastic_plan, stochastic
 from manyclass.estimators.callbacks import FitTask
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from tests.estimators import checkpoint_child as child
@@ -64,7 +64,7 @@ def test_a_seed_that_was_drawn_is_kept(path, monkeypatch):
     interrupt(path, 3, random_state=None)
     seed = Checkpoint(path).run.seed
     again = child.fit(path, **QUICK, random_state=None)
-    monkeypatch.setattr(mc.StochasticClassifier, "_seed", lambda self: seed)
+    monkeypatch.setattr(stochastic, "draw_seed", lambda random_state: seed)
     assert child.bits(again) == child.bits(child.fit(**QUICK))
 
 
@@ -77,7 +77,7 @@ def test_killed_after_a_callback_ended_training_it_does_no_more(path, monkeypatc
     settings = {**QUICK, "max_epochs": 50}
     whole = child.fit(**settings, callbacks=[enough])
     with monkeypatch.context() as patch:
-        patch.setattr(FitTask, "over", interrupt_at_the_end)
+        patch.setattr(FitTask, "finish", interrupt_at_the_end)
         with pytest.raises(KeyboardInterrupt):
             child.fit(path, **settings, callbacks=[enough])
     again = child.fit(path, **settings)

@@ -5,7 +5,7 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.estimators.validation import encode_labels, known_labels
+from manyclass.estimators.validation import encode_known_labels, encode_labels
 
 X, Y = blobs(k=4)
 NAMES = np.array(["cat", "a dog with a long name", "cow", "Äpfel"])
@@ -34,7 +34,7 @@ def test_predictions_are_labels_of_the_kind_of_y(kind):
 def test_labels_of_any_kind_serve_in_batches_and_for_validation(kind):
     y = KINDS[kind]
     model = mc.StochasticClassifier(random_state=0, max_epochs=3).fit(X, y, validation=(X, y.copy()))
-    codes = known_labels(y.copy(), model.classes_, len(y))
+    codes = encode_known_labels(y.copy(), model.classes_, len(y))
     np.testing.assert_array_equal(model.classes_[codes], y)
     assert np.mean(model.partial_fit(X, y).predict(X) == y) > 0.9
 
@@ -49,9 +49,9 @@ def test_two_truth_values_are_two_classes():
 
 def test_integers_of_two_widths_are_told_apart():
     classes = np.array([2**62, 2**62 + 1, 2**62 + 2], np.uint64)
-    np.testing.assert_array_equal(known_labels(classes.astype(np.int64), classes, 3), [0, 1, 2])
+    np.testing.assert_array_equal(encode_known_labels(classes.astype(np.int64), classes, 3), [0, 1, 2])
     with pytest.raises(ValueError, match="labels must be among the 3 classes"):
-        known_labels(np.array([2**62 + 3]), classes, 1)
+        encode_known_labels(np.array([2**62 + 3]), classes, 1)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_integers_of_two_widths_are_told_apart():
 )
 def test_labels_that_are_not_known_are_named(y, words):
     with pytest.raises(ValueError, match=words):
-        known_labels(y, np.array([1, 2, 3]), 3)
+        encode_known_labels(y, np.array([1, 2, 3]), 3)
 
 
 @pytest.mark.parametrize(
@@ -81,18 +81,18 @@ def test_labels_that_are_not_known_are_named(y, words):
 )
 def test_a_label_that_only_looks_like_a_class_once_it_is_cast_is_none(y, classes):
     with pytest.raises(ValueError, match="labels must be among the 2 classes"):
-        known_labels(np.array(y), classes, 1)
+        encode_known_labels(np.array(y), classes, 1)
 
 
 @pytest.mark.parametrize(("y", "classes"), [("a", b"a"), (b"a", "a")])
 def test_bytes_are_no_text(y, classes):
     with pytest.raises(ValueError, match="labels must be of the kind of the classes"):
-        known_labels(np.array([y]), np.array([classes, classes * 2]), 1)
+        encode_known_labels(np.array([y]), np.array([classes, classes * 2]), 1)
 
 
 def test_a_longer_string_than_any_class_is_not_cut_to_one():
     with pytest.raises(ValueError, match="among the 2 classes"):
-        known_labels(["cats"], np.array(["cat", "dog"]), 1)
+        encode_known_labels(["cats"], np.array(["cat", "dog"]), 1)
 
 
 def test_one_class_is_too_few():

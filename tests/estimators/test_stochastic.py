@@ -156,7 +156,7 @@ def test_a_warm_start_with_other_classes_or_columns_is_refused(rows, y, words):
         warm.fit(rows, y)
 
 
-# Batches.
+# PartialFitState.
 
 TWINS = {
     "ovr": lambda *a: twins.one_vs_rest(*a, "hinge", 2),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from manyclass.data.dense import DenseMatrix
-from manyclass.data.kernels import ExemplarKernel
+from manyclass.data.kernels import exemplar_kernel
 from manyclass.exemplar import factorizations as pca
 from manyclass.exemplar.factorizations import complete_cholesky, incomplete_cholesky, kernel_pca
-from manyclass.exemplar.gram import GivenGram, GramOfRows
+from manyclass.exemplar.gram import GramOfRows, PrecomputedGram
 
 
 def full_kernel_pca(gram):
@@ -23,11 +23,11 @@ RANKED = [incomplete_cholesky, kernel_pca]
 rng = np.random.default_rng(0)
 X = rng.standard_normal((90, 6)).astype(np.float32)
 GRAMS = {
-    "regular": GramOfRows(DenseMatrix(X), ExemplarKernel("rbf", 1.0)),
-    "duplicated": GramOfRows(DenseMatrix(np.repeat(X[:30], 3, axis=0)), ExemplarKernel("rbf", 1.0)),
-    "of low rank": GramOfRows(DenseMatrix(X), ExemplarKernel("linear", 1.0)),
-    "zero": GramOfRows(DenseMatrix(np.zeros((3, 2), np.float32)), ExemplarKernel("linear", 1.0)),
-    "of one": GramOfRows(DenseMatrix(X[:1]), ExemplarKernel("poly", 1.0)),
+    "regular": GramOfRows(DenseMatrix(X), exemplar_kernel("rbf", 1.0)),
+    "duplicated": GramOfRows(DenseMatrix(np.repeat(X[:30], 3, axis=0)), exemplar_kernel("rbf", 1.0)),
+    "of low rank": GramOfRows(DenseMatrix(X), exemplar_kernel("linear", 1.0)),
+    "zero": GramOfRows(DenseMatrix(np.zeros((3, 2), np.float32)), exemplar_kernel("linear", 1.0)),
+    "of one": GramOfRows(DenseMatrix(X[:1]), exemplar_kernel("poly", 1.0)),
 }
 RANKS = {"regular": 90, "duplicated": 30, "of low rank": 6, "zero": 1, "of one": 1}
 
@@ -101,15 +101,15 @@ def test_incomplete_cholesky_never_forms_the_gram_matrix():
         def whole(self):
             raise AssertionError
 
-    assert incomplete_cholesky(Columns(DenseMatrix(X), ExemplarKernel("rbf", 1.0)), 9).B.shape == (90, 9)
+    assert incomplete_cholesky(Columns(DenseMatrix(X), exemplar_kernel("rbf", 1.0)), 9).B.shape == (90, 9)
 
 
 def test_negative_eigenvalues_are_lifted_to_zero():
     K = np.array([[0.0, 1.0], [1.0, 0.0]])
-    factor = complete_cholesky(GivenGram(DenseMatrix(K)))
+    factor = complete_cholesky(PrecomputedGram(DenseMatrix(K)))
     np.testing.assert_allclose(factor.B @ factor.B.T, K + np.eye(2), atol=1e-12)
 
 
 def test_a_pivot_that_is_only_rounding_is_left_out():
     K = np.array([[1.0, 1.0], [1.0, 1.0 + np.finfo(np.float64).eps]])
-    assert complete_cholesky(GivenGram(DenseMatrix(K))).B.shape == (2, 1)
+    assert complete_cholesky(PrecomputedGram(DenseMatrix(K))).B.shape == (2, 1)

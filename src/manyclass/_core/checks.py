@@ -1,4 +1,4 @@
-"""The few checks that every folder shares, and the sentences in which they complain."""
+"""The few checks that every folder shares, with the sentences in which they refuse, and the seed of a random_state."""
 
 from numbers import Real
 from typing import Any
@@ -84,3 +84,14 @@ def check_same_length(a: Any, b: Any, what_a: str, what_b: str) -> None:
     """Refuse two things of different length."""
     if len(a) != len(b):
         raise ValueError(f"{what_a} must have one entry per row of {what_b} ({len(b)}); got {len(a)}")
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed drawn from what scikit-learn's users call `random_state`: None, an integer or a RandomState.
+
+    >>> draw_seed(0)
+    209652396
+    """
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,26 +1,19 @@
-"""The strengths of a path.
+"""The grid of a path, and the way along it: the strengths, every pair judged, the best remembered."""
 
-A walk along a path: every pair judged, the best remembered.
-
-Drawings of a path: the grid, the spectrum of the best (Figure 1 of Harchaoui et al., 2012), and its classes.
-"""
-
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.typing import Floats
-from manyclass.solvers.batch.path import ENDED, PathPoint
-from manyclass.solvers.batch.points import Factors, Weights, balance_factors
+from manyclass.solvers.batch.path import ENDED, PathCheckpoint, PathPoint
+from manyclass.solvers.batch.points import Weights, balance_factors
 from manyclass.solvers.batch.solution import Solution
 from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.checkpoint import run_identity_of
 from manyclass.solvers.sgd.linear_models import Scores, top_classes
 
 # Shares of the largest useful strength that a path goes through, from the first to the last.
@@ -28,11 +21,14 @@ TRACES = (0.5, 2e-3)
 
 RIDGES = (1.0, 1e-3)
 
+# What may change between a fit that was killed and the one that goes on; class weights are told by those of examples.
+_FREE = ("class_weight", "n_threads")
+
 
 def strength_grid(given: Any, name: str, shares: tuple[float, float], largest: Callable[[], float]) -> list[float]:
     """So many strengths in geometric steps down from the largest, or those that are given; the strongest first.
 
-    >>> grid(3, "traces", (1.0, 0.01), lambda: 2.0)
+    >>> strength_grid(3, "traces", (1.0, 0.01), lambda: 2.0)
     [2.0, 0.2, 0.02]
     """
     if np.ndim(given) == 0:
@@ -45,6 +41,17 @@ def strength_grid(given: Any, name: str, shares: tuple[float, float], largest: C
     if not strengths:
         raise ValueError(f"{name} must hold at least one strength; got none")
     return strengths
+
+
+def open_checkpoint(estimator: Any, problem: Problem, judged: Problem, settings: tuple[str, ...]) -> PathCheckpoint:
+    """The pairs that the same fit has solved before it was killed; `settings` are names of parameters."""
+    if estimator.checkpoint is None:
+        return PathCheckpoint(None, {})
+    if not isinstance(estimator.random_state, int | np.integer):
+        raise ValueError(f"checkpoint needs an integer random_state; got {estimator.random_state!r}")
+    values = {name: getattr(estimator, name) for name in settings if name not in _FREE}
+    values["the names of classes"] = estimator.classes_.tolist()
+    return PathCheckpoint(estimator.checkpoint, run_identity_of(problem, judged, None, values))
 
 
 def round_to_digits(value: float) -> float:
@@ -144,124 +151,3 @@ def _settled(row: dict[str, Any], tolerance: float) -> bool:
     """Optimal, or ended by rounding where the gap is small beside the objective: nothing that a user could mend."""
     rounded = row["status"].startswith("as near as rounding")
     return bool(row["status"].startswith("optimal") or (rounded and row["gap"] <= tolerance * row["objective"]))
-
-
-_NAMED = 60  # classes whose names can be read beside one another
-
-
-class PathPlots:
-    """The plots of a fitted path."""
-
-    best_: Any
-    table_: list[dict[str, Any]]
-
-    def plot(self, target: Any = None) -> Any:
-        """Plot accuracy, rank and objective over the grid; needs `pip install "manyclass[plot]"`.
-
-        Parameters
-        ----------
-        target : str, os.PathLike or sequence of matplotlib.axes.Axes, default=None
-            A file, three axes, or None for a new figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        check_is_fitted(self)
-        return draw_grid(self.table_, target)
-
-    def plot_spectrum(self, target: Any = None) -> Any:
-        """Plot the singular values of the best classifier.
-
-        Parameters
-        ----------
-        target : str, os.PathLike or matplotlib.axes.Axes, default=None
-            A file, axes, or None for a new figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        return draw_spectrum(_best(self).singular_values_, target)
-
-    def plot_classes(self, target: Any = None) -> Any:
-        """Plot the classes in the plane of the two leading latent features of the best classifier.
-
-        Parameters
-        ----------
-        target : str, os.PathLike or matplotlib.axes.Axes, default=None
-            A file, axes, or None for a new figure.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
-        best = _best(self)
-        return draw_classes(best.factors_, best.classes_, target)
-
-
-def _best(path: PathPlots) -> Any:
-    check_is_fitted(path, "best_")
-    return path.best_
-
-
-def draw_grid(table: list[dict[str, Any]], target: Any = None) -> Any:
-    """Accuracy, rank and objective by trace and ridge, each an image; the figure."""
-    figure, charts = _charts(target, 3)
-    traces, ridges = (sorted({row[name] for row in table}, reverse=True) for name in ("trace", "ridge"))
-    for chart, name in zip(charts, ("accuracy", "rank", "objective"), strict=True):
-        values = np.full((len(ridges), len(traces)), np.nan)
-        for row in table:
-            values[ridges.index(row["ridge"]), traces.index(row["trace"])] = row[name]
-        image = chart.imshow(values, aspect="auto", cmap="viridis")
-        chart.figure.colorbar(image, ax=chart)
-        chart.set(title=name, xlabel="trace", ylabel="ridge")
-        chart.set_xticks(range(len(traces)), [f"{trace:.1e}" for trace in traces], rotation=90, fontsize=7)
-        chart.set_yticks(range(len(ridges)), [f"{ridge:.1e}" for ridge in ridges], fontsize=7)
-    return _finished(figure, target)
-
-
-def draw_spectrum(singular_values: NDArray[np.float64], target: Any = None) -> Any:
-    """Singular values, the largest first; the figure."""
-    figure, (chart,) = _charts(target, 1)
-    chart.plot(range(1, len(singular_values) + 1), singular_values, marker=".", color="#0072b2")
-    chart.set(title="spectrum", xlabel="number", ylabel="singular value", ylim=(0, None))
-    return _finished(figure, target)
-
-
-def draw_classes(factors: Factors, classes: NDArray[Any], target: Any = None) -> Any:
-    """Classes at their places in the two leading latent features: rows of V diag(sqrt(s)); the figure."""
-    _, s, V = factors
-    places = np.zeros((len(V), 2))
-    places[:, : min(2, len(s))] = (V * np.sqrt(s))[:, :2]
-    figure, (chart,) = _charts(target, 1)
-    chart.scatter(*places.T, s=9, color="#0072b2")
-    for place, name in zip(places, classes.tolist(), strict=True) if len(classes) <= _NAMED else ():
-        chart.annotate(str(name), place, fontsize=7, xytext=(2, 2), textcoords="offset points")
-    chart.set(title="classes", xlabel="latent feature 1", ylabel="latent feature 2")
-    return _finished(figure, target)
-
-
-def _charts(target: Any, count: int) -> tuple[Any, list[Any]]:
-    """The figure, and so many axes: those of the target, or new ones."""
-    if target is not None and not isinstance(target, str | os.PathLike):
-        charts = list(np.ravel(target))
-        if len(charts) != count:
-            raise ValueError(f"a plot needs a path or {count} axes; got {len(charts)}")
-        return charts[0].figure, charts
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError('plots need the package matplotlib; pip install "manyclass[plot]"') from None
-    # Without pyplot: it needs no screen, and nothing is left open.
-    figure = Figure(figsize=(4.6 * count, 4.0), layout="tight")
-    return figure, list(np.ravel(figure.subplots(1, count)))
-
-
-def _finished(figure: Any, target: Any) -> Any:
-    if isinstance(target, str | os.PathLike):
-        figure.savefig(target)
-    return figure

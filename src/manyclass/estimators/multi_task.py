@@ -90,12 +90,12 @@ def is_labeled(y: NDArray[Any], unknown: Any) -> NDArray[np.bool_]:
 
 
 def _encode(answers: NDArray[Any], task: int, unsaid: str = "") -> tuple[NDArray[Any], Signs]:
-    pair, codes = np.unique(check_labels(answers, len(answers)), return_inverse=True)
+    pair, indices = np.unique(check_labels(answers, len(answers)), return_inverse=True)
     if len(pair) != 2:
         kinds = "1 class" if len(pair) == 1 else f"{len(pair)} classes"
         rule = f"Only binary classification is supported: task {task} of y must have 2 classes"
         raise ValueError(f"{rule}; got {kinds}{unsaid if len(pair) < 2 else ''}")
-    return pair, (2 * codes - 1).astype(np.int8)
+    return pair, (2 * indices - 1).astype(np.int8)
 
 
 class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
@@ -319,7 +319,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         check_is_fitted(self)
         matrix = open_features(self, X)
         with np.errstate(invalid="ignore", over="ignore"):
-            S = self._applied(matrix, self._weights())
+            S = self._apply(matrix, self._weights())
         check_finite(S, "scores of X")
         return S
 

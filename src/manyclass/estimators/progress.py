@@ -114,8 +114,8 @@ class Progress:
         if self._phase is None or self._phase.name != phase:
             self.close()
             file = self.file or sys.stderr
-            self._phase = (_Bar if file.isatty() else _PlainLines)(phase, file, _told(record))
-        self._phase.told.take(record)
+            self._phase = (_Bar if file.isatty() else _PlainLines)(phase, file, _progress_text(record))
+        self._phase.text.take(record)
         self._phase.draw()
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Progress:
         self._phase = None
 
 
-def _told(record: dict[str, Any]) -> ProgressText:
+def _progress_text(record: dict[str, Any]) -> ProgressText:
     """What makes words of records of this kind."""
     return PathText() if "point" in record else EpochText() if "epoch" in record else IterationText()
 
@@ -133,8 +133,8 @@ def _told(record: dict[str, Any]) -> ProgressText:
 class _Phase(ABC):
     """Where the words about a phase are shown."""
 
-    def __init__(self, name: str, file: TextIO, told: ProgressText):
-        self.name, self.what, self.file, self.told = name, _PHASES.get(name, name), file, told
+    def __init__(self, name: str, file: TextIO, text: ProgressText):
+        self.name, self.what, self.file, self.text = name, _PHASES.get(name, name), file, text
 
     @abstractmethod
     def draw(self) -> None:
@@ -146,27 +146,27 @@ class _Phase(ABC):
 
 
 class _Bar(_Phase):
-    def __init__(self, name: str, file: TextIO, told: ProgressText):
+    def __init__(self, name: str, file: TextIO, text: ProgressText):
         from rich import progress as bars
         from rich.console import Console
 
-        super().__init__(name, file, told)
+        super().__init__(name, file, text)
         columns = (bars.TextColumn("{task.description}"), bars.BarColumn(16), bars.TextColumn("{task.fields[words]}"))
         self.bar = bars.Progress(*columns, console=Console(file=file))
         self.task = self.bar.add_task(self.what, total=None, words="")
         self.bar.start()
 
     def draw(self) -> None:
-        words = ", ".join(self.told.words())
-        self.bar.update(self.task, completed=self.told.done, total=self.told.most, words=words, refresh=True)
+        words = ", ".join(self.text.words())
+        self.bar.update(self.task, completed=self.text.done, total=self.text.most, words=words, refresh=True)
 
     def close(self) -> None:
         self.bar.stop()
 
 
 class _PlainLines(_Phase):
-    def __init__(self, name: str, file: TextIO, told: ProgressText):
-        super().__init__(name, file, told)
+    def __init__(self, name: str, file: TextIO, text: ProgressText):
+        super().__init__(name, file, text)
         self._last, self._waiting = time.monotonic(), False
 
     def draw(self) -> None:
@@ -176,5 +176,5 @@ class _PlainLines(_Phase):
 
     def close(self) -> None:
         if self._waiting:
-            print(f"{self.what}: {', '.join(self.told.words())}", file=self.file, flush=True)
+            print(f"{self.what}: {', '.join(self.text.words())}", file=self.file, flush=True)
         self._last, self._waiting = time.monotonic(), False

@@ -14,10 +14,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_count, check_finite, check_one_of
+from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
 from manyclass._core.linalg import l2_normalize
 from manyclass._core.parallel import thread_map
 from manyclass._core.rollback import rollback_on_error
@@ -149,7 +148,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_common()
         images = as_image_list(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
-        seed = int(check_random_state(self.random_state).randint(1 << 31))
+        seed = draw_seed(self.random_state)
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
         _check_some(sample.skipped, min(len(images), MOST_IMAGES))
         parts = [self._learned(local, name, seed) for local, name in zip(sample.parts, self.descriptors, strict=True)]

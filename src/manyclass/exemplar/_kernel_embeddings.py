@@ -1,16 +1,13 @@
-"""The parts of a kernel machine's embedding: the image, its slope and its coordinates.
+"""Embeddings of kernel machines, and how alike two of them are: the cosine of the machines in the space of the kernel.
 
-How alike two kernel machines are, from their embeddings: the cosine of their slopes in the space of the kernel.
-
-An embedding holds an image x, the slope s = lambda beta and the coordinates v of its projection on what the negatives
-span; the rest of the image, which is orthogonal to all negatives, has length u. Up to a factor its machine is
-h = (u, s), so
+An embedding holds an image x, the slope s = lambda beta of its machine, and the coordinates v of its projection on what
+the negatives span; the residual of the image, which is orthogonal to all negatives, has length u. Up to a factor its
+machine is h = (u, s), so
 
     <h, h'> = s's' + k(x, x') - v'v'          |h|^2 = |s|^2 + u^2,   u^2 = k(x, x) - |v|^2.
 
-Kernel values of images that are known by their codes: computed, given, or those of their projections.
-
-KernelClassifier: the full exemplar machine of one image, which tells it from the negatives.
+Kernel values of images are computed from the images in their embeddings, given, or those of their projections.
+`KernelClassifier` is the full machine of one image, with its scale and bias.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,7 +20,7 @@ from numpy.typing import ArrayLike
 from manyclass._core.checks import check_finite
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles
-from manyclass.data.kernels import ExemplarKernel
+from manyclass.data.kernels import Kernel
 from manyclass.data.matrix import spans
 from manyclass.exemplar.encoder import Embeddings
 
@@ -32,21 +29,21 @@ _TILE_BYTES = 4 << 20
 _TILE_ROWS = 256
 
 
-class CodeParts:
+class KernelEmbeddings:
     """Embeddings (n, d + 2 r), read as float64 some rows at a time, for what is left of k - v'v may be small.
 
-    >>> parts = CodeParts(np.arange(5, dtype=np.float32)[None], rank=1)
-    >>> parts.images(slice(1)), parts.slopes(slice(1)), parts.coordinates(slice(1))
+    >>> one = KernelEmbeddings(np.arange(5, dtype=np.float32)[None], rank=1)
+    >>> one.images(slice(1)), one.slopes(slice(1)), one.coordinates(slice(1))
     (array([[0., 1., 2.]]), array([[3.]]), array([[4.]]))
     """
 
-    def __init__(self, codes: Embeddings, rank: int):
-        self.codes = codes
-        self.end, self.middle = codes.shape[1], codes.shape[1] - rank
+    def __init__(self, embeddings: Embeddings, rank: int):
+        self.embeddings = embeddings
+        self.end, self.middle = embeddings.shape[1], embeddings.shape[1] - rank
         self.start = self.middle - rank
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.embeddings)
 
     def tiles(self) -> list[slice]:
         """All embeddings, in as many as are read at a time."""
@@ -54,18 +51,18 @@ class CodeParts:
 
     def images(self, at: slice) -> Doubles:
         """Rows (n, d); of a precomputed kernel they have no columns."""
-        return self._part(at, slice(0, self.start))
+        return self._read(at, slice(0, self.start))
 
     def slopes(self, at: slice) -> Doubles:
         """s (n, r), lambda times the slope within what the negatives span."""
-        return self._part(at, slice(self.start, self.middle))
+        return self._read(at, slice(self.start, self.middle))
 
     def coordinates(self, at: slice) -> Doubles:
         """v (n, r)."""
-        return self._part(at, slice(self.middle, self.end))
+        return self._read(at, slice(self.middle, self.end))
 
-    def _part(self, at: slice, columns: slice) -> Doubles:
-        return self.codes[at, columns].astype(np.float64)
+    def _read(self, at: slice, columns: slice) -> Doubles:
+        return self.embeddings[at, columns].astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -77,19 +74,35 @@ class KernelValues:
     d: Doubles
 
 
-def computed_values(kernel: ExemplarKernel, C: CodeParts, D: CodeParts) -> KernelValues:
+def find_values(
+    kernel: Kernel | None,
+    C: KernelEmbeddings,
+    D: KernelEmbeddings,
+    given: tuple[ArrayLike, ArrayLike, ArrayLike] | None,
+) -> KernelValues:
+    """Those of the kernel, or, where it was precomputed, of the projections unless they are given."""
+    if kernel is None:
+        return projected_values(C, D) if given is None else given_values(given, C, D)
+    if given is not None:
+        raise ValueError("values must be None unless kernel='precomputed', because other embeddings contain the images")
+    return computed_values(kernel, C, D)
+
+
+def computed_values(kernel: Kernel, C: KernelEmbeddings, D: KernelEmbeddings) -> KernelValues:
     """From the images in the embeddings."""
     c, d = (np.concatenate([np.zeros(0), *(kernel.diagonal(P.images(at)) for at in P.tiles())]) for P in (C, D))
     return KernelValues(lambda a, b: kernel(C.images(a), D.images(b)), c, d)
 
 
-def projected_values(C: CodeParts, D: CodeParts) -> KernelValues:
+def projected_values(C: KernelEmbeddings, D: KernelEmbeddings) -> KernelValues:
     """As if all images lay in what the negatives span, so that their coordinates tell all."""
     c, d = (np.concatenate([np.zeros(0), *(_squares(P, at) for at in P.tiles())]) for P in (C, D))
     return KernelValues(lambda a, b: C.coordinates(a) @ D.coordinates(b).T, c, d)
 
 
-def given_values(values: tuple[ArrayLike, ArrayLike, ArrayLike], C: CodeParts, D: CodeParts) -> KernelValues:
+def given_values(
+    values: tuple[ArrayLike, ArrayLike, ArrayLike], C: KernelEmbeddings, D: KernelEmbeddings
+) -> KernelValues:
     """As the user knows them, in arrays of the shapes (n, m), (n,) and (m,)."""
     arrays = [np.asarray(array, np.float64) for array in values]
     shapes = [(len(C), len(D)), (len(C),), (len(D),)]
@@ -104,8 +117,8 @@ def given_values(values: tuple[ArrayLike, ArrayLike, ArrayLike], C: CodeParts, D
     return KernelValues(lambda a, b: K[a, b], c, d)
 
 
-def _squares(parts: CodeParts, at: slice) -> Doubles:
-    squares: Doubles = np.square(parts.coordinates(at)).sum(axis=1)
+def _squares(C: KernelEmbeddings, at: slice) -> Doubles:
+    squares: Doubles = np.square(C.coordinates(at)).sum(axis=1)
     return squares
 
 
@@ -113,9 +126,9 @@ def _squares(parts: CodeParts, at: slice) -> Doubles:
 _RESOLUTION = 2.0**-23
 
 
-def kernel_similarity(C: CodeParts, D: CodeParts, values: KernelValues) -> Embeddings:
+def kernel_similarity(C: KernelEmbeddings, D: KernelEmbeddings, values: KernelValues) -> Embeddings:
     """Cosines (n, m) of the machines of two lists of embeddings."""
-    (uc, lc), (ud, ld) = _outside(C, values.c), _outside(D, values.d)
+    (uc, lc), (ud, ld) = _residuals_and_norms(C, values.c), _residuals_and_norms(D, values.d)
     out = np.empty((len(C), len(D)), np.float32)
 
     def fill(pair: tuple[slice, slice]) -> None:
@@ -131,17 +144,17 @@ def kernel_similarity(C: CodeParts, D: CodeParts, values: KernelValues) -> Embed
     return out
 
 
-def outside_products(k: Doubles, V: Doubles) -> Doubles:
+def residual_squares(k: Doubles, V: Doubles) -> Doubles:
     """u^2 of images with k(x, x) and coordinates V; what rounding leaves of one within the span is zero."""
     squares = k - np.einsum("ij,ij->i", V, V)
     return np.where(squares > _RESOLUTION * np.abs(k), squares, 0.0)
 
 
-def _outside(C: CodeParts, k: Doubles) -> tuple[Doubles, Doubles]:
+def _residuals_and_norms(C: KernelEmbeddings, k: Doubles) -> tuple[Doubles, Doubles]:
     """(u, |h|) of every embedding."""
     squares, slopes = np.empty_like(k), np.empty_like(k)
     for at in C.tiles():
-        squares[at] = outside_products(k[at], C.coordinates(at))
+        squares[at] = residual_squares(k[at], C.coordinates(at))
         slopes[at] = np.square(C.slopes(at)).sum(axis=1)
     return np.sqrt(squares), np.sqrt(slopes + squares)
 
@@ -159,13 +172,13 @@ class KernelClassifier:
     coordinates: Doubles  # v (r,)
     scale: float
     bias: float
-    seen: Callable[[Any], Iterator[tuple[Doubles, Doubles]]]  # of rows Z, by blocks, v(z) (n, r) and k(x, z) (n,)
+    project: Callable[[Any], Iterator[tuple[Doubles, Doubles]]]  # of rows Z, by blocks, v(z) (n, r) and k(x, z) (n,)
 
     def decision_function(self, Z: Any) -> Doubles:
         """f of every row (n,)."""
         w = self.slope - self.coordinates
         with one_blas_thread():
-            return np.concatenate([np.zeros(0), *(self.scale * (V @ w + k) + self.bias for V, k in self.seen(Z))])
+            return np.concatenate([np.zeros(0), *(self.scale * (V @ w + k) + self.bias for V, k in self.project(Z))])
 
 
 def scale_and_bias(

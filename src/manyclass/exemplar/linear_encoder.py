@@ -1,4 +1,4 @@
-"""Encoders whose embeddings are one product away: A (x - mu), brought to unit length."""
+"""LinearEncoder: embeddings that are one product away, A (x - mu), brought to unit length."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from manyclass._core.checks import check_finite
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import spans
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight, unit_rows
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, unit_rows
+from manyclass.exemplar.leave_one_out import leave_one_out_cosines, leave_one_out_weight
 
 
 class LinearEncoder(Encoder):
@@ -27,7 +28,7 @@ class LinearEncoder(Encoder):
     def _encode(self, rows: Doubles) -> Doubles:
         return unit_rows((rows - self.mean_) @ self.projection_)
 
-    def _n_codes(self) -> int:
+    def _embedding_size(self) -> int:
         return int(self.projection_.shape[1])
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -69,7 +70,7 @@ class DiscriminativeEncoder(LinearEncoder):
         ndarray of shape (n, n_background), float32
             Leave-one-out similarities.
         """
-        C = self._check_codes(C, "C")
+        C = self._check_embeddings(C, "C")
         pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(C), spans(len(C), TILE))])
         return leave_one_out_cosines(self.similarity(C, self.background_), pulls)
 
@@ -113,7 +114,7 @@ class DiscriminativeEncoder(LinearEncoder):
     def _pulls(self, C: Embeddings) -> Callable[[slice], Embeddings]:
         return lambda at: C[at] @ self.background_pull_.T
 
-    def _leave_out(self, rows: Doubles, n: int) -> None:
+    def _prepare_leave_one_out(self, rows: Doubles, n: int) -> None:
         rows = rows - self.mean_
         directions = rows @ self.projection_
         weights = leave_one_out_weight(np.einsum("ij,ij->i", rows, directions), n)
