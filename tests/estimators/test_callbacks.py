@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from sklearn.model_selection import GridSearchCV
 
 import manyclass as mc
 from manyclass.estimators import callbacks
+from tests.estimators.problems import blobs
 
 X, Y = blobs()
 needs_protocol = pytest.mark.skipif(

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from hypothesis import given
 from hypothesis import strategies as st
 from solvers import twins
 
 import manyclass as mc
 from manyclass.solvers.problem import Problem
+from tests.estimators.problems import blobs
 
 OBJECTIVES = ["ovr", "multiclass", "ranking", "warp", "softmax"]
 X, Y = blobs()

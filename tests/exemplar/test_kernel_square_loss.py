@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from exemplar import kernel_twin
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
 from manyclass import KernelSquareLossExemplar as Machine
 from manyclass.data.kernels import exemplar_kernel
-from manyclass.exemplar import _kernel_embeddings, calibrate
-from manyclass.exemplar import kernel_square_loss as module
+from manyclass.exemplar import _kernel_embeddings, calibrate, factorizations
 from manyclass.exemplar._kernel_embeddings import KernelEmbeddings, computed_values
 from manyclass.exemplar.factorizations import complete_cholesky
+from tests.exemplar import kernel_twin
 
 FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
 rng = np.random.default_rng(0)
@@ -313,7 +312,7 @@ def test_a_trial_is_a_fit_with_these_settings(factorization):
 
 def test_trials_that_differ_in_their_strength_alone_share_a_factorization(monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "complete_cholesky", lambda gram: asked.append(1) or complete_cholesky(gram))
+    monkeypatch.setattr(factorizations, "complete_cholesky", lambda gram: asked.append(1) or complete_cholesky(gram))
     settings = [{"gamma": gamma, "regularization": r} for gamma in (0.1, 0.3) for r in (1e-4, 1e-2, 1.0)]
     assert len(list(Machine().trials(NEGATIVES, settings))) == 6
     assert len(asked) == 2

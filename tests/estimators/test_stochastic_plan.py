@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=6, per_class=20, spread=0.6)
 OBJECTIVES = ["ovr", "multiclass", "ranking", "warp", "softmax"]

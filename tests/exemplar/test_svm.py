@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from exemplar.problems import hinge_objective, pool, unit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 import manyclass as mc
 from manyclass.exemplar import _svm_solvers, svm
 from manyclass.exemplar._svm_solvers import ExemplarSgd
+from tests.exemplar.problems import hinge_objective, pool, unit
 
 
 def images(n=80, d=12, seed=0):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from exemplar.problems import pool
 
 import manyclass as mc
+from tests.exemplar.problems import pool
 
 EXACT = {
     "square": lambda: mc.SquareLossExemplar(1e-4),

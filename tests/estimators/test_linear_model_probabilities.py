@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 
 import manyclass as mc
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=5, per_class=20, spread=1.0)
 SETTINGS = [{"objective": "softmax"}, {"loss": "logistic"}]

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from exemplar.problems import pool, unit
 
 import manyclass as mc
+from tests.exemplar.problems import pool, unit
 
 
 def test_the_classifier_is_that_of_the_formula():

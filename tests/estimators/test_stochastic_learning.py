@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 import manyclass as mc
 from manyclass.datasets.low_rank import low_rank_classes
+from tests.estimators.problems import blobs
 
 K, REGULARIZATION = 5, 0.01
 X, Y = blobs(k=K, per_class=40, d=6, spread=1.2)

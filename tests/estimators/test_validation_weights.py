@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 
 import manyclass as mc
 from manyclass.estimators.validation import example_weights
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=4)
 CODES = np.array([0, 0, 0, 1], np.int32)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 
 import manyclass as mc
 from manyclass.solvers.sgd.descent import SgdRun
 from manyclass.solvers.sgd.linear_models import LinearWeights
+from tests.estimators.problems import blobs
 
 X, Y = blobs(spread=1.0)
 KNOWN = {"step": 0.3, "beta": 2, "regularization": 0.01, "step_decay": True, "class_weight": {0: 1.0}}

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from exemplar.problems import pool, unit
 from sklearn.decomposition import PCA
 
 import manyclass as mc
+from tests.exemplar.problems import pool, unit
 
 
 @pytest.mark.parametrize("p", [1, 3, 7, None])

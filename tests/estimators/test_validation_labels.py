@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 
 import manyclass as mc
 from manyclass.estimators.validation import encode_known_labels, encode_labels
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=4)
 NAMES = np.array(["cat", "a dog with a long name", "cow", "Äpfel"])
