@@ -14,13 +14,6 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_models import LinearWeights
 
 
-def start_weights(estimator: Any, problem: Problem, before: NDArray[Any] | None) -> LinearWeights:
-    """Where fit begins: at zero, or with a warm start from the machines of the last fit, which had classes `before`."""
-    if not estimator.warm_start or before is None:
-        return LinearWeights.zeros(problem.k, problem.d)
-    return last_weights(estimator, before)
-
-
 def last_weights(estimator: Any, before: NDArray[Any]) -> LinearWeights:
     """A copy of the machines of the last fit, which had the classes `before`; those of now must be the same."""
     now, columns = estimator.classes_, estimator.coef_.shape[1]

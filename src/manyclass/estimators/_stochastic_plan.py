@@ -10,12 +10,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from manyclass._core.checks import check_count, check_one_of
-from manyclass.estimators.validation import (
+from manyclass._core.checks import (
     check_bool,
     check_callables,
     check_class_weight,
+    check_count,
     check_number,
+    check_one_of,
+)
+from manyclass.estimators.validation import (
     validation_problem,
 )
 from manyclass.losses.margin import MARGIN_LOSSES
@@ -58,10 +61,9 @@ def check_settings(settings: SgdSettings) -> None:
     check_one_of(settings.objective, "objective", OBJECTIVES)
     check_one_of(settings.loss, "loss", MARGIN_LOSSES)
     check_one_of(settings.sampling, "sampling", SAMPLINGS)
-    if settings.beta is not None and not _is_auto(settings.beta):
-        check_number(settings.beta, "beta", "'auto', None or a positive number", above=0, most=np.inf)
-    if not _is_auto(settings.step):
-        check_number(settings.step, "step", "'auto' or a positive number", above=0)
+    rule = "'auto', None or a positive number"
+    check_number(settings.beta, "beta", rule, above=0, most=np.inf, besides=("auto", None))
+    check_number(settings.step, "step", "'auto' or a positive number", above=0, besides=("auto",))
     check_number(settings.regularization, "regularization", "a number, at least 0", least=0)
     check_number(settings.validation_fraction, "validation_fraction", "a number between 0 and 1", above=0, below=1)
     check_number(settings.tolerance, "tolerance", "a number, at least 0", least=0)
@@ -73,11 +75,6 @@ def check_settings(settings: SgdSettings) -> None:
     for name in ("step_decay", "early_stopping", "refit", "warm_start"):
         check_bool(getattr(settings, name), name)
     check_callables(settings.callbacks, "callbacks")
-
-
-def _is_auto(value: Any) -> bool:
-    # An array has no one answer to what it equals.
-    return isinstance(value, str) and value == "auto"
 
 
 def _one_vs_rest(loss: str, beta: float | str | None, k: int) -> OneVsRest:
@@ -108,14 +105,6 @@ _NATURAL_STEPS = {"hinge": 0.125, "squared_hinge": 0.0625, "logistic": 4.0, "squ
 def natural_step(objective: str, loss: str) -> float:
     """A step that is about right for rows of length 1."""
     return {"ovr": _NATURAL_STEPS[loss], "softmax": 2.0, "warp": 0.05, "ranking": 0.5}.get(objective, 0.125)
-
-
-def epochs_per_round(objective: str, k: int) -> int:
-    """Epochs that count as one for stopping.
-
-    Ranking shows an example one rival in an epoch, where others show it many or all: sqrt(k) of its epochs are a round.
-    """
-    return round(np.sqrt(k)) if objective == "ranking" else 1
 
 
 # What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
@@ -201,7 +190,8 @@ def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: 
     every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, settings.max_epochs)))
     # A few steps show nothing yet.
     every = max(every, min(-(-_STEPS // max(1, len(train))), settings.max_epochs // 10))
-    epochs = epochs_per_round(settings.objective, train.k)
+    # Ranking shows an example one rival in an epoch, where others show it many or all: sqrt(k) epochs are a round.
+    epochs = round(np.sqrt(train.k)) if settings.objective == "ranking" else 1
     seen = 0 if judged is None else len(judged)
     return EarlyStopping(settings.max_epochs * epochs, settings.tolerance, settings.patience, max(every, epochs), seen)
 

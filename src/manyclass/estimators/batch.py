@@ -7,15 +7,20 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from manyclass._core.checks import check_count, check_nonnegative, check_positive, draw_seed
+from manyclass._core.checks import (
+    check_bool,
+    check_callables,
+    check_class_weight,
+    check_count,
+    check_nonnegative,
+    check_positive,
+    draw_seed,
+)
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import LinearModel, Probabilities
 from manyclass.estimators.validation import (
-    check_bool,
-    check_callables,
-    check_class_weight,
     make_problem,
 )
 from manyclass.losses.multiclass import as_score_loss
@@ -110,6 +115,7 @@ class BatchModel(Probabilities, LinearModel):
         penalty, fitted = self._penalty(), hasattr(self, "status_")
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
+            notify = combine_callbacks(self.callbacks)
             objective = Objective(
                 make_problem(self, X, y, sample_weight), as_score_loss(self.loss), penalty, bool(self.fit_intercept)
             )
@@ -120,7 +126,7 @@ class BatchModel(Probabilities, LinearModel):
                 max_iter=self.max_iter,
                 max_seconds=self.max_seconds,
                 start=None if before is None else self._start_point(before),
-                callback=combine_callbacks(self.callbacks),
+                callback=notify,
             )
         self._learn(found)
         self._warn(found)

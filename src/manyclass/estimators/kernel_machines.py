@@ -10,13 +10,19 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_count, check_finite, check_nonnegative, check_one_of, check_positive
+from manyclass._core.checks import (
+    check_count,
+    check_finite,
+    check_nonnegative,
+    check_number,
+    check_one_of,
+    check_positive,
+)
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_features
 from manyclass.data.kernels import KERNELS, check_gram, classifier_kernel, find_gamma, kernel_products
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.validation import check_number
 from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm, SmoothPenalty
 from manyclass.solvers.smooth import (
     Coordinates,
@@ -122,8 +128,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _check_machines(self) -> None:
         if not callable(self.kernel):
             check_one_of(self.kernel, "kernel", KERNELS)
-        if not isinstance(self.gamma, str) or self.gamma != "scale":
-            check_number(self.gamma, "gamma", "'scale' or a positive number", above=0)
+        check_number(self.gamma, "gamma", "'scale' or a positive number", above=0, besides=("scale",))
         check_number(self.coef0, "coef0", "a number")
         check_one_of(self.penalty, "penalty", PENALTIES)
         for name in ("C", "degree", "smoothing", "sharpness"):

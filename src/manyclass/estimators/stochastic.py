@@ -19,8 +19,8 @@ from manyclass.estimators._incremental import (
     check_batch_classes,
     check_same_objective,
     join_weights,
+    last_weights,
     new_class_problem,
-    start_weights,
 )
 from manyclass.estimators._stochastic_plan import (
     check_settings,
@@ -231,9 +231,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         check_settings(self)
         with self._computing(), closing_callbacks(self.callbacks):
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
-            before = getattr(self, "classes_", None)
+            before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
-            start, checkpoint = start_weights(self, problem, before), Checkpoint(self.checkpoint)
+            cold = not self.warm_start or before is None
+            start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
+            checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
             seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import draw_seed
+from manyclass._core.checks import check_bool, check_fraction, draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Floats
@@ -21,7 +21,7 @@ from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import check_batch_settings
 from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
 from manyclass.estimators.trace_norm import TraceNormClassifier
-from manyclass.estimators.validation import check_bool, check_fraction, make_problem, validation_problem
+from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty

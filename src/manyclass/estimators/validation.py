@@ -1,9 +1,8 @@
-"""What estimators are given, checked and made into what solvers take: labels, weights, a validation set, settings.
+"""What estimators are given, checked and made into the problem that solvers take: labels, weights, a validation set.
 
 Labels become positions in the sorted `classes_`, and weights of classes and samples one weight for every example.
 """
 
-from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
@@ -13,7 +12,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from manyclass._core.checks import check_positive
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Problem
@@ -201,44 +199,3 @@ def _sample_weights(sample_weight: Any, indices: NDArray[np.int32]) -> Weights:
     for row in np.flatnonzero(~np.isfinite(weights) | (sample_weight < 0))[:1]:
         raise ValueError(f"sample_weight must hold {_RULE}; got {sample_weight[row]:g} at row {row}")
     return weights
-
-
-def check_bool(value: Any, name: str) -> None:
-    """Refuse a setting that is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
-
-
-def check_number(
-    value: Any,
-    name: str,
-    rule: str,
-    above: float = -np.inf,
-    least: float = -np.inf,
-    below: float = np.inf,
-    most: float | None = None,
-) -> None:
-    """Refuse a setting that is no number, or one out of bounds, with the words of the rule."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not (real and above < value and least <= value and (value < below if most is None else value <= most)):
-        raise ValueError(f"{name} must be {rule}; got {value!r}")
-
-
-def check_fraction(value: Any, name: str) -> None:
-    """Refuse a setting that is no number between 0 and 1."""
-    if not check_positive(value, name) < 1:
-        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}")
-
-
-def check_class_weight(value: Any) -> None:
-    """Refuse weights of classes that are none."""
-    named = isinstance(value, str) and value == "balanced"
-    if not (named or value is None or isinstance(value, dict)):
-        raise ValueError(f"class_weight must be None, 'balanced' or a dictionary; got {value!r}")
-
-
-def check_callables(value: Any, name: str) -> None:
-    """Refuse what is no list of functions."""
-    # Not what can be gone through once only, as there may be two phases.
-    if not isinstance(value, Collection) or not all(callable(function) for function in value):
-        raise ValueError(f"{name} must be a list of functions; got {value!r}")
