@@ -12,6 +12,7 @@ from manyclass.estimators._stochastic_plan import SgdPlan, SgdSettings, find_pla
 from manyclass.estimators.validation import check_classes, check_labels, encode_new_labels, example_weights
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.objectives import OBJECTIVES
 
 
 def last_weights(estimator: Any, before: NDArray[Any]) -> LinearWeights:
@@ -79,7 +80,7 @@ def check_same_objective(settings: SgdSettings, method: str) -> None:
     for name, before in zip(("objective", "loss"), getattr(settings, "trained_", ()), strict=False):
         now = getattr(settings, name)
         # The loss matters to one-vs-rest alone.
-        if now != before and (name == "objective" or settings.objective == "ovr"):
+        if now != before and (name == "objective" or OBJECTIVES[settings.objective].samples_negatives):
             raise ValueError(
                 f"{name} must stay {before!r} for {method}, which goes on from machines trained by it; got {now!r}; "
                 "call fit, or use a new classifier"

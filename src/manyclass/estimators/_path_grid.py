@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.typing import Floats
-from manyclass.solvers.batch.path import ENDED, PathCheckpoint, PathPoint
+from manyclass.solvers.batch.path import PathCheckpoint, PathPoint
 from manyclass.solvers.batch.points import Weights, balance_factors
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import run_identity_of
 from manyclass.solvers.sgd.linear_models import Scores, top_classes
@@ -23,6 +23,8 @@ RIDGES = (1.0, 1e-3)
 
 # What may change between a fit that was killed and the one that goes on; class weights are told by those of examples.
 _FREE = ("class_weight", "n_threads")
+
+BEFORE_REFIT, DURING_REFIT = " before the refit", " during the refit"
 
 
 def strength_grid(given: Any, name: str, shares: tuple[float, float], largest: Callable[[], float]) -> list[float]:
@@ -60,7 +62,7 @@ def round_to_digits(value: float) -> float:
 
 
 class PathRun:
-    """Goes along a path; `status` is "done", or says what ended it."""
+    """Goes along a path; `status` is what ended it."""
 
     solution: Solution
     trace: float
@@ -73,7 +75,7 @@ class PathRun:
         self.rows: list[dict[str, Any]] = []
         self.best = -1.0
         self.steps = 0
-        self.status = "done"
+        self.status, self.stage = Status.DONE, ""
 
     def along(self, path: Iterator[PathPoint]) -> None:
         """Take all points in; Ctrl-C ends it, unless there is none yet."""
@@ -84,17 +86,23 @@ class PathRun:
         except KeyboardInterrupt:
             if not self.rows:
                 raise
-            self.status = "interrupted"
+            self.status = Status.INTERRUPTED
 
-    def warn(self, status: str, tolerance: float) -> None:
+    def end_refit(self, status: Status, stage: str) -> None:
+        """Note that the refit ended early: " before the refit" or " during the refit"."""
+        self.status, self.stage = status, stage
+
+    def warn(self, tolerance: float) -> None:
         """Warn of a path that ended early, or of pairs that were not solved."""
-        if status.startswith(ENDED):
-            words = f"{status} after {len(self.rows)} of {self.points} pairs; best_ is the best of those"
-            refitted = "was refitted in part" if status.endswith("in the refit") else "was not refitted"
-            advice = "raise max_seconds, or pass fewer traces and ridges" if "time" in status else "fit again"
+        if self.status.is_unfinished:
+            ended = f"{self.status}{self.stage} after {len(self.rows)} of {self.points} pairs"
+            words = f"{ended}; best_ is the best of those"
+            refitted = "was refitted in part" if self.stage == DURING_REFIT else "was not refitted"
+            out_of_time = self.status is Status.TIME_LIMIT
+            advice = "raise max_seconds, or pass fewer traces and ridges" if out_of_time else "fit again"
             warnings.warn(f"TraceNormPath: {words}, and {refitted}; {advice}", ConvergenceWarning, stacklevel=4)
             return
-        unsolved = [row for row in self.rows if not _settled(row, tolerance)]
+        unsolved = [row for row in self.rows if not _is_solved(row, tolerance)]
         if unsolved:
             words = f"{len(unsolved)} of {self.points} pairs were not solved to the tolerance"
             advice = "see their status in table_; raise max_iter or tolerance"
@@ -111,10 +119,10 @@ class PathRun:
             self.best, self.solution = row["accuracy"], found
             self.trace, self.ridge = point.gauge, point.ridge
         if self.tell({**row, "point": len(self.rows), "points": self.points}):
-            self.status = "stopped by the callback"
-        if found.status in ENDED:
+            self.status = Status.STOPPED
+        if found.status.is_unfinished:
             self.status = found.status
-        return self.status != "done"
+        return self.status is not Status.DONE
 
 
 def _row(point: PathPoint, accuracy: float) -> dict[str, Any]:
@@ -147,7 +155,8 @@ def class_accuracy(point: Weights, judged: Problem) -> float:
     return float((hits[counts > 0] / counts[counts > 0]).mean())
 
 
-def _settled(row: dict[str, Any], tolerance: float) -> bool:
+def _is_solved(row: dict[str, Any], tolerance: float) -> bool:
     """Optimal, or ended by rounding where the gap is small beside the objective: nothing that a user could mend."""
-    rounded = row["status"].startswith("as near as rounding")
-    return bool(row["status"].startswith("optimal") or (rounded and row["gap"] <= tolerance * row["objective"]))
+    if row["status"] is Status.PRECISION_LIMIT:
+        return bool(row["gap"] <= tolerance * row["objective"])
+    return row["status"] in (Status.OPTIMAL, Status.EPSILON_OPTIMAL)

@@ -4,7 +4,6 @@ A step or a beta that is "auto" is found on a small sample.
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -25,9 +24,7 @@ from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm
-from manyclass.solvers.sgd.minibatch import MiniBatch
-from manyclass.solvers.sgd.one_vs_rest import OneVsRest
-from manyclass.solvers.sgd.pairwise import PairwiseRanking
+from manyclass.solvers.sgd.objectives import OBJECTIVES
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.tuning import StepTrial, find_beta, find_step, hold_out, median_squared_norm
 
@@ -77,36 +74,6 @@ def check_settings(settings: SgdSettings) -> None:
     check_callables(settings.callbacks, "callbacks")
 
 
-def _one_vs_rest(loss: str, beta: float | str | None, k: int) -> OneVsRest:
-    if beta == "auto":
-        # Where the search for beta begins: a share of the classes that falls as they become more.
-        start = max(40.0, 2 * np.sqrt(k))
-        beta = start if start < k - 1 else None
-    return OneVsRest(MARGIN_LOSSES[loss], None if beta is None or np.isinf(float(beta)) else float(beta))
-
-
-def make_algorithm(objective: str, loss: str, beta: float | str | None, k: int) -> SgdAlgorithm:
-    """What trains an objective; `loss` and `beta` are for one-vs-rest."""
-    return OBJECTIVES[objective](loss, beta, k)
-
-
-OBJECTIVES: dict[str, Callable[[str, float | str | None, int], SgdAlgorithm]] = {
-    "ovr": _one_vs_rest,
-    "multiclass": lambda *_: PairwiseRanking("max"),
-    "ranking": lambda *_: PairwiseRanking("random"),
-    "warp": lambda *_: PairwiseRanking("sampled"),
-    "softmax": lambda *_: MiniBatch(),
-}
-
-# Where the search for a step begins, for rows of length 1.
-_NATURAL_STEPS = {"hinge": 0.125, "squared_hinge": 0.0625, "logistic": 4.0, "squared": 0.125}
-
-
-def natural_step(objective: str, loss: str) -> float:
-    """A step that is about right for rows of length 1."""
-    return {"ovr": _NATURAL_STEPS[loss], "softmax": 2.0, "warp": 0.05, "ranking": 0.5}.get(objective, 0.125)
-
-
 # What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
 # by the weights of the examples; a seed that was drawn is in the checkpoint.
 _FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
@@ -132,7 +99,7 @@ class SgdPlan:
     @property
     def beta(self) -> float | None:
         """Negatives per positive of one-vs-rest; None for all."""
-        return self.algorithm.beta if isinstance(self.algorithm, OneVsRest) else None
+        return self.algorithm.beta
 
 
 def find_plan(settings: SgdSettings, problem: Problem, seed: int) -> SgdPlan:
@@ -140,13 +107,13 @@ def find_plan(settings: SgdSettings, problem: Problem, seed: int) -> SgdPlan:
     rng = np.random.default_rng(seed)
     square = _square(problem, rng)
     plan = SgdPlan(
-        make_algorithm(settings.objective, settings.loss, settings.beta, problem.k),
+        OBJECTIVES[settings.objective].make(settings.loss, settings.beta, problem.k),
         _schedule(settings, _first_step(settings, square), square, seed),
     )
     if settings.step != "auto" and settings.beta != "auto":
         return plan
     trial = StepTrial.on(problem, rng)
-    return _tune(plan, settings, trial.paced(plan.algorithm, plan.schedule)) if len(trial.held) else plan
+    return _tune(plan, settings, trial.with_pace(plan.algorithm, plan.schedule)) if len(trial.held) else plan
 
 
 def make_plan(settings: SgdSettings, step: float, beta: float | None, problem: Problem, seed: int) -> SgdPlan:
@@ -155,7 +122,7 @@ def make_plan(settings: SgdSettings, step: float, beta: float | None, problem: P
     negatives = beta if settings.beta == "auto" else settings.beta
     square = _square(problem, np.random.default_rng(seed))
     return SgdPlan(
-        make_algorithm(settings.objective, settings.loss, negatives, problem.k),
+        OBJECTIVES[settings.objective].make(settings.loss, negatives, problem.k),
         _schedule(settings, given, square, seed),
     )
 
@@ -190,8 +157,7 @@ def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: 
     every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, settings.max_epochs)))
     # A few steps show nothing yet.
     every = max(every, min(-(-_STEPS // max(1, len(train))), settings.max_epochs // 10))
-    # Ranking shows an example one rival in an epoch, where others show it many or all: sqrt(k) epochs are a round.
-    epochs = round(np.sqrt(train.k)) if settings.objective == "ranking" else 1
+    epochs = OBJECTIVES[settings.objective].epochs_per_round(train.k)
     seen = 0 if judged is None else len(judged)
     return EarlyStopping(settings.max_epochs * epochs, settings.tolerance, settings.patience, max(every, epochs), seen)
 
@@ -207,9 +173,9 @@ def _tune(plan: SgdPlan, settings: SgdSettings, trial: StepTrial) -> SgdPlan:
     if settings.step == "auto":
         step = find_step(trial, plan.algorithm, plan.schedule)
         plan = replace(plan, schedule=plan.schedule.with_step(step))
-    if isinstance(plan.algorithm, OneVsRest) and settings.beta == "auto" and trial.train.k > 2:
+    if OBJECTIVES[settings.objective].samples_negatives and settings.beta == "auto" and trial.train.k > 2:
         beta = find_beta(trial, plan.algorithm, plan.schedule)
-        plan = replace(plan, algorithm=replace(plan.algorithm, beta=beta))
+        plan = replace(plan, algorithm=plan.algorithm.with_beta(beta))
     return plan
 
 
@@ -236,7 +202,7 @@ def _square(problem: Problem, rng: np.random.Generator) -> float:
 def _first_step(settings: SgdSettings, square: float) -> float:
     if settings.step != "auto":
         return float(settings.step)
-    step = natural_step(settings.objective, settings.loss) / square
+    step = OBJECTIVES[settings.objective].first_step(settings.loss) / square
     return min(step, 0.5 / settings.regularization) if settings.regularization else step
 
 

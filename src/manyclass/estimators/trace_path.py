@@ -16,7 +16,15 @@ from manyclass._core.checks import check_bool, check_fraction, draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Floats
-from manyclass.estimators._path_grid import RIDGES, TRACES, PathRun, open_checkpoint, strength_grid
+from manyclass.estimators._path_grid import (
+    BEFORE_REFIT,
+    DURING_REFIT,
+    RIDGES,
+    TRACES,
+    PathRun,
+    open_checkpoint,
+    strength_grid,
+)
 from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import check_batch_settings
 from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
@@ -24,11 +32,10 @@ from manyclass.estimators.trace_norm import TraceNormClassifier
 from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.intercept import alpha_max
-from manyclass.solvers.batch.path import ENDED, PathCheckpoint, follow_path, ridge_max
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
 from manyclass.solvers.problem import Objective, Problem
 from manyclass.solvers.sgd.tuning import hold_out
@@ -96,7 +103,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     n_iter_ : int
         Steps of all pairs together.
     status_ : str
-        "done", or what ended the path.
+        What ended the path, a `Status`: "done", "time limit reached", "interrupted" or "stopped by a callback".
 
     Examples
     --------
@@ -110,7 +117,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     best_: TraceNormClassifier
     table_: list[dict[str, Any]]
-    status_: str
+    status_: Status
     n_iter_: int
     classes_: NDArray[Any]
     n_features_in_: int
@@ -187,30 +194,31 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             train, judged = self._split(problem, validation, seed)
             checkpoint = open_checkpoint(self, problem, judged, ("traces", "ridges", *_SHARED))
             walk = self._walk(train, judged, seed, checkpoint)
-            self.table_, self.status_, self.n_iter_ = walk.rows, walk.status, walk.steps
+            self.table_, self.n_iter_ = walk.rows, walk.steps
             found = walk.solution
-            if self.refit and len(train) < len(problem) and walk.status == "done":
+            if self.refit and len(train) < len(problem) and walk.status is Status.DONE:
                 found = self._refit(problem, walk, seed, started)
         self.best_ = self._model(walk.trace, walk.ridge, found)
-        if not self.status_.startswith(ENDED):
+        self.status_ = walk.status
+        if not self.status_.is_unfinished:
             checkpoint.remove()
-        walk.warn(self.status_, self.tolerance)
+        walk.warn(self.tolerance)
         return self
 
     def _refit(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
         """The best pair on everything; after Ctrl-C or without time, as far as it came, or as the path has it."""
         left = None if self.max_seconds is None else self.max_seconds - (time.perf_counter() - started)
         if left is not None and left <= 0:
-            self.status_ = "time is up before the refit"
+            walk.end_refit(Status.TIME_LIMIT, BEFORE_REFIT)
             return walk.solution
         everything = self._objective(problem).with_penalty(_penalty(walk.trace, walk.ridge))
         try:
             found: Solution = self._solver(seed)(everything, start=walk.solution.point, max_seconds=left)
         except KeyboardInterrupt:
-            self.status_ = "interrupted before the refit"
+            walk.end_refit(Status.INTERRUPTED, BEFORE_REFIT)
             return walk.solution
-        if found.status in ENDED:
-            self.status_ = f"{found.status} in the refit"
+        if found.status.is_unfinished:
+            walk.end_refit(found.status, DURING_REFIT)
         return found
 
     def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint) -> PathRun:

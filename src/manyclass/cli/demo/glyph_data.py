@@ -16,7 +16,7 @@ from manyclass.data.store import write_store
 from manyclass.datasets import glyph_features
 from manyclass.datasets import glyphs
 from manyclass.datasets.glyph_images.glyphs import Glyphs
-from manyclass.features.images.pixels import contact_sheet
+from manyclass.report.thumbnails import contact_sheet
 from numpy.typing import NDArray
 from pathlib import Path
 from typing import Any
