@@ -6,7 +6,7 @@ What users fit:
   objectives, schedule, stopping), `_incremental` how it goes on (warm start, `partial_fit`, `add_classes`).
 - `linear_classifier`: LinearClassifier, any loss and any penalty.
 - `trace_norm`: TraceNormClassifier, with weights in factors.
-- `trace_path`: TraceNormPath, a grid of them; `_path_grid` has the grid and the way along it, `_path_plots` drawings.
+- `trace_path`: TraceNormPath, a grid of them; `path_grid` has the grid and the way along it, `_path_plots` drawings.
 - `shared_structure`: SharedStructureClassifier, and `multi_task`: MultiTaskTraceNorm, both on `kernel_machines`.
 
 What they share:

@@ -79,12 +79,12 @@ def check_settings(settings: SgdSettings) -> None:
 _FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
 
 # Examples between two judgements at least, but for a tenth of all epochs.
-_STEPS = 1000
+_EXAMPLES_JUDGED = 1000
 
-# The constant feature of the bias has this share of the mean square of a row, in whatever unit X comes.
-_BIAS_SHARE = 0.1
+# The constant feature of the bias has this fraction of the mean square of a row, in whatever unit X comes.
+_BIAS_FRACTION = 0.1
 
-_LENGTHS = 1e-15, 1e15
+_LENGTHS = 1e-15, 1e15  # of rows: float32 holds their squares, and steps of the size of their inverses
 
 _APART = 1e-3  # with less of the squared length that is not the mean's, machines were seen to guess
 
@@ -103,7 +103,7 @@ class SgdPlan:
 
 
 def find_plan(settings: SgdSettings, problem: Problem, seed: int) -> SgdPlan:
-    """The plan for a problem; a step or beta that is "auto" is sought on a small part of it."""
+    """The plan for a problem; a step or beta that is "auto" is sought on a small sample of it."""
     rng = np.random.default_rng(seed)
     square = _square(problem, rng)
     plan = SgdPlan(
@@ -156,7 +156,7 @@ def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: 
     judging = 0 if judged is None else len(judged) * train.k
     every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, settings.max_epochs)))
     # A few steps show nothing yet.
-    every = max(every, min(-(-_STEPS // max(1, len(train))), settings.max_epochs // 10))
+    every = max(every, min(-(-_EXAMPLES_JUDGED // max(1, len(train))), settings.max_epochs // 10))
     epochs = OBJECTIVES[settings.objective].epochs_per_round(train.k)
     seen = 0 if judged is None else len(judged)
     return EarlyStopping(settings.max_epochs * epochs, settings.tolerance, settings.patience, max(every, epochs), seen)
@@ -211,7 +211,7 @@ def _schedule(settings: SgdSettings, step: float, square: float, seed: int) -> S
         step=float(step),
         regularization=float(settings.regularization),
         decays=bool(settings.step_decay),
-        bias_rate=_BIAS_SHARE * square,
+        bias_rate=_BIAS_FRACTION * square,
         seed=seed,
         balanced=settings.sampling == "balanced",
     )

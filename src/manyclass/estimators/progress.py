@@ -1,12 +1,50 @@
 """Progress: how far a fit is, as a callback.
 
-What the records of a fit tell, in words: epochs, steps of a batch solver, or pairs of a path.
+Records of epochs, of steps of a batch solver or of pairs of a path become words, which a bar or plain lines show.
 """
 
 import sys
 import time
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
+
+_SECONDS = 5.0  # between two lines, where there is no terminal
+
+_PHASES = {"train": "training", "refit": "training on everything"}
+
+
+class Progress:
+    """A callback that shows how far a fit is.
+
+    It shows epochs with examples per second and the accuracy on validation, steps of a batch solver with objective, gap
+    and rank, or pairs of a path; and an upper bound on the time left, where that is known. Early stopping may end a
+    phase long before. On a terminal it is a bar; elsewhere one line every few seconds, and one for each phase that ends
+    before that.
+
+    Parameters
+    ----------
+    file : file object, default=None
+        Where to write; None for stderr.
+    """
+
+    def __init__(self, file: TextIO | None = None):
+        self.file = file
+        self._phase: _Phase | None = None
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        phase = record.get("phase", "train")
+        if self._phase is None or self._phase.name != phase:
+            self.close()
+            file = self.file or sys.stderr
+            self._phase = (_Bar if file.isatty() else _PlainLines)(phase, file, _progress_text(record))
+        self._phase.text.take(record)
+        self._phase.draw()
+
+    def close(self) -> None:
+        """Leave the last state on the screen; the next record begins anew."""
+        if self._phase is not None:
+            self._phase.close()
+        self._phase = None
 
 
 class ProgressText(ABC):
@@ -84,45 +122,6 @@ class PathText(ProgressText):
         left = ((self.most or self.done) - self.done) * self.seconds / max(1, self.done)
         said = [f"pair {self.done} of {self.most}", f"about {left:,.0f} s left", self.strengths]
         return [*said, *(words for name, words in self.latest.items() if name not in ("objective", "gap"))]
-
-
-_SECONDS = 5.0
-
-_PHASES = {"train": "training", "refit": "training on everything"}
-
-
-class Progress:
-    """A callback that shows how far a fit is.
-
-    It shows epochs with examples per second and the accuracy on validation, steps of a batch solver with objective, gap
-    and rank, or pairs of a path; and an upper bound on the time left, where that is known. Early stopping may end a
-    phase long before. On a terminal it is a bar; elsewhere one line every few seconds, and one for each phase that ends
-    before that.
-
-    Parameters
-    ----------
-    file : file object, default=None
-        Where to write; None for stderr.
-    """
-
-    def __init__(self, file: TextIO | None = None):
-        self.file = file
-        self._phase: _Phase | None = None
-
-    def __call__(self, record: dict[str, Any]) -> None:
-        phase = record.get("phase", "train")
-        if self._phase is None or self._phase.name != phase:
-            self.close()
-            file = self.file or sys.stderr
-            self._phase = (_Bar if file.isatty() else _PlainLines)(phase, file, _progress_text(record))
-        self._phase.text.take(record)
-        self._phase.draw()
-
-    def close(self) -> None:
-        """Leave the last state on the screen; the next record begins anew."""
-        if self._phase is not None:
-            self._phase.close()
-        self._phase = None
 
 
 def _progress_text(record: dict[str, Any]) -> ProgressText:

@@ -81,8 +81,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         Stop by the accuracy on a validation set. If False, all epochs are run and the last machines kept; the accuracy
         on a validation set that `fit` is given is then recorded in `history_`, and decides nothing.
     validation_fraction : float, default=0.1
-        The part of every class, and at least one example of those that have two, that is held out for early stopping
-        unless `fit` is given a validation set.
+        The fraction of every class, and at least one example of those that have two, that is held out for early
+        stopping unless `fit` is given a validation set.
     tolerance : float, default=1e-3
         The least gain of accuracy that counts as progress.
     patience : int, default=10

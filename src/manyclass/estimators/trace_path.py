@@ -16,7 +16,10 @@ from manyclass._core.checks import check_bool, check_fraction, draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Floats
-from manyclass.estimators._path_grid import (
+from manyclass.estimators._path_plots import PathPlots
+from manyclass.estimators.batch import check_batch_settings
+from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
+from manyclass.estimators.path_grid import (
     BEFORE_REFIT,
     DURING_REFIT,
     RIDGES,
@@ -25,9 +28,6 @@ from manyclass.estimators._path_grid import (
     open_checkpoint,
     strength_grid,
 )
-from manyclass.estimators._path_plots import PathPlots
-from manyclass.estimators.batch import check_batch_settings
-from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
 from manyclass.estimators.trace_norm import TraceNormClassifier
 from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
@@ -72,8 +72,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     max_seconds : float, default=None
         The time limit for the whole path and the refit; what was done until then counts.
     validation_fraction : float, default=0.1
-        The part of every class, and at least one example of those that have two, that is held out unless `fit` is given
-        a validation set. The mean over classes of the accuracy on it decides; of equals, the stronger trace.
+        The fraction of every class, and at least one example of those that have two, that is held out unless `fit` is
+        given a validation set. The mean over classes of the accuracy on it decides; of equals, the stronger trace.
     refit : bool, default=True
         Train the best pair again on all examples, after some were held out.
     class_weight : None, "balanced" or dict, default=None
@@ -227,7 +227,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
         points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, checkpoint)
         walk = PathRun(judged, len(traces) * len(ridges), combine_callbacks(self.callbacks))
-        walk.along(points)
+        walk.follow(points)
         return walk
 
     def _objective(self, problem: Problem) -> Objective:

@@ -24,9 +24,9 @@ from manyclass.data.kernels import Kernel
 from manyclass.data.matrix import spans
 from manyclass.exemplar.encoder import Embeddings
 
-_TILE_BYTES = 4 << 20
+_TILE_BYTES = 4 << 20  # of embeddings that are read at once,
 
-_TILE_ROWS = 256
+_TILE_ROWS = 256  # and as many rows at least
 
 
 class KernelEmbeddings:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import spans
 
-BLOCK = 128  # negatives whose Gram matrix is made at once; larger ones cost more products than they save loops
+BLOCK = 128  # negatives whose Gram matrix is made at once; larger blocks save turns of the loop and cost products
 
 
 class NegativeBlock:
@@ -97,7 +97,7 @@ class ExemplarSgd:
 
 Rows = Callable[[NDArray[np.intp]], Doubles]
 
-CHECK_EVERY = 5  # sweeps; the duality gap costs about as much as one of them
+CHECK_EVERY = 5  # sweeps; the duality gap takes one more pass over all negatives
 
 
 @dataclass
@@ -140,7 +140,7 @@ class DualDescent:
     max_epochs: int
 
     def solve(self, positives: Doubles, rng: np.random.Generator) -> tuple[Doubles, Doubles, Doubles]:
-        """(W (b, d), biases (b,), gaps (b,) as a part of the objective) of positives (b, d)."""
+        """(W (b, d), biases (b,), gaps (b,) as a fraction of the objective) of positives (b, d)."""
         W, bias, gaps = np.zeros_like(positives), np.zeros(len(positives)), np.ones(len(positives))
         left, these = np.arange(len(positives)), Exemplars.start(positives, self.n)
         for epoch in range(1, self.max_epochs + 1):
@@ -192,7 +192,7 @@ class DualDescent:
         these.alpha[index], these.W = after, block.classifiers()
 
     def _gaps(self, these: Exemplars) -> Doubles:
-        """How far each objective may be above the optimum, as a part of itself."""
+        """How far each objective may be above the optimum, as a fraction of itself."""
         half = self.regularization / 2 * np.einsum("ij,ij->i", these.W, these.W)
         lost = np.zeros(len(half))
         for at in spans(self.n, 8 * BLOCK):

@@ -160,7 +160,7 @@ def _copy_search(rows: Matrix, negatives: Matrix, random_state: Any) -> Calibrat
     return CalibrationSearch(copies, rows, numbers, numbers, same=False)
 
 
-_SAMPLE = 1024
+_SAMPLE = 1024  # negatives whose scale is measured
 
 
 def kernel_grid(kernel: Kernel, negatives: Matrix) -> dict[str, list[Any]]:

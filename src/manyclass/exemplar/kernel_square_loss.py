@@ -80,7 +80,7 @@ class KernelSquareLossExemplar(Encoder):
     rank_ : int
         Number of coordinates r.
     residual_ : float
-        Share of the Gram matrix K that the factor B leaves out, trace(K - BB') / trace(K).
+        Fraction of the Gram matrix K that the factor B leaves out, trace(K - BB') / trace(K).
     positions_ : ndarray of shape (m,)
         Rows of the m negatives that the coordinates are computed from.
     landmarks_ : ndarray of shape (m, n_features), float32

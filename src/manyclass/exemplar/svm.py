@@ -185,9 +185,9 @@ class ExemplarSVM(Encoder):
         solve = self._descend if self.solver == "sgd" else self._solve
         n = len(self.negatives_)
         size = BATCH if self.solver == "sgd" else max(1, min(BATCH, DUAL_BYTES // (8 * n)))
-        parts = [solve(rows[at] - self.mean_) for at in spans(len(rows), size)]
-        W = np.concatenate([np.zeros((0, rows.shape[1])), *(W for W, _ in parts)])
-        return W, np.concatenate([np.zeros(0), *(bias for _, bias in parts)]) - W @ self.mean_
+        found = [solve(rows[at] - self.mean_) for at in spans(len(rows), size)]
+        W = np.concatenate([np.zeros((0, rows.shape[1])), *(W for W, _ in found)])
+        return W, np.concatenate([np.zeros(0), *(bias for _, bias in found)]) - W @ self.mean_
 
     def _descend(self, positives: Doubles) -> tuple[Doubles, Doubles]:
         drawn = np.random.default_rng(self.seed_).integers(len(self.negatives_), size=self.n_steps)

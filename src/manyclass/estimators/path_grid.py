@@ -16,7 +16,8 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import run_identity_of
 from manyclass.solvers.sgd.linear_models import Scores, top_classes
 
-# Shares of the largest useful strength that a path goes through, from the first to the last.
+# Fractions of the largest useful strength that a path goes through, from the first to the last: a trace above half of
+# alpha_max leaves next to nothing of W, and strengths below the last one regularize next to nothing.
 TRACES = (0.5, 2e-3)
 
 RIDGES = (1.0, 1e-3)
@@ -27,7 +28,7 @@ _FREE = ("class_weight", "n_threads")
 BEFORE_REFIT, DURING_REFIT = " before the refit", " during the refit"
 
 
-def strength_grid(given: Any, name: str, shares: tuple[float, float], largest: Callable[[], float]) -> list[float]:
+def strength_grid(given: Any, name: str, fractions: tuple[float, float], largest: Callable[[], float]) -> list[float]:
     """So many strengths in geometric steps down from the largest, or those that are given; the strongest first.
 
     >>> strength_grid(3, "traces", (1.0, 0.01), lambda: 2.0)
@@ -38,7 +39,7 @@ def strength_grid(given: Any, name: str, shares: tuple[float, float], largest: C
         most = largest()
         # Where W = 0 is best whatever the strength, as for constant features, any will do.
         most = most if most > 0 else 1.0
-        return [round_to_digits(most * share) for share in np.geomspace(*shares, count)]
+        return [round_to_digits(most * fraction) for fraction in np.geomspace(*fractions, count)]
     strengths = sorted({check_nonnegative(value, f"each of {name}") for value in given}, reverse=True)
     if not strengths:
         raise ValueError(f"{name} must hold at least one strength; got none")
@@ -68,20 +69,20 @@ class PathRun:
     trace: float
     ridge: float
 
-    def __init__(self, judged: Problem, points: int, tell: Callable[[dict[str, Any]], bool]):
+    def __init__(self, judged: Problem, points: int, notify: Callable[[dict[str, Any]], bool]):
         self.judged = judged
         self.points = points
-        self.tell = tell
+        self.notify = notify
         self.rows: list[dict[str, Any]] = []
         self.best = -1.0
         self.steps = 0
         self.status, self.stage = Status.DONE, ""
 
-    def along(self, path: Iterator[PathPoint]) -> None:
+    def follow(self, path: Iterator[PathPoint]) -> None:
         """Take all points in; Ctrl-C ends it, unless there is none yet."""
         try:
             for point in path:
-                if self._over(point):
+                if self._add(point):
                     return
         except KeyboardInterrupt:
             if not self.rows:
@@ -108,7 +109,7 @@ class PathRun:
             advice = "see their status in table_; raise max_iter or tolerance"
             warnings.warn(f"TraceNormPath: {words}; {advice}", ConvergenceWarning, stacklevel=4)
 
-    def _over(self, point: PathPoint) -> bool:
+    def _add(self, point: PathPoint) -> bool:
         """Take a point in; whether it is the last."""
         found = point.solution
         row = _row(point, class_accuracy(found.point, self.judged))
@@ -118,7 +119,7 @@ class PathRun:
         if row["accuracy"] > self.best:
             self.best, self.solution = row["accuracy"], found
             self.trace, self.ridge = point.gauge, point.ridge
-        if self.tell({**row, "point": len(self.rows), "points": self.points}):
+        if self.notify({**row, "point": len(self.rows), "points": self.points}):
             self.status = Status.STOPPED
         if found.status.is_unfinished:
             self.status = found.status
@@ -141,7 +142,7 @@ def _row(point: PathPoint, accuracy: float) -> dict[str, Any]:
 
 
 def class_accuracy(point: Weights, judged: Problem) -> float:
-    """The share of examples given their own class, in each class, averaged over the classes that occur."""
+    """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
     product = balance_factors(point)
     A, B, b = product.A, product.B, product.b.astype(product.B.dtype)
     y, index = judged.y[judged.index], judged.index
