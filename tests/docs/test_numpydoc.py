@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator
-from importlib import import_module
+from enum import Enum
 
 import pytest
 
@@ -11,33 +11,6 @@ import manyclass
 
 numpydoc = pytest.importorskip("numpydoc.validate")
 
-# Folders whose public names are checked, and what a user who extends the library derives from or calls.
-FOLDERS = ("data", "estimators", "losses", "penalties", "solvers", "_core.models", "_core.parallel")
-EXTENDING = (
-    "data.quantizer.Quantizer",
-    "data.store.Damage",
-    "data.store.Names",
-    "data.store.VerifiedMatrix",
-    "losses.margin.MarginLoss",
-    "losses.margin.Hinge",
-    "losses.margin.SquaredHinge",
-    "losses.margin.Logistic",
-    "losses.margin.Squared",
-    "losses.scores.LogisticScores",
-    "losses.scores.ScoreLoss",
-    "losses.scores.SmoothedHinge",
-    "losses.scores.Softmax",
-    "losses.scores.SquaredScores",
-    "losses.scores.as_score_loss",
-    "losses.task_hinge.TaskHinge",
-    "penalties.gauge.Gauge",
-    "penalties.penalty.Penalty",
-    "penalties.smooth.HalfSquare",
-    "penalties.smooth.SmoothPenalty",
-    "penalties.smooth.SmoothedTraceNorm",
-    "solvers.solution.Solution",
-    "solvers.solve.solve",
-)
 # Private names, and what scikit-learn puts into every estimator for its metadata routing.
 OTHERS = re.compile(r"_|set_\w+_request$")
 IGNORED = {
@@ -51,21 +24,25 @@ IGNORED = {
 
 
 def public_names() -> Iterator[str]:
-    for name, home in manyclass._HOMES.items():
-        if home.split(".")[0] in FOLDERS:
-            yield name
-    yield from EXTENDING
+    """Of the package, and of the fronts of its folders what the package does not export itself."""
+    yield from set(manyclass.__all__) - {"__version__"}
+    for folder in manyclass._FOLDERS:
+        exported = set(getattr(manyclass, folder).__all__) - set(manyclass.__all__)
+        yield from (f"{folder}.{name}" for name in exported)
 
 
 def with_members(name: str) -> Iterator[str]:
     """A name and, of a class, its public methods and properties that have docstrings of their own.
 
-    An override without one has that of the method that it overrides, which is checked where it stands.
+    An override without one has that of the method that it overrides, which is checked where it stands. An enumeration
+    is made of values, which take no parameters.
     """
-    yield f"manyclass.{name}"
     thing = manyclass
     for part in name.split("."):
-        thing = getattr(thing, part) if hasattr(thing, part) else import_module(f"{thing.__name__}.{part}")
+        thing = getattr(thing, part)
+    if inspect.isclass(thing) and issubclass(thing, Enum):
+        return
+    yield f"manyclass.{name}"
     for member in dir(thing) if inspect.isclass(thing) else ():
         home = next((cls for cls in thing.__mro__ if member in vars(cls)), None)
         if OTHERS.match(member) or home is None or not home.__module__.startswith("manyclass"):

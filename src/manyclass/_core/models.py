@@ -20,6 +20,7 @@ What JSON has stands for itself, as do lists. All else is an object with one ent
 import math
 import os
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,8 @@ def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
         return _encode_array(value, name, arrays)
     if isinstance(value, np.str_) or (isinstance(value, np.generic) and can_hold(np.asarray(value))):
         return {"scalar": [value.dtype.str, encode_value(value.item(), name, arrays)]}
+    if isinstance(value, StrEnum):
+        return value.value
     if type(value) in _EXACT or (type(value) is float and math.isfinite(value)):
         return value
     if type(value) is float:

@@ -10,14 +10,18 @@ import typer
 from manyclass.cli._console import print_json, print_table
 from manyclass.cli._errors import complain, report_errors
 from manyclass.cli._options import expand_path
+from manyclass.penalties.norms import TraceNorm
 from manyclass.runs.folder import RunFolder
 from manyclass.runs.recipe import ClassWeight, ObjectiveName, Sampling, Tune, make_recipe
 from manyclass.runs.run_record import run_rows, run_summary
 from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
 from manyclass.runs.subsets import Subset, read_subset, read_validation
 from manyclass.runs.training import Job, train_run
+from manyclass.solvers.batch.solve import solvers_of
 
 _STOCHASTIC, _TRACE = "Options of all objectives but trace", "Options of --objective trace"
+
+_SOLVERS = f"{', '.join(solvers_of(TraceNorm(1.0))[:-1])} or {solvers_of(TraceNorm(1.0))[-1]}."
 
 
 @report_errors("give the same command with --resume to go on from what was kept")
@@ -119,7 +123,7 @@ def train(
     solver: Annotated[
         str | None,
         typer.Option(
-            help="auto, factored, fista, rank_one, published or stochastic.",
+            help=_SOLVERS,
             show_default="auto",
             rich_help_panel=_TRACE,
         ),

@@ -15,6 +15,7 @@ from manyclass.runs.folder import ENCODER, MODEL, RunFolder
 from manyclass.runs.grid_search import GridSearch
 from manyclass.runs.recipe import Recipe
 from manyclass.runs.subsets import Subset
+from manyclass.solvers.batch.solution import Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,7 @@ def _callbacks(quiet: bool) -> list[Any]:
     return [] if quiet else [mc.Progress()]
 
 
-def _refuse_interrupted(status: str) -> None:
+def _refuse_interrupted(status: Status) -> None:
     """Batch solvers take Ctrl-C as a wish for the best so far; a command that can go on later ends."""
-    if status.startswith("interrupted"):
+    if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
