@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.cli._console import Report
+from manyclass._core.typing import Report
 from manyclass.data.views import RowSelection
 from manyclass.evaluation import confusions
 from manyclass.runs.subsets import Subset
