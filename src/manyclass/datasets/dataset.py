@@ -15,7 +15,7 @@ from manyclass.data.matrix import Matrix
 from manyclass.data.readers.as_matrix import Layout, as_matrix, layout_of
 from manyclass.data.readers.parquet import parquet_shards
 from manyclass.datasets.label_files import as_labels, normalize_types, read_labels
-from manyclass.datasets.label_sources import LabelSource, class_mismatch, collect_labels
+from manyclass.datasets.label_files import LabelSource, class_mismatch, collect_labels
 from manyclass.datasets.sidecars import (
     labels_in_clip_retrieval,
     labels_in_npz,

@@ -23,7 +23,7 @@ from manyclass.data.readers.npy import by_number, map_npy, npy_shards, numbers, 
 from manyclass.data.readers.npz import npz_names, read_member
 from manyclass.data.readers.parquet import column_names, count_rows, parquet_shards, plain_column_names, read_column
 from manyclass.datasets.label_files import About, as_labels, join_labels, normalize_types, read_labels, read_values
-from manyclass.datasets.label_sources import LabelSource
+from manyclass.datasets.label_files import LabelSource
 
 _STEMS = {"y": "labels", "names": "names", "classes": "classes", "split": "split"}
 
