@@ -33,8 +33,8 @@ sanitize: $(VENV)/.installed
 	$(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-deps \
 	  --config-settings=build-dir=$(SANITIZED)/cmake --config-settings=cmake.build-type=RelWithDebInfo \
 	  --config-settings=cmake.define.MANYCLASS_SANITIZE=ON --config-settings=cmake.define.MANYCLASS_WERROR=ON .
-	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q -p no:cacheprovider \
-	  tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_cells.py \
+	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q --capture=sys \
+	  -p no:cacheprovider tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_cells.py \
 	  --ignore=tests/data/store --ignore=tests/retrieval/test_saving.py
 
 lint: $(VENV)/.installed

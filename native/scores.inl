@@ -8,6 +8,7 @@ template <int L>
 struct Exponential {
   typedef float Vector __attribute__((vector_size(L * 4)));
   typedef int32_t Whole __attribute__((vector_size(L * 4)));
+  typedef uint32_t Bits __attribute__((vector_size(L * 4)));  // which wrap around where what is made of them vanishes
 
   static inline Vector of(Vector x) {
     const float shift = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to a whole number
@@ -19,7 +20,7 @@ struct Exponential {
     p = p * r + 1.66666667e-1f;
     p = p * r + 0.5f;
     p = p * r * r + r + 1.0f;
-    const Vector power = (Vector)(((Whole)shifted << 23) + 0x3f800000);
+    const Vector power = (Vector)(((Bits)shifted << 23) + 0x3f800000u);
     const Whole vanishes = x < -87.0f;
     return (Vector)((Whole)(p * power) & ~vanishes);
   }

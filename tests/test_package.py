@@ -51,9 +51,9 @@ def unsafe(source: str) -> Iterator[str]:
             yield "allow_pickle"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_file_of_a_user_can_run_code(path):
-    assert list(unsafe(path.read_text())) == []
+def test_no_file_of_a_user_can_run_code():
+    found = {str(path.relative_to(SOURCE)): list(unsafe(path.read_text())) for path in FILES}
+    assert {path: names for path, names in found.items() if names} == {}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,8 @@ def test_what_is_unsafe_is_noticed(source, found):
     assert list(unsafe(source)) == found
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_give_what_they_show(name):
+def test_examples_in_docstrings_give_what_they_show():
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    assert doctest.testmod(import_module(name), optionflags=flags).failed == 0
+    done = {name: doctest.testmod(import_module(name), optionflags=flags) for name in MODULES}
+    assert {name: result.failed for name, result in done.items() if result.failed} == {}
+    assert sum(result.attempted for result in done.values()) > len(MODULES)

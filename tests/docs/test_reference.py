@@ -11,12 +11,11 @@ import manyclass
 
 DOCS = Path(__file__).parents[2] / "docs"
 LISTED = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text(encoding="utf-8"), re.MULTILINE))
-FOLDERS = ("datasets", "evaluation", "exemplar", "retrieval")
 
 
 def public_names() -> set[str]:
     names = set(manyclass.__all__) - {"__version__"}
-    for folder in FOLDERS:
+    for folder in manyclass._FOLDERS:
         names |= {f"{folder}.{name}" for name in getattr(manyclass, folder).__all__ if name not in names}
     return names
 

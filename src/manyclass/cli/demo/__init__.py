@@ -1,0 +1,1 @@
+"""manyclass demo."""

@@ -1,0 +1,18 @@
+"""Whoever looks for a file that ARCHITECTURE.md or CONTRIBUTING.md names finds it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|h|inl|md)|(?:[\w-]+/)+)`")
+FOLDERS = [ROOT, ROOT / "src" / "manyclass", *(path for path in (ROOT / "src" / "manyclass").rglob("*") if path.is_dir())]
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_page_names_are_there(page):
+    names = FILE.findall((ROOT / page).read_text())
+    places = [*FOLDERS, *(path for path in (ROOT / "tests").rglob("*") if path.is_dir())]
+    assert len(names) > 10
+    assert [name for name in names if not any((place / name).exists() for place in places)] == []
