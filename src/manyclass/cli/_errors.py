@@ -49,6 +49,17 @@ def sentence(error: BaseException) -> str:
 
 
 @contextmanager
+def usage_errors() -> Iterator[None]:
+    """Tell of values that the library refuses as wrong usage, which is exit code 2: for work on options alone."""
+    import typer
+
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+@contextmanager
 def while_read() -> Iterator[None]:
     """Print results for as long as somebody reads them: that `head -1` has read enough is no failure of a command."""
     try:

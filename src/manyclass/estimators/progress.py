@@ -1,12 +1,10 @@
-"""Progress: how far a fit is, as a callback.
-
-What the records of a fit tell, in words: epochs, steps of a batch solver, or pairs of a path.
-"""
+"""Progress: how far a fit is, as a callback; in epochs, steps of a batch solver, or pairs of a path."""
 
 import sys
-import time
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
+
+from manyclass._core.progress import ProgressBar, ProgressDisplay, ProgressLines
 
 
 class ProgressText(ABC):
@@ -86,8 +84,6 @@ class PathText(ProgressText):
         return [*said, *(words for name, words in self.latest.items() if name not in ("objective", "gap"))]
 
 
-_SECONDS = 5.0
-
 _PHASES = {"train": "training", "refit": "training on everything"}
 
 
@@ -114,7 +110,7 @@ class Progress:
         if self._phase is None or self._phase.name != phase:
             self.close()
             file = self.file or sys.stderr
-            self._phase = (_Bar if file.isatty() else _PlainLines)(phase, file, _told(record))
+            self._phase = _Phase(phase, file, _told(record))
         self._phase.told.take(record)
         self._phase.draw()
 
@@ -130,51 +126,20 @@ def _told(record: dict[str, Any]) -> ProgressText:
     return PathText() if "point" in record else EpochText() if "epoch" in record else IterationText()
 
 
-class _Phase(ABC):
-    """Where the words about a phase are shown."""
+class _Phase:
+    """A phase of a fit, and where the words about it are shown."""
 
     def __init__(self, name: str, file: TextIO, told: ProgressText):
-        self.name, self.what, self.file, self.told = name, _PHASES.get(name, name), file, told
+        what = _PHASES.get(name, name)
+        self.name, self.told = name, told
+        self._display: ProgressDisplay = (
+            ProgressBar(what, file, width=16, eager=True) if file.isatty() else ProgressLines(what, file)
+        )
 
-    @abstractmethod
     def draw(self) -> None:
         """Show the state as it is now."""
+        self._display.draw(self.told.done, self.told.most, lambda: ", ".join(self.told.words()))
 
-    @abstractmethod
     def close(self) -> None:
         """The phase is over."""
-
-
-class _Bar(_Phase):
-    def __init__(self, name: str, file: TextIO, told: ProgressText):
-        from rich import progress as bars
-        from rich.console import Console
-
-        super().__init__(name, file, told)
-        columns = (bars.TextColumn("{task.description}"), bars.BarColumn(16), bars.TextColumn("{task.fields[words]}"))
-        self.bar = bars.Progress(*columns, console=Console(file=file))
-        self.task = self.bar.add_task(self.what, total=None, words="")
-        self.bar.start()
-
-    def draw(self) -> None:
-        words = ", ".join(self.told.words())
-        self.bar.update(self.task, completed=self.told.done, total=self.told.most, words=words, refresh=True)
-
-    def close(self) -> None:
-        self.bar.stop()
-
-
-class _PlainLines(_Phase):
-    def __init__(self, name: str, file: TextIO, told: ProgressText):
-        super().__init__(name, file, told)
-        self._last, self._waiting = time.monotonic(), False
-
-    def draw(self) -> None:
-        self._waiting = True
-        if time.monotonic() >= self._last + _SECONDS:
-            self.close()
-
-    def close(self) -> None:
-        if self._waiting:
-            print(f"{self.what}: {', '.join(self.told.words())}", file=self.file, flush=True)
-        self._last, self._waiting = time.monotonic(), False
+        self._display.close()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.cli._console import Report
+from manyclass._core.typing import Report
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
 from manyclass.runs.exemplar_methods import FittedEncoder
 from manyclass.runs.negatives import LabeledRows

@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyclass.cli._console import Report, progress
+from manyclass._core.typing import Report
+from manyclass.cli._console import progress
 from manyclass.runs.encoder_comparison import NAME, RetrievalTrial, retrieval_record, run_trial
 from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, fit_method
 from manyclass.runs.negatives import LabeledRows, Negatives, choose_negatives, deal_out, other_rows

@@ -3,27 +3,26 @@
 The folder of the demo, and what is in it.
 """
 
-from collections.abc import Callable
-from manyclass._core.text import format_bytes
-from manyclass._core.text import format_seconds
-from manyclass.cli._console import print_columns
-from manyclass.cli._console import print_json
-from manyclass.cli._console import progress
-from manyclass.cli._errors import complain
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import expand_path
-from pathlib import Path
-from typing import Annotated
-from typing import Any
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
+
+from manyclass._core.text import format_bytes, format_seconds
+from manyclass.cli._console import print_columns, print_json, progress
+from manyclass.cli._errors import complain, report_errors
+from manyclass.cli._options import expand_path
 
 Tell = Callable[[str], None]
 
 
 @report_errors("give the same command again to start over")
 def demo(
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The folder to write to.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The folder to write to.")] = Path(
+        "demo"
+    ),
     classes: Annotated[int, typer.Option(min=10, help="Kinds of characters to learn; others are drawn beside.")] = 500,
     per_class: Annotated[int, typer.Option(min=4, help="Pictures of each.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same pictures and models.")] = 0,
@@ -48,8 +47,8 @@ def demo(
 
 def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool, tell: Tell) -> dict[str, Any]:
     """Every step of the demo, and what was measured."""
-    from manyclass.cli.demo.findings import findings
     from manyclass.cli.demo.demo_runs import compare_searches
+    from manyclass.cli.demo.findings import findings
 
     started = time.perf_counter()
     check_demo_folder(out)
@@ -65,8 +64,8 @@ def run(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool, tel
 def _learned(out: Path, n_classes: int, n_per_class: int, seed: int, quiet: bool, tell: Tell) -> dict[str, Any]:
     """The data, and what classifiers make of it."""
     from manyclass.cli.demo.demo_compression import compress, find_flipped_bit, time_products
-    from manyclass.cli.demo.glyph_data import Kinds, draw
     from manyclass.cli.demo.demo_runs import CLASSIFIERS, train_and_judge
+    from manyclass.cli.demo.glyph_data import Kinds, draw
 
     kinds = Kinds.dealt(n_classes, seed)
     tell(f"drawing {len(kinds)} x {n_per_class} characters")
@@ -102,7 +101,13 @@ def _show(result: dict[str, Any]) -> None:
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, ...]]:
     learned = [
-        (run["name"], f"{run['top_1']:.1%}", f"{run['top_5']:.1%}", format_seconds(run["seconds"]), format_bytes(run["bytes"]))
+        (
+            run["name"],
+            f"{run['top_1']:.1%}",
+            f"{run['top_5']:.1%}",
+            format_seconds(run["seconds"]),
+            format_bytes(run["bytes"]),
+        )
         for run in sorted(result["runs"], key=lambda run: -run["top_1"])
     ]
     head = (f"finding {result['searched'] // 2} other kinds", "mAP", "95 % interval", "time", "numbers per image")
@@ -143,8 +148,8 @@ def check_demo_folder(out: Path) -> None:
 
 def _is_ours(store: Path) -> bool:
     """Whether the demo made the store, and began what is unfinished there."""
-    from manyclass.data.store.journal import Journal
     from manyclass.data.store.format import MANIFEST
+    from manyclass.data.store.journal import Journal
     from manyclass.data.store.manifest import read_manifest
 
     if not store.is_dir():

@@ -3,26 +3,19 @@
 The search of the demo: what `manyclass encode --tune --evaluate` gives for kinds that were never learned.
 """
 
+import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
-from manyclass.cli.evaluate import evaluation_file
-from manyclass.cli.evaluate import run_evaluation
-from manyclass.cli.evaluate import write_evaluation
-from manyclass.runs.exemplar_methods import choose_methods
-from manyclass.runs.folder import RunFolder
-from manyclass.runs.gallery_builder import GalleryPlan
-from manyclass.runs.gallery_builder import build_gallery
-from manyclass.runs.recipe import ObjectiveName
-from manyclass.runs.recipe import Recipe
-from manyclass.runs.recipe import Tune
-from manyclass.runs.recipe import make_recipe
-from manyclass.runs.subsets import read_subset
-from manyclass.runs.training import Job
-from manyclass.runs.training import train_run
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-import contextlib
+
+from manyclass.cli.evaluate import evaluation_file, run_evaluation, write_evaluation
+from manyclass.runs.exemplar_methods import choose_methods
+from manyclass.runs.folder import RunFolder
+from manyclass.runs.gallery_builder import GalleryPlan, build_gallery
+from manyclass.runs.recipe import ObjectiveName, Recipe, Tune, make_recipe
+from manyclass.runs.subsets import read_subset
+from manyclass.runs.training import Job, train_run
 
 Tell = Callable[[str], None]
 

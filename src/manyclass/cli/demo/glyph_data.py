@@ -1,28 +1,21 @@
 """The data of the demo: characters that are drawn, and dealt out to learning, searching and negatives."""
 
-from dataclasses import dataclass
-from dataclasses import replace
-from manyclass._core.files import write_bytes
-from manyclass.cli._console import Report
-from manyclass.cli.demo.command import MADE
-from manyclass.cli.demo.command import NAMES
-from manyclass.cli.demo.command import OTHERS
-from manyclass.cli.demo.command import PICTURES
-from manyclass.cli.demo.command import SHEET
-from manyclass.cli.demo.command import WHOLE
-from manyclass.cli.demo.command import WORLD
-from manyclass.data.store import Store
-from manyclass.data.store import write_store
-from manyclass.datasets import glyph_features
-from manyclass.datasets import glyphs
-from manyclass.datasets.glyph_images.glyphs import Glyphs
-from manyclass.features.images.pixels import contact_sheet
-from numpy.typing import NDArray
-from pathlib import Path
-from typing import Any
 import io
 import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.files import write_bytes
+from manyclass._core.typing import Report
+from manyclass.cli.demo.command import MADE, NAMES, OTHERS, PICTURES, SHEET, WHOLE, WORLD
+from manyclass.data.store import Store, write_store
+from manyclass.datasets import glyph_features, glyphs
+from manyclass.datasets.glyph_images.glyphs import Glyphs
+from manyclass.features.images.pixels import contact_sheet
 
 _SHEET = (18, 27)  # rows and columns of pictures on it
 
