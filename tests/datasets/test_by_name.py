@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.datasets.label_sources import reorder_by_name
+from manyclass.datasets.label_files import reorder_by_name
 
 
 def table(names):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.datasets.label_sources import class_mismatch
+from manyclass.datasets.label_files import class_mismatch
 
 
 @pytest.mark.parametrize("y", [[0, 1, 1], ["b", "a"], np.zeros(0, int)], ids=["integers", "strings", "none"])

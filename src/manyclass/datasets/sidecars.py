@@ -1,13 +1,11 @@
-"""What lies beside files of features and says something of their rows.
+"""What lies in or beside files of features and says something of their rows: members, columns, files, shards.
 
-Labels and names in the columns of parquet files, or in the members of an .npz file.
+clip-retrieval, for one, writes
 
-Names and labels in the folder that clip-retrieval writes.
+    img_emb/img_emb_N.npy              features, (n_N, d)
+    metadata/metadata_N.parquet        n_N rows: image_path, key or url, and whatever came with the images
 
-img_emb/img_emb_N.npy              features, (n_N, d)
-metadata/metadata_N.parquet        n_N rows: image_path, key or url, and whatever came with the images
-
-Files of two series that belong together by the numbers in their names.
+where files of two series belong together by the numbers in their names.
 """
 
 import re
@@ -22,8 +20,15 @@ from manyclass.data.readers.as_matrix import visible_files
 from manyclass.data.readers.npy import by_number, map_npy, npy_shards, numbers, words
 from manyclass.data.readers.npz import npz_names, read_member
 from manyclass.data.readers.parquet import column_names, count_rows, parquet_shards, plain_column_names, read_column
-from manyclass.datasets.label_files import About, as_labels, join_labels, normalize_types, read_labels, read_values
-from manyclass.datasets.label_sources import LabelSource
+from manyclass.datasets.label_files import (
+    About,
+    LabelSource,
+    as_labels,
+    join_labels,
+    normalize_types,
+    read_labels,
+    read_values,
+)
 
 _STEMS = {"y": "labels", "names": "names", "classes": "classes", "split": "split"}
 
@@ -143,7 +148,7 @@ def match_shards(features: Sequence[Path], others: Sequence[Path]) -> list[Path]
 
     Numbers that all files of one series share may be missing in the other: vit16_emb_3.npy goes with labels_3.npy.
 
-    >>> [path.name for path in partners([Path("emb_0"), Path("emb_3")], [Path(f"labels_{i}") for i in range(4)])]
+    >>> [path.name for path in match_shards([Path("emb_0"), Path("emb_3")], [Path(f"labels_{i}") for i in range(4)])]
     ['labels_0', 'labels_3']
     """
     lonely: list[list[Path]] = []

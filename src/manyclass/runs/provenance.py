@@ -1,8 +1,6 @@
-"""Where features came from: the pictures, and the encoder that turned them into numbers.
+"""Where features came from: the pictures, and the encoder that turned them into numbers, in a file beside them.
 
-The encoder of a store, in a file beside it, and beside that what it was learned from.
-
-Which encoder the options of `manyclass features` ask for.
+`EncoderKind` is the encoder that the options of `manyclass features` ask for.
 """
 
 import json
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
+from manyclass._core.errors import StorageError
 
 
 def encoder_file(data: Path) -> Path | None:
@@ -59,9 +57,12 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _provenance(path: Path) -> dict[str, Any]:
-    from manyclass.data.store import StorageError
+    """What the manifest of a store says of it; nothing for what is no store, or one that is damaged."""
+    from manyclass.data.store.format import MANIFEST
     from manyclass.data.store.manifest import read_manifest
 
+    if not (path / MANIFEST).is_file():
+        return {}
     try:
         return dict(read_manifest(path).provenance)
     except StorageError:
@@ -120,10 +121,10 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
         allowed = ()
     else:
         words = ", ".join(_LEARNED)
-        raise typer.BadParameter(f"--kind must be one of {words}, an .onnx file, or a saved encoder; got {name}")
+        raise ValueError(f"`kind` must be one of {words}, an .onnx file, or a saved encoder; got {name}")
     for option in given:
         if option not in allowed:
-            raise typer.BadParameter(f"--{option.replace('_', '-')} does not go with --kind {name}")
+            raise ValueError(f"`{option}` does not go with `kind='{name}'`")
     return EncoderKind(name, {_argument(name, option): _value(option, value) for option, value in given.items()}, seed)
 
 
@@ -161,7 +162,7 @@ def load_or_make_encoder(store: Path, kind: EncoderKind, images: str, replace: b
             return mc.load(path)
         if not replace:
             raise ValueError(
-                f"{path} is an encoder that was made otherwise; name it with --kind to use it, or add --restart"
+                f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or add `restart=True`"
             )
     encoder = make()
     path.unlink(missing_ok=True)

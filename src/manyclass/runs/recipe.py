@@ -1,11 +1,13 @@
-"""Recipe: what the options of `manyclass train` ask for."""
+"""Recipe: which estimator a run fits, with which settings, and what is tuned first."""
 
+import inspect
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import typer
+from manyclass._core.lazy import find_public
 
 
 class ObjectiveName(StrEnum):
@@ -28,38 +30,15 @@ class Tune(StrEnum):
     path = "path"
 
 
-class ClassWeight(StrEnum):
-    """How much examples count."""
-
-    none = "none"
-    balanced = "balanced"
+class SettingsError(ValueError):
+    """Settings do not go together, whatever the data."""
 
 
-class Sampling(StrEnum):
-    """How examples are drawn."""
+_STOCHASTIC, _TRACE, _PATH = "StochasticClassifier", "TraceNormClassifier", "TraceNormPath"
 
-    uniform = "uniform"
-    balanced = "balanced"
+_ONE_VS_REST = ("loss", "beta")  # which other objectives of the stochastic classifier have not
 
-
-_ALWAYS = ("loss", "tolerance", "class_weight")
-
-_HELD_OUT = ("validation_fraction", "refit")
-
-_SOLVED = ("solver", "max_iter", "max_seconds", "fit_intercept")
-
-_OPTIONS = {
-    "StochasticClassifier": (
-        *_ALWAYS, *_HELD_OUT, "beta", "regularization", "step", "step_decay", "max_epochs", "early_stopping",
-        "patience", "sampling",
-    ),
-    "TraceNormClassifier": (*_ALWAYS, *_SOLVED, "trace", "ridge"),
-    "TraceNormPath": (*_ALWAYS, *_HELD_OUT, *_SOLVED, "traces", "ridges"),
-}  # fmt: skip
-
-_ONE_VS_REST = ("loss", "beta")
-
-# What belongs to a run and not to what is asked for.
+# What a run gives to an estimator by itself.
 _OF_A_RUN = ("callbacks", "checkpoint", "n_threads", "warm_start", "random_state")
 
 
@@ -72,88 +51,119 @@ class Recipe:
     tune: tuple[str, ...]
     seed: int
 
-    def made(self, **more: Any) -> Any:
+    def make(self, **more: Any) -> Any:
         """The estimator, not fitted yet."""
-        import manyclass as mc
-
-        return getattr(mc, self.estimator)(**{**self.settings, "random_state": self.seed, **more})
+        return find_public(self.estimator)(**{**self.settings, "random_state": self.seed, **more})
 
     def all_settings(self) -> dict[str, Any]:
         """Every setting, defaults included."""
-        params = self.made().get_params(deep=False)
-        return {name: value for name, value in params.items() if name not in _OF_A_RUN} | {"tune": list(self.tune)}
+        return dict(sorted({**_defaults(self.estimator), **self.settings}.items())) | {"tune": list(self.tune)}
 
     @property
-    def judges(self) -> bool:
+    def takes_validation(self) -> bool:
         """Whether it can do with a validation set."""
-        return self.estimator != "TraceNormClassifier"
+        return self.estimator != _TRACE
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The file to go on from; None if it begins again."""
+        return {_STOCHASTIC: "fit", _PATH: "path"}.get(self.estimator)
 
 
-def make_recipe(objective: ObjectiveName, tune: list[Tune], seed: int, options: dict[str, Any]) -> Recipe:
-    """The recipe of some options, by the names of the arguments; those that are None are left to the estimator."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if objective is not ObjectiveName.trace:
-        name, settings = "StochasticClassifier", {"objective": objective.value}
+def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe of an objective and of settings, which must be arguments of its estimator."""
+    kind, tuned = _one_of(ObjectiveName, objective, "objective"), [_one_of(Tune, name, "tune") for name in tune]
+    if kind is not ObjectiveName.trace:
+        estimator, fixed = _STOCHASTIC, {"objective": kind.value}
     else:
-        path = Tune.path in tune or "traces" in given or "ridges" in given
-        name, settings = "TraceNormPath" if path else "TraceNormClassifier", {}
-    for option in given:
-        other = name == "StochasticClassifier" and option in _ONE_VS_REST and objective is not ObjectiveName.ovr
-        if option not in _OPTIONS[name] or other:
-            raise typer.BadParameter(f"--{option.replace('_', '-')} does not go with {_words(objective, name)}")
-    _check_tuning(objective, tune, given)
-    settings |= {option: _value(option, value) for option, value in given.items()}
-    ordered = tuple(one.value for one in Tune if one in tune and one is not Tune.path)
-    return Recipe(name, settings, ordered, seed)
+        path = Tune.path in tuned or "traces" in settings or "ridges" in settings
+        estimator, fixed = _PATH if path else _TRACE, {}
+    known = _defaults(estimator).keys() - {"objective"}
+    if estimator == _STOCHASTIC and kind is not ObjectiveName.ovr:
+        known -= set(_ONE_VS_REST)
+    for name in settings:
+        if name not in known:
+            path_too = " `tune='path'`" if estimator == _PATH else ""
+            raise SettingsError(f"`{name}` does not go with `objective='{kind}'`{path_too}")
+    _check_tuning(kind, tuned, settings)
+    ordered = tuple(one.value for one in Tune if one in tuned and one is not Tune.path)
+    return Recipe(estimator, {**fixed, **settings}, ordered, seed)
 
 
-def _words(objective: ObjectiveName, estimator: str) -> str:
-    return f"--objective {objective.value}" + (" --tune path" if estimator == "TraceNormPath" else "")
+def parse_settings(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as a command line has them: strings may stand for numbers and lists, "none" for None.
+
+    >>> parse_settings({"beta": "none", "step": "auto", "traces": "0.1,0.01", "ridges": "3", "max_epochs": 5})
+    {'beta': None, 'step': 'auto', 'traces': [0.1, 0.01], 'ridges': 3, 'max_epochs': 5}
+    """
+    return {name: _PARSERS[name](name, word) if name in _PARSERS else word for name, word in words.items()}
 
 
-def _check_tuning(objective: ObjectiveName, tune: list[Tune], given: dict[str, Any]) -> None:
+def _defaults(estimator: str) -> dict[str, Any]:
+    """The settings of an estimator that are not the run's own, by its signature."""
+    parameters = inspect.signature(find_public(estimator)).parameters
+    return {name: one.default for name, one in parameters.items() if name not in _OF_A_RUN}
+
+
+def _one_of(names: type[Any], word: str, argument: str) -> Any:
+    if word not in list(names):
+        raise SettingsError(f"`{argument}` must be one of {', '.join(names)}; got {word!r}")
+    return names(word)
+
+
+def _check_tuning(objective: ObjectiveName, tune: list[Tune], settings: Mapping[str, Any]) -> None:
     for one in tune:
         if (one is Tune.path) != (objective is ObjectiveName.trace) or (
             one is Tune.beta and objective is not ObjectiveName.ovr
         ):
-            raise typer.BadParameter(f"--tune {one.value} does not go with --objective {objective.value}")
-        if one.value in given and given[one.value] != "auto":
-            raise typer.BadParameter(f"--tune {one.value} does not go with --{one.value}, which it is to find")
-    if tune and given.get("early_stopping") is False:
-        raise typer.BadParameter("--tune needs early stopping; leave out --no-early-stopping")
+            raise SettingsError(f"`tune='{one}'` does not go with `objective='{objective}'`")
+        if one.value in settings and settings[one.value] != "auto":
+            raise SettingsError(f"`tune='{one}'` does not go with `{one}`, which it is to find")
+    if tune and settings.get("early_stopping") is False:
+        raise SettingsError("`tune` needs early stopping; leave out `early_stopping=False`")
 
 
-def _value(option: str, value: Any) -> Any:
-    if option in ("beta", "step"):
-        return _number_or_word(option, value, ("auto", "none") if option == "beta" else ("auto",))
-    if option == "class_weight":
-        return None if value is ClassWeight.none else str(value)
-    if option == "sampling":
-        return str(value)
-    if option in ("traces", "ridges"):
-        return _strengths(option, value)
-    return value
+def _beta(name: str, word: Any) -> Any:
+    return _number_or_word(name, word, ("auto", "none"))
 
 
-def _number_or_word(option: str, value: str, words: tuple[str, ...]) -> Any:
-    if value in words:
-        return None if value == "none" else value
+def _step(name: str, word: Any) -> Any:
+    return _number_or_word(name, word, ("auto",))
+
+
+def _number_or_word(name: str, word: Any, words: tuple[str, ...]) -> Any:
+    if word in words:
+        return None if word == "none" else word
     try:
-        return _finite(value)
+        return _finite(word)
     except ValueError:
-        raise typer.BadParameter(f"--{option} must be a number or {' or '.join(words)}; got {value}") from None
+        raise SettingsError(f"`{name}` must be a number or {' or '.join(words)}; got {word}") from None
 
 
-def _finite(value: str) -> float:
-    number = float(value)
+def _finite(word: Any) -> float:
+    number = float(word)
     if not math.isfinite(number):
-        raise ValueError(value)
+        raise ValueError(word)
     return number
 
 
-def _strengths(option: str, value: str) -> int | list[float]:
+def _strengths(name: str, word: str) -> int | list[float]:
     """How many, or which ones."""
     try:
-        return int(value) if value.isdigit() else [_finite(word) for word in value.split(",")]
+        return int(word) if word.isdigit() else [_finite(one) for one in word.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"--{option} must be a count, or strengths with commas; got {value}") from None
+        raise SettingsError(f"`{name}` must be a count, or strengths with commas; got {word}") from None
+
+
+def _word(name: str, word: Any) -> str | None:
+    return None if word == "none" else str(word)
+
+
+_PARSERS = {
+    "beta": _beta,
+    "step": _step,
+    "traces": _strengths,
+    "ridges": _strengths,
+    "class_weight": _word,
+    "sampling": _word,
+}

@@ -23,6 +23,8 @@ from manyclass.runs.schema import (
 
 RUN, EVALUATION, RETRIEVAL = "run", "evaluation", "retrieval"
 
+RUN_FILE, RETRIEVAL_FILE = "run.json", "retrieval.json"  # in the folder of a run, and of a gallery
+
 VERSION = 1
 
 _DATA = object_of(
