@@ -6,23 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass.datasets.dataset import Dataset
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
 from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method
-from manyclass.runs.negatives import LabeledRows, Negatives, choose_negatives, deal_out, other_rows
+from manyclass.runs.negatives import Negatives, choose_negatives, deal_out, draw_rows, other_rows
 from manyclass.runs.provenance import picture_folder, pictures_of
+from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import read_source
-from manyclass.runs.subsets import ALL, class_labels, whole_part
-
-if TYPE_CHECKING:
-    from manyclass.datasets import Features
-
-RETRIEVAL_NAME = "retrieval.json"  # the file of a comparison, in the folder of a gallery
 
 _MOST_ROWS, _MOST_QUERIES = 20_000, 5000  # of a comparison, which ranks all rows for every query
 
@@ -94,8 +90,9 @@ def compare_encoders(
     >>> import manyclass as mc
     >>> rng, y = np.random.default_rng(0), np.arange(200) % 20
     >>> X = rng.standard_normal((20, 8))[y] + 0.5 * rng.standard_normal((200, 8))
-    >>> store = mc.write_store(Path(tempfile.mkdtemp(), "x.store"), X.astype(np.float32), y=y)
-    >>> record = mc.runs.compare_encoders(store.path, "lda,none")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder, "x.npz"), X=X.astype(np.float32), y=y)
+    ...     record = mc.runs.compare_encoders(Path(folder, "x.npz"), "lda,none")
     >>> [one["name"] for one in record["methods"]]
     ['lda', 'none']
     >>> all(one["low"] <= one["map"] <= one["high"] for one in record["methods"])
@@ -126,17 +123,20 @@ class EncoderInputs:
     warn: Notify | None = None
 
     @cached_property
-    def features(self) -> "Features":
-        return read_source(self.data, self.labels)
+    def dataset(self) -> Dataset:
+        """The rows."""
+        return read_source(self.data, self.labels, self.warn)
 
     @cached_property
     def ids(self) -> list[Any]:
-        return row_ids(self.features, self.data)
+        """What the rows are known by."""
+        return row_ids(self.dataset)
 
     @cached_property
     def negatives(self) -> Negatives:
+        """The rows to fit on."""
         gram = any(method.holds_gram_matrix for method in self.methods)
-        return choose_negatives(self.data, self.features, self.world, self.sample, gram, self.seed)
+        return choose_negatives(self.dataset, self.world, self.sample, gram, self.seed, self.warn)
 
     @cached_property
     def folder(self) -> Path | None:
@@ -149,14 +149,14 @@ class EncoderInputs:
         return pictures_of(self.data) if self.folder is None else {"folder": str(self.folder)}
 
 
-def row_ids(features: "Features", data: Path) -> list[Any]:
+def row_ids(dataset: Dataset) -> list[Any]:
     """The names of the rows, which must be distinct, or their numbers."""
-    if features.names is None:
-        return list(range(features.X.shape[0]))
+    if dataset.names is None:
+        return list(range(len(dataset)))
     seen: set[str] = set()
-    for name in (ids := [str(name) for name in features.names]):
+    for name in (ids := [str(name) for name in dataset.names]):
         if name in seen:
-            raise ValueError(f"{data} must name every row once, so that it is found by it; got {name!r} twice")
+            raise ValueError(f"{dataset.path} must name every row once, so that it is found by it; got {name!r} twice")
         seen.add(name)
     return ids
 
@@ -165,7 +165,7 @@ def fit_and_compare(
     inputs: EncoderInputs, tune: bool, evaluate: bool, notify: Notify, progress: ProgressFactory
 ) -> tuple[list[FittedEncoder], dict[str, Any] | None]:
     """The methods on their negatives, and the record of a comparison if that is wanted."""
-    d, ids = inputs.features.X.shape[1], inputs.ids
+    d, ids = inputs.dataset.X.shape[1], inputs.ids
     tuning, judging = _rows_apart(inputs, tune, evaluate, notify)
     notify(f"negatives: {inputs.negatives.about}")
     fitted = []
@@ -179,23 +179,22 @@ def fit_and_compare(
     for one in fitted:
         with progress(f"evaluating {one.name}", "queries") as report:
             outcomes.append(run_trial(trial, one, report))
-    data = [whole_part(inputs.features, inputs.data, ALL).data("gallery"), inputs.negatives.record()]
+    data = [describe_data("gallery", inputs.dataset), inputs.negatives.record()]
     return fitted, retrieval_record(trial, outcomes, ids, data, inputs.picture_source)
 
 
 def _rows_apart(
     inputs: EncoderInputs, tune: bool, evaluate: bool, notify: Notify
-) -> tuple[LabeledRows | None, LabeledRows | None]:
+) -> tuple[Dataset | None, Dataset | None]:
     """The rows to choose settings by, and the rows to judge methods by."""
-    labels = class_labels(inputs.features)
-    if evaluate and labels is None:
+    if evaluate and inputs.dataset.y is None:
         raise ValueError(f"`evaluate` needs labels, and {inputs.data} has none; give them with `labels`")
     if not tune and not evaluate:
         return None, None
-    rows = other_rows(inputs.data, inputs.features, labels, inputs.negatives.own)
+    rows = other_rows(inputs.dataset, inputs.negatives.own)
     if tune and evaluate:
         return deal_out(rows, inputs.seed)
-    if tune and labels is None:
+    if tune and rows.y is None:
         notify(f"{inputs.data} has no labels: settings are chosen by how well rows are found by damaged copies of them")
     return (rows, None) if tune else (None, rows)
 
@@ -204,15 +203,15 @@ def _rows_apart(
 class RetrievalTrial:
     """A database of labeled rows, and the places in it that ask."""
 
-    rows: LabeledRows
+    rows: Dataset
     queries: NDArray[np.intp]
     truth: Truth
     seed: int
 
     @classmethod
-    def of(cls, rows: LabeledRows, seed: int) -> "RetrievalTrial":
+    def of(cls, rows: Dataset, seed: int) -> "RetrievalTrial":
         """At most about 20,000 rows, of whole classes; all that have something to find ask, or 5,000 of them."""
-        rows = rows.some(_MOST_ROWS, seed)
+        rows = draw_rows(rows, _MOST_ROWS, seed)
         y = np.asarray(rows.y)
         _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
         asking = np.flatnonzero(counts[numbers] > 1)
@@ -256,7 +255,7 @@ class TrialOutcome:
 def run_trial(trial: RetrievalTrial, method: FittedEncoder, report: Report) -> TrialOutcome:
     """Encode the rows and rank them for every query."""
     started = time.perf_counter()
-    X = trial.rows.vectors()
+    X = trial.rows.X.rows(slice(None))
     space = method.space(X.shape[1])
     embeddings = space.transform(X)
     precisions = trial.precisions(space, embeddings, report)
@@ -293,7 +292,7 @@ def retrieval_record(
         "data": data,
         "protocol": trial.protocol,
         "methods": [trial_summary(trial, outcome, outcomes[0]) for outcome in outcomes],
-        "queries": _shown(trial, outcomes[0], [str(ids[row]) for row in trial.rows.rows]),
+        "queries": _shown(trial, outcomes[0], [str(ids[row]) for row in np.asarray(trial.rows.rows)]),
         "pictures": pictures,
     }
 

@@ -4,17 +4,16 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.lazy import find_public
 from manyclass._core.text import did_you_mean
-from manyclass.runs.negatives import Negatives
-
-if TYPE_CHECKING:
-    from manyclass.runs.negatives import LabeledRows
+from manyclass.datasets.dataset import Dataset
+from manyclass.runs.negatives import Negatives, draw_rows
+from manyclass.runs.recipe import SettingsError
 
 METHODS = {
     "slem": "SquareLossExemplar",
@@ -61,11 +60,11 @@ def choose_methods(names: str | Sequence[str], seed: int, settings: Mapping[str,
     chosen = [_known(name.strip()) for name in (names.split(",") if isinstance(names, str) else names)]
     words = ",".join(chosen)
     if len(set(chosen)) < len(chosen):
-        raise ValueError(f"`method` must name every method once; got {words}")
+        raise SettingsError(f"`method` must name every method once; got {words}")
     taken = {name: _parameters(name) & settings.keys() for name in chosen}
     for setting in settings:
         if not any(setting in names for names in taken.values()):
-            raise ValueError(f"`{setting}` does not go with `method={words!r}`")
+            raise SettingsError(f"`{setting}` does not go with `method={words!r}`")
     return [
         ExemplarMethod(name, {key: settings[key] for key in settings if key in taken[name]}, seed) for name in chosen
     ]
@@ -74,7 +73,7 @@ def choose_methods(names: str | Sequence[str], seed: int, settings: Mapping[str,
 def _known(name: str) -> str:
     if name not in METHODS:
         hint = did_you_mean(name, METHODS)
-        raise ValueError(f"`method` must be some of {', '.join(METHODS)}; got {name or 'nothing'}{hint}")
+        raise SettingsError(f"`method` must be some of {', '.join(METHODS)}; got {name or 'nothing'}{hint}")
     return name
 
 
@@ -109,7 +108,7 @@ class FittedEncoder:
         return {} if self.encoder is None else dict(self.encoder.get_params(deep=False))
 
 
-def fit_method(method: ExemplarMethod, negatives: Negatives, tuning: "LabeledRows | None") -> FittedEncoder:
+def fit_method(method: ExemplarMethod, negatives: Negatives, tuning: Dataset | None) -> FittedEncoder:
     """The method on these negatives; with rows to tune on, the best of the settings that its encoder proposes."""
     started = time.perf_counter()
     encoder = method.encoder()
@@ -126,11 +125,11 @@ def fit_method(method: ExemplarMethod, negatives: Negatives, tuning: "LabeledRow
     return FittedEncoder(method.name, encoder, None, tried, time.perf_counter() - started)
 
 
-def _tune(encoder: Any, negatives: Negatives, tuning: "LabeledRows", seed: int) -> Any:
+def _tune(encoder: Any, negatives: Negatives, tuning: Dataset, seed: int) -> Any:
     from manyclass.exemplar import calibrate
 
-    rows = tuning.some(_MOST_TUNING, seed)
-    return calibrate(encoder, negatives.X, rows.vectors(), rows.y, random_state=seed)
+    rows = draw_rows(tuning, _MOST_TUNING, seed)
+    return calibrate(encoder, negatives.X, rows.X.rows(slice(None)), rows.y, random_state=seed)
 
 
 def _has_grid(encoder: Any, negatives: Negatives) -> bool:

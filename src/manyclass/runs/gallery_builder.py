@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass._core.typing import ProgressFactory, Report, no_progress
-from manyclass.runs.encoder_comparison import RETRIEVAL_NAME, EncoderInputs, Notify, fit_and_compare
+from manyclass.datasets.dataset import Dataset
+from manyclass.runs.encoder_comparison import EncoderInputs, Notify, fit_and_compare
 from manyclass.runs.exemplar_methods import FittedEncoder, choose_methods
 from manyclass.runs.provenance import encoder_file
-from manyclass.runs.records import write_record
-from manyclass.runs.subsets import class_labels
+from manyclass.runs.records import RETRIEVAL, RETRIEVAL_FILE, write_record
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
     from manyclass.retrieval.gallery import Gallery
 
 # The rows that encoders take at once, so that embeddings have the same bits as those of all rows together.
@@ -94,13 +93,13 @@ def build_gallery(
     >>> from pathlib import Path
     >>> import numpy as np
     >>> import manyclass as mc
-    >>> folder, X = Path(tempfile.mkdtemp()), np.random.default_rng(0).standard_normal((200, 8), dtype=np.float32)
-    >>> np.save(folder / "x.npy", X)
-    >>> result = mc.runs.build_gallery(folder / "x.npy", folder / "gallery", method="lda")
-    >>> result["images"], result["method"], result["negatives"]
-    (200, 'lda', 100)
-    >>> mc.Gallery.open(folder / "gallery").search(X[:1], k=1).ids.tolist()
-    [[0]]
+    >>> X = np.random.default_rng(0).standard_normal((200, 8), dtype=np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), X)
+    ...     result = mc.runs.build_gallery(Path(folder, "x.npy"), Path(folder, "gallery"), method="lda")
+    ...     found = mc.Gallery.open(Path(folder, "gallery")).search(X[:1], k=1).ids
+    >>> result["images"], result["method"], result["negatives"], found.tolist()
+    (200, 'lda', 100, [[0]])
     """
     out = Path(out)
     world, file, folder = (None if path is None else Path(path) for path in (negatives, encoder, pictures))
@@ -112,7 +111,7 @@ def build_gallery(
     fitted, record = fit_and_compare(inputs, tune, evaluate, tell, progress or no_progress)
     gallery = _empty_gallery(inputs, fitted[0], false_match, image_encoder)
     with (progress or no_progress)("encoding", "images") as report:
-        add_rows(gallery, inputs.features, ids, report)
+        add_rows(gallery, inputs.dataset, ids, report)
     _save(out, gallery, record, overwrite)
     return _result(inputs, out, gallery, fitted[0], record)
 
@@ -140,7 +139,7 @@ def _image_encoder(inputs: EncoderInputs, given: Path | None, notify: Notify) ->
     path = given or encoder_file(inputs.data)
     if path is None:
         return None
-    encoder, d = mc.load(path), inputs.features.X.shape[1]
+    encoder, d = mc.load(path), inputs.dataset.X.shape[1]
     width = getattr(encoder, "n_features_out_", None)
     if not hasattr(encoder, "encode") or width != d:
         words = f"{path} must be an encoder of pictures that gives {d} numbers, as {inputs.data} has"
@@ -154,9 +153,9 @@ def _image_encoder(inputs: EncoderInputs, given: Path | None, notify: Notify) ->
 def _save(out: Path, gallery: "Gallery", record: dict[str, Any] | None, overwrite: bool) -> None:
     """The record first: once the gallery is there, all of it is."""
     out.mkdir(parents=True, exist_ok=True)
-    (out / RETRIEVAL_NAME).unlink(missing_ok=True)
+    (out / RETRIEVAL_FILE).unlink(missing_ok=True)
     if record is not None:
-        write_record(out / RETRIEVAL_NAME, "retrieval", record)
+        write_record(out / RETRIEVAL_FILE, RETRIEVAL, record)
     gallery.save(out, overwrite=overwrite)
 
 
@@ -169,29 +168,29 @@ def _result(
         "columns": gallery.n_features_in_,
         "method": kept.name,
         "settings": kept.settings(),
-        "codes": int(kept.space(inputs.features.X.shape[1]).n_features_out_),
+        "codes": int(kept.space(inputs.dataset.X.shape[1]).n_features_out_),
         "negatives": len(inputs.negatives),
         "negatives_from": inputs.negatives.about,
         "tuned": kept.tried,
         "search_by_pictures": gallery.features is not None,
         "pictures": None if inputs.folder is None else str(inputs.folder),
         "evaluation": None if record is None else {key: record[key] for key in ("protocol", "methods")},
-        "record": None if record is None else str(out / RETRIEVAL_NAME),
+        "record": None if record is None else str(out / RETRIEVAL_FILE),
     }
 
 
-def add_rows(gallery: "Gallery", features: "Features", ids: list[Any] | None, report: Report) -> None:
+def add_rows(gallery: "Gallery", dataset: Dataset, ids: list[Any] | None, report: Report) -> None:
     """Add all rows, with class and split where they are known; without ids they are numbers that count on."""
-    n, metadata = features.X.shape[0], _metadata(features)
+    n, metadata = len(dataset), _metadata(dataset)
     for start in range(0, n, _ROWS_AT_ONCE):
         at = slice(start, min(n, start + _ROWS_AT_ONCE))
         columns = {key: values[at] for key, values in metadata.items()}
-        gallery.add(features.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
+        gallery.add(dataset.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
         report(at.stop, n)
 
 
-def _metadata(features: "Features") -> dict[str, list[str]]:
-    known = {"class": class_labels(features), "split": features.split}
+def _metadata(dataset: Dataset) -> dict[str, list[str]]:
+    known = {"class": dataset.label_names(), "split": dataset.split}
     return {key: values.astype(str).tolist() for key, values in known.items() if values is not None}
 
 
@@ -203,6 +202,8 @@ def check_free(out: Path, overwrite: bool) -> None:
         raise ValueError(f"{out} is a file, and a gallery is a folder; choose another name")
     if is_gallery(out):
         if not overwrite:
-            raise ValueError(f"{out} is there already; pass `overwrite=True` to replace it, or `add=True` to add to it")
+            raise ValueError(
+                f"{out} is there already; pass `overwrite=True` to replace it, or use update_gallery to add to it"
+            )
     elif out.is_dir() and ((out / GALLERY_MANIFEST).exists() or not only_ours(out)):
         raise ValueError(f"{out} is a folder with other content; choose another name")

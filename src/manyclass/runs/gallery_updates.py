@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from manyclass._core.text import did_you_mean
 from manyclass._core.typing import ProgressFactory, no_progress
+from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import row_ids
 from manyclass.runs.gallery_builder import add_rows
 from manyclass.runs.provenance import picture_folder
 from manyclass.runs.sources import read_source
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
     from manyclass.retrieval.gallery import Gallery
 
 
@@ -57,11 +57,12 @@ def update_gallery(
     >>> from pathlib import Path
     >>> import numpy as np
     >>> import manyclass as mc
-    >>> folder, X = Path(tempfile.mkdtemp()), np.random.default_rng(0).standard_normal((200, 8), dtype=np.float32)
-    >>> np.save(folder / "x.npy", X)
-    >>> result = mc.runs.build_gallery(folder / "x.npy", folder / "gallery", method="none")
-    >>> mc.runs.update_gallery(folder / "gallery", remove=["7", "8"])["images"]
-    198
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), np.random.default_rng(0).standard_normal((200, 8), dtype=np.float32))
+    ...     built = mc.runs.build_gallery(Path(folder, "x.npy"), Path(folder, "gallery"), method="none")
+    ...     result = mc.runs.update_gallery(Path(folder, "gallery"), remove=["7", "8"])
+    >>> built["images"], result["images"]
+    (200, 198)
     """
     from manyclass.retrieval.gallery import Gallery
 
@@ -70,11 +71,10 @@ def update_gallery(
     gallery.remove(known_ids(gallery, list(dict.fromkeys(remove)), path))
     added = 0
     if data is not None:
-        features = _read_alike(gallery, path, Path(data), labels, warn)
-        ids = _new_ids(gallery, path, Path(data), features)
+        dataset = _read_alike(gallery, path, Path(data), labels, warn)
+        ids, added = _new_ids(gallery, path, dataset), len(dataset)
         with (progress or no_progress)("encoding", "images") as report:
-            add_rows(gallery, features, ids, report)
-        added = int(features.X.shape[0])
+            add_rows(gallery, dataset, ids, report)
     folder = Path(pictures) if pictures is not None else None if data is None else picture_folder(Path(data))
     if folder is not None:
         known = gallery.provenance.setdefault("pictures", [])
@@ -85,27 +85,29 @@ def update_gallery(
 
 def _read_alike(
     gallery: "Gallery", path: Path, data: Path, labels: str | None, warn: Callable[[str], None] | None
-) -> "Features":
+) -> Dataset:
     """The data, whose rows must be as wide as those of the gallery."""
-    features = read_source(data, labels)
-    d = features.X.shape[1]
+    dataset = read_source(data, labels, warn)
+    d = dataset.X.shape[1]
     if gallery.n_features_in_ not in (None, d):
         raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {path} has; got {d}")
-    return features
+    return dataset
 
 
-def _new_ids(gallery: "Gallery", path: Path, data: Path, features: "Features") -> list[str] | None:
+def _new_ids(gallery: "Gallery", path: Path, dataset: Dataset) -> list[str] | None:
     """Names that are new; None for rows that have no names."""
     named = bool(len(gallery)) and gallery.ids.dtype.kind == "U"
-    if len(gallery) and named != (features.names is not None):
+    if len(gallery) and named != (dataset.names is not None):
         has, lacks = ("names", "numbers") if named else ("numbers", "names")
-        raise ValueError(f"{data} must know its rows by {has}, as {path} does; it has {lacks}")
-    if features.names is None:
+        raise ValueError(f"{dataset.path} must know its rows by {has}, as {path} does; it has {lacks}")
+    if dataset.names is None:
         return None
-    ids = row_ids(features, data)
+    ids = row_ids(dataset)
     taken = next((key for key in ids if key in gallery), None)
     if taken is not None:
-        raise ValueError(f"{data} must have new images; {taken!r} is in {path} already: remove it first with `remove`")
+        raise ValueError(
+            f"{dataset.path} must have new images; {taken!r} is in {path} already: remove it first with `remove`"
+        )
     return ids
 
 
