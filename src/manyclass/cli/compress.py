@@ -10,15 +10,13 @@ import typer
 from manyclass._core.text import format_bytes, format_seconds
 from manyclass.cli._console import print_json, print_table, progress
 from manyclass.cli._errors import complain, report_errors
-from manyclass.cli._options import expand_path
+from manyclass.cli._options import TestFraction, expand_path
 from manyclass.runs.compression import Bits, Coding, QuantizerKind, RotationName, product_coding, scalar_coding
-from manyclass.runs.sources import read_source
-from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
-from manyclass.runs.subsets import draw_test_subset
+from manyclass.runs.sources import draw_test_subset, read_source
 
 if TYPE_CHECKING:
     from manyclass.data.store.transaction import UnfinishedWrite
-    from manyclass.datasets import Features
+    from manyclass.datasets.dataset import Dataset
     from manyclass.runs.compression import FittedQuantizer
 
 
@@ -31,9 +29,7 @@ def compress(
     labels: Annotated[
         str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")
     ] = None,
-    test_fraction: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
-    ] = None,
+    test_fraction: TestFraction = None,
     kind: Annotated[
         QuantizerKind, typer.Option(help="One byte per block of columns, or some bits per column.")
     ] = QuantizerKind.product,
@@ -59,7 +55,7 @@ def compress(
     started = time.perf_counter()
     tell = (lambda message: None) if quiet or json else complain
     with mc.threads(threads):
-        features = draw_test_subset(read_source(source, labels), test_fraction, seed, source)
+        features = draw_test_subset(read_source(source, labels, complain), test_fraction, seed)
         if kind is QuantizerKind.product:
             coding = product_coding(features.X.shape[1], source, block, n_centroids, rotation, sample, seed)
         else:
@@ -98,7 +94,7 @@ def _fitted(X: Any, coding: Coding, kept: "UnfinishedWrite", tell: Callable[[str
     return fit_on_sample(coding.quantizer(), X, coding.sample, coding.seed)
 
 
-def _columns(features: "Features") -> dict[str, Any]:
+def _columns(features: "Dataset") -> dict[str, Any]:
     """The rows and what goes with them, as `write_store` takes it: the parts of a split are words there."""
     split = None if features.split is None else features.split.astype(str)
     return {"X": features.X, "y": features.y, "names": features.names, "classes": features.classes, "split": split}

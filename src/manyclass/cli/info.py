@@ -10,7 +10,7 @@ import typer
 
 from manyclass._core.text import format_bytes
 from manyclass.cli._console import print_json, print_table
-from manyclass.cli._errors import report_errors
+from manyclass.cli._errors import complain, report_errors
 from manyclass.cli._options import expand_path
 from manyclass.runs.folder import is_run, read_run
 from manyclass.runs.load_model import describe_model, is_model
@@ -60,7 +60,7 @@ def _describe_features(source: Path) -> dict[str, Any]:
 
     from manyclass.data.readers.as_matrix import layout_of
 
-    features = read_source(source)
+    features = read_source(source, warn=complain)
     X, y = features.X, features.y
     return {
         "format": layout_of(source),

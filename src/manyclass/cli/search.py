@@ -13,7 +13,7 @@ import typer
 
 from manyclass._core.text import did_you_mean
 from manyclass.cli._console import print_json
-from manyclass.cli._errors import report_errors
+from manyclass.cli._errors import complain, report_errors
 from manyclass.cli._options import expand_optional_path, expand_path, expand_paths
 from manyclass.cli._search_output import Result, results_of
 from manyclass.runs.gallery_updates import wanted_ids
@@ -154,7 +154,7 @@ def _rows(file: Path) -> tuple[Any, list[str]]:
         array = np.load(file, mmap_mode="r", allow_pickle=False)
         if array.ndim == 1:
             return array[None], [str(file)]
-    features = read_source(file)
+    features = read_source(file, warn=complain)
     if features.names is not None:
         return features.X, [str(name) for name in features.names]
     n = features.X.shape[0]

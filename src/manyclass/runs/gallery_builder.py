@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from manyclass._core.typing import Report
 from manyclass.cli._console import progress
+from manyclass.cli._errors import complain
 from manyclass.runs.encoder_comparison import NAME, RetrievalTrial, retrieval_record, run_trial
 from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, fit_method
 from manyclass.runs.negatives import LabeledRows, Negatives, choose_negatives, deal_out, other_rows
 from manyclass.runs.provenance import encoder_file, picture_folder, pictures_of
 from manyclass.runs.records import write_record
+from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import read_source
-from manyclass.runs.subsets import ALL, whole_part
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
+    from manyclass.datasets.dataset import Dataset
     from manyclass.retrieval.gallery import Gallery
 
 Tell = Callable[[str], None]
@@ -44,8 +45,8 @@ class GalleryPlan:
     seed: int
 
     @cached_property
-    def features(self) -> "Features":
-        return read_source(self.data, self.labels)
+    def features(self) -> "Dataset":
+        return read_source(self.data, self.labels, complain)
 
     @cached_property
     def ids(self) -> list[Any]:
@@ -110,7 +111,7 @@ def _compared(plan: GalleryPlan, machines: list[FittedEncoder], rows: LabeledRow
     for machine in machines:
         with progress(f"evaluating {machine.name}", "queries", quiet) as report:
             outcomes.append(run_trial(trial, machine, report))
-    data = [whole_part(plan.features, plan.data, ALL).data("gallery"), plan.negatives.record()]
+    data = [describe_data("gallery", plan.features), plan.negatives.record()]
     return retrieval_record(trial, outcomes, plan.ids, data, plan.where)
 
 
@@ -181,7 +182,7 @@ def _result(
 _BLOCK = 1024  # the rows that encoders take at once, so that codes have the same bits as those of all rows together
 
 
-def ids_of(features: "Features", data: Path) -> list[Any]:
+def ids_of(features: "Dataset", data: Path) -> list[Any]:
     """The names of the rows, which must be distinct, or their numbers."""
     if features.names is None:
         return list(range(features.X.shape[0]))
@@ -193,7 +194,7 @@ def ids_of(features: "Features", data: Path) -> list[Any]:
     return ids
 
 
-def words_of(features: "Features") -> list[str] | None:
+def words_of(features: "Dataset") -> list[str] | None:
     """The class of every row in words, or None."""
     if features.y is None:
         return None
@@ -203,13 +204,13 @@ def words_of(features: "Features") -> list[str] | None:
     return [str(features.classes[value]) for value in values]
 
 
-def metadata_of(features: "Features") -> dict[str, list[str]]:
+def metadata_of(features: "Dataset") -> dict[str, list[str]]:
     """Columns of a gallery: class and split, where they are known."""
     split = None if features.split is None else features.split.astype(str).tolist()
     return {key: values for key, values in (("class", words_of(features)), ("split", split)) if values is not None}
 
 
-def add_rows(gallery: "Gallery", features: "Features", ids: list[Any] | None, report: Report) -> None:
+def add_rows(gallery: "Gallery", features: "Dataset", ids: list[Any] | None, report: Report) -> None:
     """Add all rows, a block at a time; without ids they are numbers that count on."""
     n, metadata = features.X.shape[0], metadata_of(features)
     for start in range(0, n, _BLOCK):

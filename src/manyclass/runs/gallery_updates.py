@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from manyclass._core.text import did_you_mean
 from manyclass.cli._console import progress
+from manyclass.cli._errors import complain
 from manyclass.runs.gallery_builder import add_rows, ids_of
 from manyclass.runs.provenance import picture_folder
 from manyclass.runs.sources import read_source
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
+    from manyclass.datasets.dataset import Dataset
     from manyclass.retrieval.gallery import Gallery
 
 
@@ -35,7 +36,7 @@ def update_gallery(
 
 
 def _add(gallery: "Gallery", out: Path, data: Path, labels: str | None, quiet: bool) -> int:
-    features = read_source(data, labels)
+    features = read_source(data, labels, complain)
     n, d = features.X.shape
     if gallery.n_features_in_ not in (None, d):
         raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {out} has; got {d}")
@@ -44,7 +45,7 @@ def _add(gallery: "Gallery", out: Path, data: Path, labels: str | None, quiet: b
     return int(n)
 
 
-def _new_ids(gallery: "Gallery", out: Path, data: Path, features: "Features") -> list[str] | None:
+def _new_ids(gallery: "Gallery", out: Path, data: Path, features: "Dataset") -> list[str] | None:
     """Names that are new; None for rows that have no names."""
     named = bool(len(gallery)) and gallery.ids.dtype.kind == "U"
     if len(gallery) and named != (features.names is not None):

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.cli._errors import complain
+from manyclass.datasets.dataset import ALL
+from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import read_source
-from manyclass.runs.subsets import ALL, whole_part
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
+    from manyclass.datasets.dataset import Dataset
 
 _MOST_OWN = 10_000
 
@@ -29,7 +31,7 @@ class Negatives:
     own: NDArray[np.intp]
     about: str
     path: Path
-    source: "Features"
+    source: "Dataset"
     part: str = ALL
 
     def __len__(self) -> int:
@@ -37,17 +39,17 @@ class Negatives:
 
     def record(self) -> dict[str, Any]:
         """Where they are from, for a record."""
-        return whole_part(self.source, self.path, self.part).data("negatives")
+        return describe_data("negatives", self.source.subset(self.part))
 
 
 def choose_negatives(
-    data: Path, features: "Features", world: Path | None, sample: int | None, gram: bool, seed: int
+    data: Path, features: "Dataset", world: Path | None, sample: int | None, gram: bool, seed: int
 ) -> Negatives:
     """The rows of a world, or else a part of the data: at most `sample`, or as many as a Gram matrix allows."""
     most = sample or (_MOST_OF_GRAM if gram else None)
     if world is None:
         return _of_data(data, features, most, seed)
-    found = read_source(world)
+    found = read_source(world, warn=complain)
     n, d = found.X.shape
     if d != features.X.shape[1]:
         raise ValueError(f"{world} must have {features.X.shape[1]} columns, as {data} has; got {d}")
@@ -58,7 +60,7 @@ def choose_negatives(
     return Negatives(found.X.rows(rows), none, f"{most:,} of {n:,} rows of {world}, drawn at random", world, found)
 
 
-def _of_data(data: Path, features: "Features", most: int | None, seed: int) -> Negatives:
+def _of_data(data: Path, features: "Dataset", most: int | None, seed: int) -> Negatives:
     """Rows of the training part, if there is one beside others, or half of all."""
     n = features.X.shape[0]
     if n < 2:
@@ -115,7 +117,7 @@ class LabeledRows:
         return self.taken(np.flatnonzero(np.isin(self.y, classes[order[: max(2, enough)]])))
 
 
-def other_rows(data: Path, features: "Features", words: list[str] | None, own: NDArray[np.intp]) -> LabeledRows:
+def other_rows(data: Path, features: "Dataset", words: list[str] | None, own: NDArray[np.intp]) -> LabeledRows:
     """The rows that are no negatives."""
     rows = np.setdiff1d(np.arange(features.X.shape[0]), own)
     if not len(rows):
