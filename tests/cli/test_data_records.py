@@ -8,7 +8,7 @@ from cli.runs import CLASSES, QUICK, rows, store
 
 import manyclass as mc
 from manyclass.runs.records import read_record
-from manyclass.runs.subsets import data_fingerprint
+from manyclass.runs.run_record import data_fingerprint
 
 
 @pytest.mark.parametrize("part", ["all", "train"])

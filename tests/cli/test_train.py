@@ -89,7 +89,7 @@ def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, 
         found = {"step": 0.05, "beta": 3.0, "regularization": settings.get("regularization", 0.0)}
         return {"accuracy": next(accuracies), "found": found}
 
-    monkeypatch.setattr(GridSearch, "_fitted", fitted)
+    monkeypatch.setattr(GridSearch, "_fit", fitted)
     run("train", data, "-o", tmp_path / "run", "--tune", "regularization", "--max-epochs", 2)
     assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.datasets import Features, read_features
+from manyclass.datasets import Dataset, read_features
 
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 Y = np.array([0, 2, 2, 5])  # labels may leave gaps
@@ -284,10 +284,10 @@ def test_names_and_split_that_do_not_fit_are_left_out_with_a_notice(tmp_path, ke
 def test_labels_must_be_among_the_classes(wrong):
     message = rf"^labels must be integers in \[0, 3\); got {wrong} at row 2$"
     with pytest.raises(ValueError, match=message):
-        Features(mc.DenseMatrix(A), y=np.array([0, 1, wrong, 9]), classes=list("abc"))
+        Dataset(mc.DenseMatrix(A), y=np.array([0, 1, wrong, 9]), classes=list("abc"))
 
 
 @pytest.mark.parametrize("what", ["names", "split"])
 def test_names_and_split_are_one_per_row(what):
     with pytest.raises(ValueError, match=rf"^{what} must have one entry per row of X \(4\); got 1$"):
-        Features(mc.DenseMatrix(A), **{what: ["a"]})
+        Dataset(mc.DenseMatrix(A), **{what: ["a"]})

@@ -3,6 +3,7 @@
 import errno
 import functools
 import os
+import re
 import select
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,10 @@ FAILED, INTERRUPTED = 1, 130
 
 # The library speaks of arguments where a command has options.
 _OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
+
+_ARGUMENT = re.compile(r"(pass )?`(\w+)(?:=([^`]+))?`")
+
+_RENAMED = {"subset": "part"}
 
 # What the library and the system say in one sentence already; anything else is a defect and keeps its traceback.
 KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError, FloatingPointError)
@@ -45,7 +50,22 @@ def sentence(error: BaseException) -> str:
     words = str(error) or type(error).__name__
     for argument, option in _OPTIONS.items():
         words = words.replace(argument, option)
-    return words
+    return option_words(words)
+
+
+def option_words(message: str) -> str:
+    """What the library says of arguments, as a command says it of options.
+
+    >>> option_words("pass `resume=True` to go on; `test_fraction` does not go with `objective='warp'`")
+    'add --resume to go on; --test-fraction does not go with --objective warp'
+    """
+    return _ARGUMENT.sub(_as_option, message)
+
+
+def _as_option(argument: re.Match[str]) -> str:
+    name, value = _RENAMED.get(argument[2], argument[2]).replace("_", "-"), (argument[3] or "True").strip("'")
+    option = f"--no-{name}" if value == "False" else f"--{name}" if value == "True" else f"--{name} {value}"
+    return f"add {option}" if argument[1] else option
 
 
 @contextmanager
@@ -56,7 +76,7 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(option_words(str(error))) from None
 
 
 @contextmanager

@@ -12,13 +12,11 @@ import typer
 
 from manyclass._core.text import format_bytes, format_seconds
 from manyclass.cli._console import print_json, print_table, progress
-from manyclass.cli._errors import complain, report_errors
-from manyclass.cli._options import expand_path
+from manyclass.cli._errors import complain, report_errors, usage_errors
+from manyclass.cli._options import TestFraction, expand_path
 from manyclass.runs.compression import Bits, RotationName, product_coding, scalar_coding
 from manyclass.runs.provenance import EncoderKind, choose_kind, encoder_path, load_or_make_encoder
-from manyclass.runs.sources import check_is_pictures
-from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
-from manyclass.runs.subsets import splits_with_test
+from manyclass.runs.sources import check_is_pictures, splits_with_test
 
 if TYPE_CHECKING:
     from manyclass.datasets import ImageSet
@@ -68,9 +66,7 @@ def features(
     layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
     pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
-    test_fraction: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
-    ] = None,
+    test_fraction: TestFraction = None,
     codes: Annotated[
         CodedFeatures, typer.Option(help="Write codes instead of numbers, which are never on disk.")
     ] = CodedFeatures.none,
@@ -102,7 +98,8 @@ def features(
         "scales": scales, "patch": patch, "n_samples": n_samples, "layer": layer, "pooling": pooling,
         "batch_size": batch_size, "max_pixels": max_pixels,
     }  # fmt: skip
-    wanted = choose_kind(kind, seed, options)
+    with usage_errors():
+        wanted = choose_kind(kind, seed, options)
     still = quiet or json
     with mc.threads(threads):
         _check_free(out, overwrite)

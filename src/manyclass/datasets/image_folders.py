@@ -1,4 +1,4 @@
-"""read_images: the images below a folder or in a table, with the labels that their folders, lists or tables give them."""
+"""read_images: the images below a folder or in a table, with the labels that folders, lists or tables give them."""
 
 import os
 from collections import deque

@@ -1,8 +1,8 @@
 """Labels in files and columns, and how much of what is found beside features is believed.
 
-Names, classes and splits that are unusable must not keep anybody from the features: they are left out with a notice, and
-so are labels that may well be another file's. Labels that can only be meant for these rows are refused instead, and the
-complaint tells how to go on without them.
+Names, classes and splits that are unusable must not keep anybody from the features: they are left out with a notice,
+and so are labels that may well be another file's. Labels that can only be meant for these rows are refused instead, and
+the complaint tells how to go on without them.
 """
 
 import csv

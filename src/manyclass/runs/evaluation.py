@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 _TOP = 5
 
-_PAIRS, _CLASSES, _ROWS = 30, 6, 8  # confusions, best and worst classes, and rows of each: what a page of a report shows
+_PAIRS, _CLASSES, _ROWS = (
+    30,
+    6,
+    8,
+)  # confusions, best and worst classes, and rows of each: what a page of a report shows
 
 _BLOCK = 4096  # rows whose scores are held at once
 
@@ -78,7 +82,7 @@ def evaluate(
     notify : callable, default=None
         Called with a sentence on what is being done.
     warn : callable, default=None
-        Called with a sentence on what is left out, and if the classifier has seen these rows; None for Python's warnings.
+        Called with a sentence on what is left out, or if the classifier has seen the rows; None for Python's warnings.
     progress : callable, default=None
         Called as progress("judging", "rows") for a context manager that gives a function of (done, total).
 

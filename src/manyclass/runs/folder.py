@@ -45,9 +45,12 @@ class RunFolder:
         if self.record is None or overwrite or resume:
             return
         if self.is_done:
-            raise ValueError(f"{self.path} holds a run already; add `overwrite=True` to replace it, or choose another name")
+            raise ValueError(
+                f"{self.path} holds a run already; pass `overwrite=True` to replace it, or choose another name"
+            )
         raise ValueError(
-            f"{self.path} holds a run that is unfinished; add `resume=True` to go on with it, or `overwrite=True` to begin again"
+            f"{self.path} holds a run that is unfinished; pass `resume=True` to go on with it, or `overwrite=True` to "
+            "begin again"
         )
 
     def begin(self, record: dict[str, Any], overwrite: bool) -> dict[str, Any]:
@@ -90,7 +93,7 @@ class RunFolder:
         if different:
             raise ValueError(
                 f"{self.path} was begun with other settings, which differ in {', '.join(different)}; "
-                "give the same command to go on, or add `overwrite=True` to begin again"
+                "give the same command to go on, or pass `overwrite=True` to begin again"
             )
 
     def _set_aside(self) -> None:

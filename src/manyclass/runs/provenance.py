@@ -162,7 +162,7 @@ def load_or_make_encoder(store: Path, kind: EncoderKind, images: str, replace: b
             return mc.load(path)
         if not replace:
             raise ValueError(
-                f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or add `restart=True`"
+                f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or pass resume=False"
             )
     encoder = make()
     path.unlink(missing_ok=True)

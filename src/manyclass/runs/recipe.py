@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from manyclass._core.lazy import find_public
 
@@ -28,6 +28,9 @@ class Tune(StrEnum):
     beta = "beta"
     regularization = "regularization"
     path = "path"
+
+
+Name = TypeVar("Name", bound=StrEnum)
 
 
 class SettingsError(ValueError):
@@ -105,7 +108,7 @@ def _defaults(estimator: str) -> dict[str, Any]:
     return {name: one.default for name, one in parameters.items() if name not in _OF_A_RUN}
 
 
-def _one_of(names: type[Any], word: str, argument: str) -> Any:
+def _one_of(names: type[Name], word: str, argument: str) -> Name:
     if word not in list(names):
         raise SettingsError(f"`{argument}` must be one of {', '.join(names)}; got {word!r}")
     return names(word)

@@ -1,4 +1,4 @@
-"""What a run works on, as users name it: rows with labels at a path, a subset of them, and what a path holds instead."""
+"""What a run works on, as users name it: rows with labels at a path, a subset of them, or something else there."""
 
 import os
 import warnings
@@ -23,7 +23,7 @@ def read_subset(
     seed: int = 0,
     warn: Warn | None = None,
 ) -> Dataset:
-    """The rows of a subset that have a label; by default the first of the `preferred` ones that there is, or else all."""
+    """The rows of a subset that have a label; by default of the first `preferred` one that there is, or else all."""
     dataset = draw_test_subset(read_labeled(source, labels, warn), test_fraction, seed)
     return labeled_subset(dataset, subset, preferred, warn)
 
@@ -69,9 +69,7 @@ def read_source(source: Path, labels: str | None = None, warn: Warn | None = Non
     return dataset
 
 
-def labeled_subset(
-    dataset: Dataset, subset: str | None, preferred: Sequence[str], warn: Warn | None = None
-) -> Dataset:
+def labeled_subset(dataset: Dataset, subset: str | None, preferred: Sequence[str], warn: Warn | None = None) -> Dataset:
     """The rows of a subset that have a label; how many have none is told in a sentence."""
     import numpy as np
 

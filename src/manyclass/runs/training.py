@@ -171,9 +171,7 @@ def _ignore(message: str) -> None:
     pass
 
 
-def _read_judged(
-    validation: str, examples: Dataset, labels: str | None, warn: Callable[[str], None] | None
-) -> Dataset:
+def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Callable[[str], None] | None) -> Dataset:
     """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
     path = Path(validation).expanduser()
     if path.exists():

@@ -9,13 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manyclass.cli.evaluate import evaluation_file, run_evaluation, write_evaluation
+from manyclass.cli._console import Console
 from manyclass.runs.exemplar_methods import choose_methods
-from manyclass.runs.folder import RunFolder
 from manyclass.runs.gallery_builder import GalleryPlan, build_gallery
-from manyclass.runs.recipe import ObjectiveName, Recipe, Tune, make_recipe
-from manyclass.runs.subsets import read_subset
-from manyclass.runs.training import Job, train_run
+from manyclass.runs.recipe import ObjectiveName, Tune, parse_settings
 
 Tell = Callable[[str], None]
 
@@ -28,10 +25,6 @@ class Classifier:
     objective: ObjectiveName
     tune: list[Tune] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
-
-    def recipe(self, seed: int) -> Recipe:
-        """What these options ask for."""
-        return make_recipe(self.objective, self.tune, seed, self.options)
 
     def words(self, data: Path, out: Path, seed: int) -> list[str]:
         """The command that does the same."""
@@ -61,22 +54,28 @@ def train_and_judge(
     one: Classifier, small: Path, whole: Path, out: Path, seed: int, quiet: bool, tell: Tell
 ) -> dict[str, Any]:
     """Train on the codes, judge on the features of the test part; what came of it."""
-    import manyclass as mc
-    from manyclass.runs.folder import MODEL
+    from manyclass.estimators.progress import Progress
+    from manyclass.runs.evaluation import evaluate
+    from manyclass.runs.training import train
 
-    words = one.words(small, out, seed)
+    console, words = Console(quiet), one.words(small, out, seed)
     tell(f"manyclass {' '.join(words)}")
-    examples = read_subset(small, None, None, ("train",))
-    given = {"data": str(small), "part": examples.part, "labels": None, "validation": None}
     _forget_peak()
-    job = Job(one.recipe(seed), examples, None, given, words)
-    record = train_run(RunFolder(out), job, overwrite=True, quiet=quiet, tell=_tried_only(tell))
-    judged = read_subset(whole, None, None, ("test",))
-    evaluation = run_evaluation(mc.load(out / MODEL), judged, quiet)
-    file = evaluation_file(out, judged)
-    if file is not None:
-        write_evaluation(file, evaluation)
-    return _summary(one, record, evaluation)
+    run = train(
+        small,
+        out,
+        one.objective,
+        tune=one.tune,
+        seed=seed,
+        overwrite=True,
+        callbacks=[] if quiet else [Progress()],
+        arguments=words,
+        notify=_tried_only(tell),
+        warn=console.warn,
+        **parse_settings(one.options),
+    )
+    judged = evaluate(out, whole, subset="test", warn=console.warn, progress=console.progress)
+    return _summary(one, run.record, judged.record)
 
 
 def _summary(one: Classifier, record: dict[str, Any], evaluation: dict[str, Any]) -> dict[str, Any]:
