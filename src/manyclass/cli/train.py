@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from manyclass._core.errors import SettingsError
 from manyclass.cli._console import Console
 from manyclass.cli._errors import option_words, report_errors
 from manyclass.cli._options import Data, Json, Labels, Quiet, TestFraction, Threads, out_option
-from manyclass.runs.recipe import ObjectiveName, SettingsError, Tune, parse_settings
+from manyclass.runs.recipe import ObjectiveName, Tune, parse_settings
 
 
 class ClassWeight(StrEnum):
