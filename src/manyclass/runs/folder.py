@@ -34,11 +34,7 @@ class RunFolder:
             self.record = read_run(path)
         elif path.is_dir() and {file.name for file in path.iterdir()} - _LEFTOVERS:
             raise ValueError(f"{path} is a folder with other content; choose another name")
-
-    @property
-    def is_done(self) -> bool:
-        """Whether a run ended here."""
-        return self.record is not None and self.record["status"] == _DONE
+        self.is_done = self.record is not None and self.record["status"] == _DONE
 
     def check(self, resume: bool, overwrite: bool) -> None:
         """Refuse a folder that is taken, unless its run is to be gone on with or replaced."""

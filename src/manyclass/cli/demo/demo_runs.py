@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from manyclass.cli._console import Console
+from manyclass.cli.train import parse_settings
 from manyclass.runs.exemplar_methods import choose_methods
 from manyclass.runs.gallery_builder import GalleryPlan, build_gallery
-from manyclass.runs.recipe import ObjectiveName, Tune, parse_settings
+from manyclass.runs.recipe import ObjectiveName, Tune
 
 Tell = Callable[[str], None]
 
