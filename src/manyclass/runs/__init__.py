@@ -11,12 +11,12 @@ sources             rows with labels at a path, a subset of them, and what a pat
 load_model          the classifier of a run or file, and the encoder that goes with it
 provenance          where features came from: the pictures, and the encoder
 
-compression         features into codes of a quantizer
-gallery_builder     images into a gallery
-gallery_updates     images added to and removed from a gallery
-negatives           unrelated images, by which exemplar machines are fitted
-exemplar_methods    the encoders of exemplar machines, by name
-encoder_comparison  encoders compared by mean average precision
+compression         compress, features into a store of codes
+gallery_builder     build_gallery, features into a gallery that can be searched
+gallery_updates     update_gallery, images added to and removed from a gallery
+encoder_comparison  compare_encoders, by mean average precision with intervals
+exemplar_methods    the encoders by name, fitted and tuned
+negatives           unrelated images on which encoders are fitted, and the rows left to judge by
 """
 
 from manyclass._core.lazy import lazy_exports
@@ -26,7 +26,11 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Evaluation": "evaluation",
         "TrainedRun": "training",
+        "build_gallery": "gallery_builder",
+        "compare_encoders": "encoder_comparison",
+        "compress": "compression",
         "evaluate": "evaluation",
         "train": "training",
+        "update_gallery": "gallery_updates",
     },
 )
