@@ -110,14 +110,15 @@ _RETRIEVAL = object_of(
 _SHAPES: dict[str, Shape] = {RUN: _RUN, EVALUATION: _EVALUATION, RETRIEVAL: _RETRIEVAL}
 
 
-def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]) -> None:
-    """Write a record of a kind ("run", "evaluation", "retrieval") as JSON, whole or not at all.
+def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Write a record of a kind ("run", "evaluation", "retrieval") as JSON, whole or not at all; gives it as written.
 
     "format" and "version" are put in if they are absent. NaN and infinity are refused: what is not known is None.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_record(f"{folder}/retrieval.json", "retrieval", {"data": [], "protocol": "holidays", "methods": []})
+    ...     record = {"data": [], "protocol": "holidays", "methods": []}
+    ...     _ = write_record(f"{folder}/retrieval.json", "retrieval", record)
     ...     read_record(f"{folder}/retrieval.json", "retrieval")["protocol"]
     'holidays'
     """
@@ -125,6 +126,7 @@ def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]
     # Names of files may hold bytes that are no text, which Python keeps as lone surrogates.
     content = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False)
     write_bytes(path, f"{content}\n".encode("utf-8", "surrogatepass"))
+    return whole
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
