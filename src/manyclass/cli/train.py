@@ -1,9 +1,11 @@
 """manyclass train: features with labels into a classifier, in a folder with the record of how it was made."""
 
+import math
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +13,7 @@ from manyclass._core.errors import SettingsError
 from manyclass.cli._console import Console
 from manyclass.cli._errors import option_words, report_errors
 from manyclass.cli._options import Data, Json, Labels, Quiet, TestFraction, Threads, out_option
-from manyclass.runs.recipe import ObjectiveName, Tune, parse_settings
+from manyclass.runs.recipe import ObjectiveName, Tune
 
 
 class ClassWeight(StrEnum):
@@ -163,14 +165,16 @@ def train(
     Of data with a split, the train part is used; where there is none, --test-fraction keeps rows for `evaluate`. A run
     that was interrupted or killed goes on with --resume, to the same model as if nothing had happened.
     """  # fmt: skip
-    settings = {name: value for name, value in locals().items() if name not in _OF_THE_RUN and value is not None}
+    given = {name: value for name, value in locals().items() if name not in _OF_THE_RUN and value is not None}
     from manyclass._core.parallel import threads as limit_threads
     from manyclass.estimators.progress import Progress
     from manyclass.runs.run_record import run_rows, run_summary
     from manyclass.runs.training import train as train_run
 
     console = Console(quiet, json)
+    callbacks = [] if console.silent else [Progress()]
     try:
+        settings = parse_settings(given)
         with limit_threads(threads):
             run = train_run(
                 data,
@@ -184,14 +188,70 @@ def train(
                 seed=seed,
                 resume=resume,
                 overwrite=overwrite,
-                callbacks=[] if console.silent else [Progress()],
+                callbacks=callbacks,
                 arguments=sys.argv[1:],
                 notify=console.info,
                 warn=console.warn,
-                **parse_settings(settings),
+                **settings,
             )
     except SettingsError as error:
         raise typer.BadParameter(option_words(str(error))) from None
     result = {"path": str(out), **run_summary(run.record)}
+    rows = run_rows(result)
     console.json(result)
-    console.table(str(out), run_rows(result))
+    console.table(str(out), rows)
+
+
+def parse_settings(words: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an estimator as words give them: numbers and lists of them, and "none" for None.
+
+    >>> parse_settings({"beta": "none", "step": "auto", "traces": "0.1,0.01", "ridges": "3", "max_epochs": 5})
+    {'beta': None, 'step': 'auto', 'traces': [0.1, 0.01], 'ridges': 3, 'max_epochs': 5}
+    """
+    return {name: _PARSERS[name](name, word) if name in _PARSERS else word for name, word in words.items()}
+
+
+def _beta(name: str, word: Any) -> Any:
+    return _number_or_word(name, word, ("auto", "none"))
+
+
+def _step(name: str, word: Any) -> Any:
+    return _number_or_word(name, word, ("auto",))
+
+
+def _number_or_word(name: str, word: Any, words: tuple[str, ...]) -> Any:
+    if word in words:
+        return None if word == "none" else word
+    try:
+        return _finite(word)
+    except ValueError:
+        raise SettingsError(f"`{name}` must be a number or {' or '.join(words)}; got {word}") from None
+
+
+def _finite(word: Any) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
+
+
+def _strengths(name: str, word: str) -> int | list[float]:
+    """How many, or which ones."""
+    try:
+        return int(word) if word.isdigit() else [_finite(one) for one in word.split(",")]
+    except ValueError:
+        raise SettingsError(f"`{name}` must be a count, or strengths with commas; got {word}") from None
+
+
+def _word(name: str, word: Any) -> str | None:
+    return None if word == "none" else str(word)
+
+
+_PARSERS = {
+    "beta": _beta,
+    "step": _step,
+    "traces": _strengths,
+    "ridges": _strengths,
+    "class_weight": _word,
+    "sampling": _word,
+}

@@ -165,6 +165,11 @@ def normalize_types(about: About) -> About:
     return about | words | y
 
 
+def read_column_as(key: str, read: Callable[[], ArrayLike], source: object) -> About:
+    """What `read` gives, as the y, names, classes or split of rows; complaints name where it came from."""
+    return normalize_types({key: as_labels(read(), source)})
+
+
 def join_labels(parts: Sequence[NDArray[Any]], sources: Sequence[object]) -> NDArray[Any]:
     """The labels or such of several files as one vector; they must be integers in all of them, or strings in all."""
     kinds = ["strings" if part.dtype.kind == "U" else "integers" for part in parts]

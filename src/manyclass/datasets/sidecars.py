@@ -10,6 +10,7 @@ where files of two series belong together by the numbers in their names.
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from manyclass.datasets.label_files import (
     as_labels,
     join_labels,
     normalize_types,
+    read_column_as,
     read_labels,
     read_values,
 )
@@ -113,7 +115,7 @@ def labels_in_parquet(source: Path, paths: Callable[[], Sequence[Path]]) -> list
 
 def _member(path: Path, key: str, name: str) -> LabelSource:
     source = f"{path} member {name!r}"
-    return LabelSource((key,), source, lambda: normalize_types({key: as_labels(read_member(path, name), source)}))
+    return LabelSource((key,), source, partial(read_column_as, key, partial(read_member, path, name), source))
 
 
 def _read_columns(paths: Sequence[Path], key: str) -> About:

@@ -45,7 +45,7 @@ def draw_splits(y: ArrayLike, fraction: float = 0.2, random_state: int = 0) -> N
 def stratified_split(y: NDArray[Any], fraction: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which rows (n,) are drawn, a fraction of every class: at least one of a class of two or more, and never all.
 
-    >>> stratified_split(np.array([0, 0, 0, 0, 1]), 0.5, np.random.default_rng(0)).sum()
+    >>> int(stratified_split(np.array([0, 0, 0, 0, 1]), 0.5, np.random.default_rng(0)).sum())
     2
     """
     drawn = np.zeros(len(y), np.bool_)

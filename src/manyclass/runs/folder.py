@@ -34,11 +34,7 @@ class RunFolder:
             self.record = read_run(path)
         elif path.is_dir() and {file.name for file in path.iterdir()} - _LEFTOVERS:
             raise ValueError(f"{path} is a folder with other content; choose another name")
-
-    @property
-    def is_done(self) -> bool:
-        """Whether a run ended here."""
-        return self.record is not None and self.record["status"] == _DONE
+        self.is_done = self.record is not None and self.record["status"] == _DONE
 
     def check(self, resume: bool, overwrite: bool) -> None:
         """Refuse a folder that is taken, unless its run is to be gone on with or replaced."""
@@ -64,11 +60,12 @@ class RunFolder:
         self.checkpoint.mkdir(exist_ok=True)
         return record
 
-    def finish(self, record: dict[str, Any]) -> None:
-        """Write the record of a run that is over; nothing is needed any more to go on with it."""
-        write_record(self.path / RUN_FILE, RUN, {**record, "status": _DONE})
+    def finish(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Write the record of a run that is over, and give it; nothing is needed any more to go on with it."""
+        whole = write_record(self.path / RUN_FILE, RUN, {**record, "status": _DONE})
         for name in (CHECKPOINT, _REPLACED):
             shutil.rmtree(self.path / name, ignore_errors=True)
+        return whole
 
     def give_up(self) -> None:
         """After an error that leaves nothing to go on from, make the folder what it was before."""

@@ -98,7 +98,7 @@ class GridSearch:
         """Rows that an accuracy is of."""
         if self.validation is not None:
             return len(self.validation[1])
-        return max(1, round(float(self.recipe.all_settings()["validation_fraction"]) * len(self.y)))
+        return max(1, round(float(self.recipe.all_settings["validation_fraction"]) * len(self.y)))
 
     def _n_classes(self) -> int:
         return len(np.unique(self.y))

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from manyclass._core.models import load
-from manyclass._core.sealed import START
 from manyclass.runs.folder import ENCODER, MODEL, is_run, read_run
 from manyclass.runs.records import RUN_FILE
 
 
 def open_classifier(path: Path) -> Any:
     """The classifier of a run that is done, or in a file."""
+    from manyclass._core.models import load
+
     model = load(_model_file(path))
     if not hasattr(model, "predict_top"):
         raise ValueError(f"{path} must hold a classifier; it holds a {type(model).__name__}")
@@ -58,6 +58,8 @@ def check_labels(model: Any, path: Path, y: Any, source: Path) -> None:
 
 def open_encoder(path: Path, given: Path | None, model: Any) -> Any:
     """What turns pictures into the rows that a classifier takes: the encoder given, or the one of its run."""
+    from manyclass._core.models import load
+
     file = given or (path / ENCODER if path.is_dir() else None)
     if file is None or (given is None and not file.is_file()):
         raise ValueError(
@@ -74,6 +76,8 @@ def open_encoder(path: Path, given: Path | None, model: Any) -> Any:
 
 def is_model(path: Path) -> bool:
     """Whether a file begins as models do."""
+    from manyclass._core.sealed import START
+
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -82,6 +86,7 @@ def is_model(path: Path) -> bool:
 
 def describe_model(path: Path) -> dict[str, Any]:
     """What there is to say of a classifier or an encoder in a file."""
+    from manyclass._core.models import load
     from manyclass.runs.run_record import describe_fit
 
     model = load(path)

@@ -1,7 +1,6 @@
 """Recipe: which estimator a run fits, with which settings, and what is tuned first."""
 
 import inspect
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -50,14 +49,11 @@ class Recipe:
     settings: dict[str, Any]
     tune: tuple[str, ...]
     seed: int
+    all_settings: dict[str, Any]  # defaults included
 
     def make(self, **more: Any) -> Any:
         """The estimator, not fitted yet."""
         return find_public(self.estimator)(**{**self.settings, "random_state": self.seed, **more})
-
-    def all_settings(self) -> dict[str, Any]:
-        """Every setting, defaults included."""
-        return dict(sorted({**_defaults(self.estimator), **self.settings}.items())) | {"tune": list(self.tune)}
 
     @property
     def takes_validation(self) -> bool:
@@ -78,7 +74,8 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
     else:
         path = Tune.path in tuned or "traces" in settings or "ridges" in settings
         estimator, fixed = _PATH if path else _TRACE, {}
-    known = _defaults(estimator).keys() - {"objective"}
+    defaults = _defaults(estimator)
+    known = defaults.keys() - {"objective"}
     if estimator == _STOCHASTIC and kind is not ObjectiveName.ovr:
         known -= set(_ONE_VS_REST)
     for name in settings:
@@ -87,16 +84,9 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
             raise SettingsError(f"`{name}` does not go with `objective='{kind}'`{path_too}")
     _check_tuning(kind, tuned, settings)
     ordered = tuple(one.value for one in Tune if one in tuned and one is not Tune.path)
-    return Recipe(estimator, {**fixed, **settings}, ordered, seed)
-
-
-def parse_settings(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as a command line has them: strings may stand for numbers and lists, "none" for None.
-
-    >>> parse_settings({"beta": "none", "step": "auto", "traces": "0.1,0.01", "ridges": "3", "max_epochs": 5})
-    {'beta': None, 'step': 'auto', 'traces': [0.1, 0.01], 'ridges': 3, 'max_epochs': 5}
-    """
-    return {name: _PARSERS[name](name, word) if name in _PARSERS else word for name, word in words.items()}
+    chosen = {**fixed, **settings}
+    complete = dict(sorted({**defaults, **chosen}.items())) | {"tune": list(ordered)}
+    return Recipe(estimator, chosen, ordered, seed, complete)
 
 
 def _defaults(estimator: str) -> dict[str, Any]:
@@ -121,49 +111,3 @@ def _check_tuning(objective: ObjectiveName, tune: list[Tune], settings: Mapping[
             raise SettingsError(f"`tune='{one}'` does not go with `{one}`, which it is to find")
     if tune and settings.get("early_stopping") is False:
         raise SettingsError("`tune` needs early stopping; leave out `early_stopping=False`")
-
-
-def _beta(name: str, word: Any) -> Any:
-    return _number_or_word(name, word, ("auto", "none"))
-
-
-def _step(name: str, word: Any) -> Any:
-    return _number_or_word(name, word, ("auto",))
-
-
-def _number_or_word(name: str, word: Any, words: tuple[str, ...]) -> Any:
-    if word in words:
-        return None if word == "none" else word
-    try:
-        return _finite(word)
-    except ValueError:
-        raise SettingsError(f"`{name}` must be a number or {' or '.join(words)}; got {word}") from None
-
-
-def _finite(word: Any) -> float:
-    number = float(word)
-    if not math.isfinite(number):
-        raise ValueError(word)
-    return number
-
-
-def _strengths(name: str, word: str) -> int | list[float]:
-    """How many, or which ones."""
-    try:
-        return int(word) if word.isdigit() else [_finite(one) for one in word.split(",")]
-    except ValueError:
-        raise SettingsError(f"`{name}` must be a count, or strengths with commas; got {word}") from None
-
-
-def _word(name: str, word: Any) -> str | None:
-    return None if word == "none" else str(word)
-
-
-_PARSERS = {
-    "beta": _beta,
-    "step": _step,
-    "traces": _strengths,
-    "ridges": _strengths,
-    "class_weight": _word,
-    "sampling": _word,
-}

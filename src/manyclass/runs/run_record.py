@@ -8,15 +8,15 @@ import platform
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyclass import __version__, _native
-from manyclass._core.parallel import get_threads, one_blas_thread
 from manyclass._core.text import format_bytes, format_seconds
-from manyclass.datasets.dataset import Dataset
-from manyclass.runs.recipe import Recipe
+
+if TYPE_CHECKING:
+    from manyclass.datasets.dataset import Dataset
+    from manyclass.runs.recipe import Recipe
 
 # Classes or columns, of which the fewer count, up to which the singular values of W are worth their time: seconds at
 # this size, and eight times that at twice the size.
@@ -24,13 +24,16 @@ _MOST_SQUARE = 2048
 
 
 def begin_record(
-    recipe: Recipe, data: Iterable[tuple[str, Dataset]], given: dict[str, Any], arguments: Sequence[str]
+    recipe: "Recipe", data: Iterable[tuple[str, "Dataset"]], given: dict[str, Any], arguments: Sequence[str]
 ) -> dict[str, Any]:
     """What is known of a run before it begins; datasets have roles such as "train"."""
+    from manyclass import __version__
+    from manyclass._core.parallel import get_threads
+
     return {
         "command": "train",
         "arguments": list(arguments),
-        "settings": {**recipe.all_settings(), **given},
+        "settings": {**recipe.all_settings, **given},
         "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "machine": machine(),
         "seed": recipe.seed,
@@ -55,7 +58,7 @@ def finish_record(
     }
 
 
-def describe_data(role: str, dataset: Dataset) -> dict[str, Any]:
+def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
     """What a record says of rows in some role: "train", "gallery", ..."""
     y = dataset.label_names()
     return {
@@ -103,12 +106,14 @@ def _loss(model: Any) -> str | None:
 
 def machine() -> dict[str, Any]:
     """The processor, its cores, the memory, and the instruction set that is used."""
+    import manyclass._native as native
+
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_bytes": pages if pages > 0 else None,
-        "level": _native.level(),
+        "level": native.level(),
     }
 
 
@@ -150,6 +155,8 @@ def latent_record(model: Any) -> dict[str, Any]:
 
 def _left_factors(coef: Any) -> tuple[Any, Any]:
     """Singular values above rounding, and their singular vectors on the side of the classes."""
+    from manyclass._core.parallel import one_blas_thread
+
     with one_blas_thread():
         V, s, _ = np.linalg.svd(coef.astype(np.float64), full_matrices=False)
     r = int(np.count_nonzero(s > 10 * np.finfo(coef.dtype).eps * s[:1].sum()))
@@ -199,6 +206,8 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
 def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The same for people."""
     model = summary["model"] or {}
+    memory = format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""
+    taken = format_seconds(summary["seconds"]) if summary["seconds"] else ""
     rows = [
         ("status", summary["status"]),
         ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
@@ -207,8 +216,8 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("tried", _tried(summary)),
         ("seed", str(summary["seed"])),
         ("encoder", summary["encoder"] or ""),
-        ("time", format_seconds(summary["seconds"]) if summary["seconds"] else ""),
-        ("memory", format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""),
+        ("time", taken),
+        ("memory", memory),
     ]
     return [(name, words) for name, words in rows if words]
 

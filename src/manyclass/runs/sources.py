@@ -5,9 +5,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from manyclass.datasets.dataset import ALL, Dataset
+from manyclass.runs.records import RUN, RUN_FILE, kind_of
+
+if TYPE_CHECKING:
+    from manyclass.datasets.dataset import Dataset
 
 Warn = Callable[[str], None]
 
@@ -22,13 +25,13 @@ def read_subset(
     test_fraction: float | None = None,
     seed: int = 0,
     warn: Warn | None = None,
-) -> Dataset:
+) -> "Dataset":
     """The rows of a subset that have a label; by default of the first `preferred` one that there is, or else all."""
     dataset = draw_test_subset(read_labeled(source, labels, warn), test_fraction, seed)
     return labeled_subset(dataset, subset, preferred, warn)
 
 
-def read_validation(source: Path, warn: Warn | None = None) -> Dataset:
+def read_validation(source: Path, warn: Warn | None = None) -> "Dataset":
     """The subset val, or all rows of data without a test subset: what is kept for testing must choose nothing."""
     dataset = read_labeled(source, None, warn)
     parts = dataset.split_names()
@@ -39,7 +42,7 @@ def read_validation(source: Path, warn: Warn | None = None) -> Dataset:
     return labeled_subset(dataset, None, ("val",), warn)
 
 
-def read_labeled(source: Path, labels: str | None, warn: Warn | None = None) -> Dataset:
+def read_labeled(source: Path, labels: str | None, warn: Warn | None = None) -> "Dataset":
     """The rows at a path, which must have labels."""
     dataset = read_source(source, labels, warn)
     if dataset.y is None:
@@ -47,15 +50,14 @@ def read_labeled(source: Path, labels: str | None, warn: Warn | None = None) -> 
     return dataset
 
 
-def read_source(source: Path, labels: str | None = None, warn: Warn | None = None) -> Dataset:
+def read_source(source: Path, labels: str | None = None, warn: Warn | None = None) -> "Dataset":
     """The rows at a path, with labels from a file, or without any if that is called "none".
 
     Whatever the reader leaves out goes to `warn`, in a sentence each; to the warnings of Python if that is None.
     """
     from manyclass.datasets.dataset import read_features
-    from manyclass.runs.folder import is_run
 
-    if is_run(source):
+    if (source / RUN_FILE).is_file():
         raise ValueError(f"{source} must hold features, and it holds a run; give the data that it is to be used on")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notices say the same
@@ -69,13 +71,16 @@ def read_source(source: Path, labels: str | None = None, warn: Warn | None = Non
     return dataset
 
 
-def labeled_subset(dataset: Dataset, subset: str | None, preferred: Sequence[str], warn: Warn | None = None) -> Dataset:
+def labeled_subset(
+    dataset: "Dataset", subset: str | None, preferred: Sequence[str], warn: Warn | None = None
+) -> "Dataset":
     """The rows of a subset that have a label; how many have none is told in a sentence."""
     import numpy as np
 
+    from manyclass.datasets.dataset import ALL
+
     if subset is None:
-        parts = dataset.split_names()
-        subset = next((name for name in preferred if name in parts), ALL)
+        subset = next(filter(dataset.split_names().__contains__, preferred), ALL)
     chosen, labels = dataset.subset(subset), np.asarray(dataset.label_names())
     index = np.arange(len(dataset)) if chosen.rows is None else chosen.rows
     lacking = without_label(labels)[index]
@@ -113,7 +118,7 @@ def without_label(labels: Any) -> Any:
     return (labels == _NO_LABEL) & bool(len(others) > 1 and others[0] >= 0)
 
 
-def draw_test_subset(dataset: Dataset, fraction: float | None, seed: int) -> Dataset:
+def draw_test_subset(dataset: "Dataset", fraction: float | None, seed: int) -> "Dataset":
     """The same rows, with a split that is drawn if a fraction for testing is asked for."""
     split = splits_with_test(dataset.y, dataset.split, fraction, seed, dataset.path)
     return dataset if split is dataset.split else replace(dataset, split=split)
@@ -161,7 +166,6 @@ def _in_folder(folder: Path) -> str | None:
     from manyclass.data.store.format import MANIFEST
     from manyclass.data.store.manifest import FORMAT
     from manyclass.retrieval.storage.segments import is_gallery
-    from manyclass.runs.records import RUN, RUN_FILE, kind_of
 
     if is_gallery(folder):
         return f"is a gallery; search it: manyclass search {folder} picture.jpg"

@@ -235,5 +235,4 @@ def _keep(
         write_bytes(folder.path / ENCODER, encoder.read_bytes())
     size = (folder.path / MODEL).stat().st_size
     whole = finish_record(record, model, outcome, size, encoder, time.perf_counter() - started)
-    folder.finish(whole)
-    return TrainedRun(folder.path, {**whole, "status": "done"})
+    return TrainedRun(folder.path, folder.finish(whole))

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from manyclass.cli._console import Console
-from manyclass.runs.recipe import ObjectiveName, Tune, parse_settings
+from manyclass.cli.train import parse_settings
+from manyclass.runs.recipe import ObjectiveName, Tune
 
 _METHODS = "slem,kernel-slem,lda,whitening,none"
 
