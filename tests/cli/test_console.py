@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from manyclass._core import progress as module
+from manyclass._core import progress_display as module
 from manyclass.cli._console import Console
 
 
