@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from manyclass._core.errors import SettingsError
 from manyclass.cli._console import Console
 from manyclass.cli._errors import option_words, report_errors
 from manyclass.cli._options import Data, Json, Labels, Quiet, TestFraction, Threads, out_option
-from manyclass.runs.recipe import ObjectiveName, SettingsError, Tune
+from manyclass.runs.recipe import ObjectiveName, Tune
 
 
 class ClassWeight(StrEnum):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from manyclass._core.errors import StorageError
+from manyclass._core.errors import SettingsError, StorageError
 
 
 def encoder_file(data: Path) -> Path | None:
@@ -121,10 +121,10 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
         allowed = ()
     else:
         words = ", ".join(_LEARNED)
-        raise ValueError(f"`kind` must be one of {words}, an .onnx file, or a saved encoder; got {name}")
+        raise SettingsError(f"`kind` must be one of {words}, an .onnx file, or a saved encoder; got {name}")
     for option in given:
         if option not in allowed:
-            raise ValueError(f"`{option}` does not go with `kind='{name}'`")
+            raise SettingsError(f"`{option}` does not go with `kind='{name}'`")
     return EncoderKind(name, {_argument(name, option): _value(option, value) for option, value in given.items()}, seed)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.lazy import find_public
 
 
@@ -30,10 +31,6 @@ class Tune(StrEnum):
 
 
 Name = TypeVar("Name", bound=StrEnum)
-
-
-class SettingsError(ValueError):
-    """Settings do not go together, whatever the data."""
 
 
 _STOCHASTIC, _TRACE, _PATH = "StochasticClassifier", "TraceNormClassifier", "TraceNormPath"

@@ -10,10 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.files import FolderLock, write_bytes
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.folder import ENCODER, MODEL, RunFolder
-from manyclass.runs.recipe import Recipe, SettingsError, make_recipe
+from manyclass.runs.recipe import Recipe, make_recipe
 from manyclass.runs.run_record import begin_record, data_fingerprint, finish_record
 from manyclass.runs.sources import read_subset, read_validation
 
