@@ -12,7 +12,7 @@ import rich.console
 
 from manyclass._core.progress import Pace, ProgressBar, ProgressLines
 from manyclass._core.typing import Report, no_progress
-from manyclass.cli._errors import complain, while_read
+from manyclass.cli._errors import option_words, print_error, while_read
 
 
 class Console:
@@ -39,15 +39,15 @@ class Console:
     def info(self, message: str) -> None:
         """What a command is about to do: one line on stderr."""
         if not self.silent:
-            complain(message)
+            self.error(message)
 
     def warn(self, message: str) -> None:
         """What a user should know in any case: one line on stderr."""
-        complain(message)
+        self.error(message)
 
     def error(self, message: str) -> None:
         """Why a command failed: one line on stderr."""
-        complain(message)
+        print_error(option_words(message))
 
     def json(self, result: dict[str, Any]) -> None:
         """The object on one line; whatever JSON has no word for becomes a string."""
@@ -147,33 +147,3 @@ class _Lines:
             return f"{done:,} of {total:,} {self._unit} ({100 * done / max(1, total):.0f} %){rate}"
 
         self._lines.draw(done, total, words)
-
-
-# What commands called before there was a Console.
-
-
-def print_json(result: dict[str, Any]) -> None:
-    """As Console.json."""
-    Console(json=True).json(result)
-
-
-def print_table(title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """As Console.table."""
-    Console().table(title, rows)
-
-
-def print_columns(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """As Console.columns."""
-    Console().columns(headers, rows)
-
-
-def print_titled_columns(title: str, names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """As Console.columns."""
-    Console().columns(names, rows, title, numbers=True)
-
-
-@contextmanager
-def progress(what: str, unit: str, quiet: bool = False) -> Iterator[Report]:
-    """As Console.progress."""
-    with Console(quiet).progress(what, unit) as report:
-        yield report

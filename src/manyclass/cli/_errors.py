@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TextIO
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.files import TEMPORARY_SUFFIX
 
-FAILED, INTERRUPTED = 1, 130
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 # The library speaks of arguments where a command has options.
-_OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
+_OPTIONS = {
+    "pass overwrite=True": "add --overwrite",
+    "pass resume=False": "add --restart",
+    "use update_gallery to add": "--add to add",
+}
 
 _ARGUMENT = re.compile(r"(pass )?`(\w+)(?:=([^`]+))?`")
 
@@ -27,8 +32,8 @@ KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError, FloatingPoin
 P = ParamSpec("P")
 
 
-def complain(message: str) -> None:
-    """One line on stderr, `manyclass: ...`."""
+def print_error(message: str) -> None:
+    """One line on stderr, `manyclass: ...`; for what has no Console yet."""
     print(f"manyclass: {' '.join(message.split())}", file=sys.stderr)
 
 
@@ -69,17 +74,6 @@ def _as_option(argument: re.Match[str]) -> str:
 
 
 @contextmanager
-def usage_errors() -> Iterator[None]:
-    """Tell of values that the library refuses as wrong usage, which is exit code 2: for work on options alone."""
-    import typer
-
-    try:
-        yield
-    except ValueError as error:
-        raise typer.BadParameter(option_words(str(error))) from None
-
-
-@contextmanager
 def while_read() -> Iterator[None]:
     """Print results for as long as somebody reads them: that `head -1` has read enough is no failure of a command."""
     try:
@@ -117,6 +111,7 @@ def _is_broken(stream: TextIO) -> bool:
 
 def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A command whose known errors become one line and an exit code; `interrupted` is what Ctrl-C leaves."""
+    import typer  # here, since that it cannot be imported is told by what is above
 
     def decorate(command: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(command)
@@ -124,16 +119,18 @@ def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P,
             try:
                 command(*args, **kwargs)
             except KeyboardInterrupt:
-                complain(f"interrupted; {interrupted}")
+                print_error(f"interrupted; {interrupted}")
                 raise SystemExit(INTERRUPTED) from None
             except BrokenPipeError:
                 # Not that of results, see while_read, but perhaps that of progress: there may be nobody to complain to.
                 raise SystemExit(FAILED) from None
+            except SettingsError as error:
+                raise typer.BadParameter(option_words(str(error))) from None
             except KNOWN as error:
                 # An import that the interpreter refuses is a defect; the library refuses by a sentence without a name.
                 if getattr(error, "name", None):
                     raise
-                complain(sentence(error))
+                print_error(sentence(error))
                 raise SystemExit(FAILED) from None
 
         return run

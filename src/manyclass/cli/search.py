@@ -36,9 +36,7 @@ def search(
         typer.Option(metavar="NAME=VALUE", help="Only images such as class=cat; may be repeated."),
     ] = None,
     out: Annotated[Path | None, out_option("Write what is found to a CSV file.")] = None,
-    sheet: Annotated[
-        Path | None, path_option("Draw queries and what they find, a row each, to a picture.")
-    ] = None,
+    sheet: Annotated[Path | None, path_option("Draw queries and what they find, a row each, to a picture.")] = None,
     pictures: Annotated[Path | None, path_option("Where the pictures are now; by default where they were.")] = None,
     threads: Threads = None,
     json: Json = False,

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.lazy import find_public
 from manyclass._core.text import did_you_mean
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.negatives import Negatives, draw_rows
-from manyclass.runs.recipe import SettingsError
 
 METHODS = {
     "slem": "SquareLossExemplar",

@@ -4,12 +4,13 @@
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
+from manyclass._core.files import write_bytes
 
 
 def encoder_file(data: Path) -> Path | None:
@@ -144,29 +145,51 @@ def encoder_path(store: Path) -> Path:
     return store.with_name(store.name + ".encoder")
 
 
-def load_or_make_encoder(store: Path, kind: EncoderKind, images: str, replace: bool, make: Callable[[], Any]) -> Any:
-    """The encoder that an earlier attempt with the same settings and images left, or else one that is made and kept.
+def about_encoder(kind: EncoderKind, images: Sequence[str]) -> bytes:
+    """What tells an encoder from others: its settings, and the images that it learns from if it does."""
+    from manyclass.features.extraction.identity import images_digest
 
-    What it was learned from is written before it, and a file of that alone means nothing: after a crash at any moment
-    the two agree, or there is no encoder.
+    about = {
+        "made by": "manyclass features",
+        "kind": kind.name,
+        "settings": kind.settings,
+        "seed": kind.seed,
+        "images": images_digest(images) if kind.is_learned else "",
+    }
+    return json.dumps(about, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def kept_encoder(store: Path, about: bytes, restart: bool) -> Any:
+    """The encoder that an earlier attempt with the same settings and images left; None if there is none.
+
+    One that was made otherwise is refused, or is none if all begins anew.
     """
     import manyclass as mc
-    from manyclass._core.files import write_bytes
 
+    path, beside = encoder_path(store), _about_path(store)
+    if not path.exists():
+        return None
+    if beside.exists() and beside.read_bytes() == about:
+        return mc.load(path)
+    if not restart:
+        raise ValueError(
+            f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or pass resume=False"
+        )
+    return None
+
+
+def keep_encoder(store: Path, about: bytes, encoder: Any) -> None:
+    """Keep an encoder beside its store, and what it was learned from.
+
+    This is written before it, and a file of it alone means nothing: after a crash at any moment the two agree, or there
+    is no encoder.
+    """
     path = encoder_path(store)
-    about = path.with_name(path.name + ".json")
-    recipe = {"made by": "manyclass features", "kind": kind.name, "settings": kind.settings, "seed": kind.seed}
-    text = json.dumps({**recipe, "images": images}, indent=1, sort_keys=True).encode() + b"\n"
-    if path.exists():
-        if about.exists() and about.read_bytes() == text:
-            return mc.load(path)
-        if not replace:
-            raise ValueError(
-                f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or pass resume=False"
-            )
-    encoder = make()
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(about, text)
+    write_bytes(_about_path(store), about)
     encoder.save(path)
-    return encoder
+
+
+def _about_path(store: Path) -> Path:
+    return store.with_name(store.name + ".encoder.json")

@@ -52,7 +52,7 @@ def find_flipped_bit(store: Store) -> str | None:
         content = bytearray(largest.read_bytes())
         content[len(content) // 2] ^= 1
         largest.write_bytes(content)
-        damage = check(copy, quiet=True)["damage"]
+        damage = check(copy)["damage"]
     return "; ".join(f"{one['file']} block {one['block']} {one['reason']}" for one in damage) or None
 
 

@@ -1,21 +1,15 @@
-"""The classifiers of the demo: each is what a `manyclass train` and a `manyclass evaluate` would give.
-
-The search of the demo: what `manyclass encode --tune --evaluate` gives for kinds that were never learned.
-"""
+"""What the demo trains and searches: each step is one of the commands train, evaluate and encode, which it names."""
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from manyclass.cli._console import Console
 from manyclass.cli.train import parse_settings
-from manyclass.runs.exemplar_methods import choose_methods
-from manyclass.runs.gallery_builder import GalleryPlan, build_gallery
 from manyclass.runs.recipe import ObjectiveName, Tune
 
-Tell = Callable[[str], None]
+_METHODS = "slem,kernel-slem,lda,whitening,none"
 
 
 @dataclass(frozen=True)
@@ -52,15 +46,20 @@ CLASSIFIERS = (
 
 
 def train_and_judge(
-    one: Classifier, small: Path, whole: Path, out: Path, seed: int, quiet: bool, tell: Tell
+    one: Classifier, small: Path, whole: Path, out: Path, seed: int, console: Console
 ) -> dict[str, Any]:
-    """Train on the codes, judge on the features of the test part; what came of it."""
+    """Train on the codes, judge on the features of the subset test; what came of it."""
     from manyclass.estimators.progress import Progress
     from manyclass.runs.evaluation import evaluate
     from manyclass.runs.training import train
 
-    console, words = Console(quiet), one.words(small, out, seed)
-    tell(f"manyclass {' '.join(words)}")
+    def tried_only(message: str) -> None:
+        """Passes on what is being tried; that epochs ran out is meant to be so here."""
+        if message.startswith("trying"):
+            console.info(message)
+
+    words = one.words(small, out, seed)
+    console.info(f"manyclass {' '.join(words)}")
     _forget_peak()
     run = train(
         small,
@@ -69,9 +68,9 @@ def train_and_judge(
         tune=one.tune,
         seed=seed,
         overwrite=True,
-        callbacks=[] if quiet else [Progress()],
+        callbacks=[] if console.silent else [Progress()],
         arguments=words,
-        notify=_tried_only(tell),
+        notify=tried_only,
         warn=console.warn,
         **parse_settings(one.options),
     )
@@ -94,11 +93,6 @@ def _summary(one: Classifier, record: dict[str, Any], evaluation: dict[str, Any]
     }
 
 
-def _tried_only(tell: Tell) -> Tell:
-    """Passes on what is being tried; that epochs ran out is meant to be so here."""
-    return lambda message: tell(message) if message.startswith("trying") else None
-
-
 def _seed(seed: int) -> list[str]:
     return ["--seed", str(seed)] if seed else []
 
@@ -109,19 +103,24 @@ def _forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-_METHODS = "slem,kernel-slem,lda,whitening,none"
-
-_FALSE_MATCH = 0.05
-
-
-def compare_searches(
-    others: Path, world: Path, out: Path, seed: int, quiet: bool, tell: Callable[[str], None]
-) -> list[dict[str, Any]]:
+def compare_searches(others: Path, world: Path, out: Path, seed: int, console: Console) -> list[dict[str, Any]]:
     """Methods by mean average precision, with intervals; settings are chosen on kinds apart from those reported."""
+    from manyclass.runs.gallery_builder import build_gallery
+
     words = ["encode", str(others), "--negatives", str(world), "-o", str(out), "--method", _METHODS]
-    tell(f"manyclass {' '.join(words)} --tune --evaluate{f' --seed {seed}' if seed else ''}")
-    methods = choose_methods(_METHODS, seed, {})
-    plan = GalleryPlan(others, out, world, methods, None, _FALSE_MATCH, None, None, None, seed)
-    result = build_gallery(plan, tune=True, evaluate=True, overwrite=True, tell=tell, quiet=quiet)
+    console.info(" ".join(["manyclass", *words, "--tune", "--evaluate", *_seed(seed)]))
+    result = build_gallery(
+        others,
+        out,
+        negatives=world,
+        method=_METHODS,
+        tune=True,
+        evaluate=True,
+        seed=seed,
+        overwrite=True,
+        warn=console.warn,
+        notify=console.info,
+        progress=console.progress,
+    )
     found: list[dict[str, Any]] = result["evaluation"]["methods"]
     return found

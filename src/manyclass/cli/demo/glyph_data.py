@@ -33,16 +33,16 @@ class Kinds:
     negatives: NDArray[np.intp]
 
     @classmethod
-    def dealt(cls, n_learned: int, seed: int) -> "Kinds":
+    def deal(cls, n_learned: int, seed: int) -> "Kinds":
         """At random, as neighbors in the alphabet are of one script.
 
-        >>> kinds = Kinds.dealt(500, seed=0)
+        >>> kinds = Kinds.deal(500, seed=0)
         >>> len(kinds.learned), len(kinds.searched), len(kinds.negatives), len(kinds)
         (500, 100, 60, 660)
         """
-        searched, negatives = (max(_FEWEST, int(share * n_learned)) for share in (_SEARCHED, _NEGATIVES))
+        searched, negatives = (max(_FEWEST, int(fraction * n_learned)) for fraction in (_SEARCHED, _NEGATIVES))
         order = np.random.default_rng(seed).permutation(n_learned + searched + negatives)
-        return cls(*(np.sort(part) for part in np.split(order, [n_learned, n_learned + searched])))
+        return cls(*(np.sort(kinds) for kinds in np.split(order, [n_learned, n_learned + searched])))
 
     def __len__(self) -> int:
         return len(self.learned) + len(self.searched) + len(self.negatives)
