@@ -213,7 +213,8 @@ def fit_recipe(
         if recipe.checkpoint is not None:
             settings["checkpoint"] = folder / recipe.checkpoint
         fit = {"validation": validation} if recipe.takes_validation else {}
-        estimator = recipe.make(**settings, callbacks=callbacks).fit(examples.X, y, **fit)
+        estimator = recipe.estimator(**{**recipe.settings, **settings}, callbacks=callbacks)
+        estimator.fit(examples.X, y, **fit)
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
     if str(getattr(estimator, "status_", "")).startswith("interrupted"):
         raise KeyboardInterrupt
