@@ -8,6 +8,7 @@ from cli.runs import CLASSES, OBJECTIVES, QUICK, bits, rows, store
 
 import manyclass as mc
 from manyclass.runs.records import read_record
+from manyclass.solvers.batch.solve import solvers_of
 
 
 @pytest.fixture
@@ -224,6 +225,11 @@ def test_help_teaches(run):
         "Example: manyclass train",
     ):
         assert word in out
+
+
+def test_help_names_every_solver(run):
+    words = run("train", "--help").out.replace(",", " ").split()
+    assert set(solvers_of(mc.TraceNorm(1.0))) <= {word.strip(".") for word in words}
 
 
 def _file(path, n=30, **more):

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Ridge
 
 GAUGES = [L1Norm(0.7), GroupNorm(0.7), TraceNorm(0.7), TraceNorm(1e-6)]
 PENALTIES = [*GAUGES, Ridge(0.3), *(gauge + Ridge(0.3) for gauge in GAUGES), L1Norm(0.0), TraceNorm(0.0), Ridge(0.0)]

@@ -1,6 +1,7 @@
 """What every batch solver promises, as checks, and the solvers and problems to check.
 
-A check takes the name of a solver and an objective that it can minimize. A later solver joins by one line in SOLVERS.
+A check takes the name of a solver and an objective that it can minimize. A new solver joins by its
+entry in the registry.
 """
 
 from typing import Any, NamedTuple
@@ -12,11 +13,10 @@ from numpy.typing import NDArray
 import manyclass as mc
 from manyclass.losses.multiclass import SCORE_LOSSES
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
-from manyclass.penalties.penalty import Penalty
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.intercept import alpha_max
-from manyclass.solvers.batch.solve import SOLVERS as ALL
-from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.batch.solve import SOLVERS as REGISTRY
+from manyclass.solvers.batch.solve import Solver, solve
 from manyclass.solvers.problem import Objective, Problem
 
 GAUGES = {"trace": TraceNorm, "l1": L1Norm, "group": GroupNorm}
@@ -29,13 +29,14 @@ class Kind(NamedTuple):
     tolerance: float = 1e-6
 
 
-SOLVERS: dict[str, Kind] = {
-    "factored": Kind(("trace",)),
-    "fista": Kind(("trace", "l1", "group", None)),
-    "rank_one": Kind(("trace", "l1", "group"), 1e-4),
-    "stochastic": Kind(("trace", "l1", "group"), 1e-4),
-    "ridge": Kind((None,)),
-}
+def _kind(solver: Solver) -> Kind:
+    meet = [name for name, penalty in PENALTIES.items() if solver.needs.are_met_by(penalty)]
+    return Kind(tuple(meet), 1e-4 if solver.name in ("rank_one", "stochastic") else 1e-6)
+
+
+PENALTIES: dict[str | None, Penalty] = {**{name: gauge(1.0) for name, gauge in GAUGES.items()}, None: Ridge(1.0)}
+
+SOLVERS: dict[str, Kind] = {solver.name: _kind(solver) for solver in REGISTRY.values() if solver.certifies}
 PAIRS = [(name, gauge) for name, kind in SOLVERS.items() for gauge in kind.gauges]
 
 every_solver = pytest.mark.parametrize(("solver", "gauge"), PAIRS, ids=[f"{s}-{g}" for s, g in PAIRS])
@@ -146,4 +147,4 @@ def check_a_second_run_gives_the_same_bits(solver, made, tolerance):
 
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
 
-__all__ = ["ALL", "CHECKS", "PAIRS", "SOLVERS", "every_solver", "objective", "rows", "slopes", "value"]
+__all__ = ["CHECKS", "PAIRS", "SOLVERS", "every_solver", "objective", "rows", "slopes", "value"]

@@ -61,7 +61,7 @@ def test_penalties_and_losses_come_back_from_a_file(tmp_path):
     ("settings", "message"),
     [
         ({"penalty": 0.1}, "penalty must be a Penalty, such as .*; got float"),
-        ({"penalty": mc.L1Norm(0.1), "solver": "factored"}, "'factored' needs a trace norm; got L1Norm"),
+        ({"penalty": mc.L1Norm(0.1), "solver": "factored"}, "'factored' needs a penalty with a trace norm; got L1Norm"),
         ({"penalty": mc.Ridge(0.1), "solver": "rank_one"}, "'rank_one' needs a penalty with a gauge"),
     ],
 )

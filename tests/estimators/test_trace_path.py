@@ -64,11 +64,11 @@ def test_callbacks_see_every_pair_and_may_end_it():
     seen = []
     path = mc.TraceNormPath(**SMALL, callbacks=[lambda row: seen.append(row) or len(seen) == 4]).fit(X, Y)
     assert [(row["point"], row["points"]) for row in seen] == [(i, 6) for i in range(1, 5)]
-    assert (path.status_, len(path.table_)) == ("stopped by the callback", 4)
+    assert (path.status_, len(path.table_)) == ("stopped by a callback", 4)
 
 
 def test_time_that_is_up_leaves_the_best_so_far():
-    with pytest.warns(ConvergenceWarning, match=r"time is up after 1 of 6 pairs; .* not refitted"):
+    with pytest.warns(ConvergenceWarning, match=r"time limit reached after 1 of 6 pairs; .* not refitted"):
         path = mc.TraceNormPath(**SMALL, max_seconds=1e-9).fit(X, Y)
     assert path.predict(X).shape == Y.shape
 
@@ -82,7 +82,7 @@ def test_an_interrupt_leaves_the_best_so_far():
         assert len(mc.TraceNormPath(**SMALL, callbacks=[interrupt]).fit(X, Y).table_) == 3
 
 
-@pytest.mark.parametrize(("at", "words"), [(0, "interrupted before the refit"), (2, "interrupted in the refit")])
+@pytest.mark.parametrize(("at", "words"), [(0, "interrupted before the refit"), (2, "interrupted during the refit")])
 def test_an_interrupt_of_the_refit_leaves_the_path(monkeypatch, at, words):
     calls = []
 
@@ -99,7 +99,7 @@ def test_an_interrupt_of_the_refit_leaves_the_path(monkeypatch, at, words):
     monkeypatch.setattr(trace_path, "solve", refit_interrupted)
     with pytest.warns(ConvergenceWarning, match=f"{words} after 6 of 6 pairs; .*; fit again"):
         path = mc.TraceNormPath(**SMALL).fit(X, Y)
-    assert (path.status_, len(path.table_)) == (words, 6)
+    assert (path.status_, len(path.table_)) == ("interrupted", 6)
     assert path.score(X, Y) > 0.8
 
 

@@ -10,7 +10,8 @@ OF_A_RUN = {"callbacks", "checkpoint", "n_threads", "warm_start", "random_state"
 
 @pytest.mark.parametrize("objective", ObjectiveName)
 def test_every_objective_has_an_estimator_with_the_seed_and_the_settings(objective):
-    model = make_recipe(objective.value, [], 7, {"tolerance": 0.5}).make()
+    recipe = make_recipe(objective.value, [], 7, {"tolerance": 0.5})
+    model = recipe.estimator(**recipe.settings)
     assert isinstance(model, mc.TraceNormClassifier if objective == "trace" else mc.StochasticClassifier)
     assert (model.random_state, model.tolerance) == (7, 0.5)
     assert getattr(model, "objective", "trace") == objective
@@ -19,17 +20,17 @@ def test_every_objective_has_an_estimator_with_the_seed_and_the_settings(objecti
 @pytest.mark.parametrize("given", [{"traces": 3}, {"ridges": [0.1]}, {}])
 def test_several_strengths_are_a_path(given):
     recipe = make_recipe("trace", [] if given else ["path"], 0, given)
-    assert isinstance(recipe.make(), mc.TraceNormPath)
+    assert recipe.estimator is mc.TraceNormPath
     assert recipe.takes_validation
 
 
 @pytest.mark.parametrize("objective", ["ovr", "trace"])
 def test_all_settings_are_those_that_the_estimator_has(objective):
     recipe = make_recipe(objective, [], 0, {"tolerance": 0.5})
-    params = recipe.make().get_params(deep=False)
+    params = recipe.estimator(**recipe.settings).get_params(deep=False)
     known = {name: value for name, value in params.items() if name not in OF_A_RUN}
-    assert recipe.all_settings == {**known, "tune": []}
-    assert list(recipe.all_settings)[:-1] == sorted(known)
+    assert recipe.record == {**known, "tune": []}
+    assert list(recipe.record)[:-1] == sorted(known)
 
 
 def test_what_is_tuned_has_an_order_of_its_own():

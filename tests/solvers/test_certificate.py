@@ -116,5 +116,5 @@ def test_a_weight_that_is_too_long_is_certified_by_a_multiple_above_one():
     above = certificate.objective - best.objective
     assert certificate.excess < 0
     # The plain dual point has a gap of strength |W| + <W, G>, which is of first order.
-    slope = made.gauge.value(1.01 * best.W) + np.vdot(1.01 * best.W, certificate.slope)
+    slope = made.gauge.value(1.01 * best.W) + np.vdot(1.01 * best.W, certificate.gradient)
     assert above <= certificate.gap < 0.5 * slope

@@ -101,7 +101,7 @@ def test_a_loose_tolerance_is_one_of_the_gain_over_zero_too(solver, gauge):
 def test_rows_whose_squares_overflow_are_refused(solver, gauge):
     X, y, weights = rows(4)
     made = objective(gauge, X=X, y=y, weights=weights).penalty
-    with pytest.raises(ValueError, match="X must be so small that float32 holds the squares of its numbers"):
+    with pytest.raises(ValueError, match="X must be so small that float32 can hold the squares of its values"):
         solve(objective(None, X=(1e30 * X).astype(np.float32), y=y, weights=weights).with_penalty(made), solver)
 
 

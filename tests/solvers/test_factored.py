@@ -7,7 +7,7 @@ from contracts.solver import objective, rows
 import manyclass as mc
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Ridge
 from manyclass.solvers.batch import factored
 from manyclass.solvers.batch.factored_lbfgs import sizes
 from manyclass.solvers.batch.intercept import alpha_max, fit_null_model
@@ -25,13 +25,13 @@ def _many_classes(n, d, k, ridge=0.0):
 
 def _value(made, point):
     loss = made.loss_of(point.scores(made))
-    return loss + made.penalty.value(point.whole())
+    return loss + made.penalty.value(point.to_dense())
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_columns_begin_with_about_the_length_that_is_best_for_all_of_them(ridge):
     made = objective(ridge=ridge)
-    begun = factored._begun(made, fit_null_model(made))
+    begun = factored._initial_factors(made, fit_null_model(made))
     lengths = [0.25, 0.5, 1, 2, 4]
     values = [_value(made, LowRankWeights(t * begun.A, begun.B, begun.b)) for t in lengths]
     assert 0.5 <= lengths[int(np.argmin(values))] <= 2
@@ -42,11 +42,13 @@ def test_columns_that_gain_little_begin_as_long_as_all_rows_want_and_not_as_a_sa
     best = balance_factors(solve(made, tolerance=1e-5).point)
     last = int(np.flatnonzero(sizes(best) > 0.02 * sizes(best)[0])[-1])
     without = LowRankWeights(best.A[:, :last], best.B[:, :last], best.b)
-    slope = made.slope(without.scores(made)).W
+    slope = made.gradient(without.scores(made)).W
     lengths = []
     for some in (made.n, 60):
-        monkeypatch.setattr(factored, "_ROWS", some)
-        lengths.append(sizes(factored._grown_descent(made, fit_null_model(made), without, slope).point())[last])
+        monkeypatch.setattr(factored, "_SAMPLE_ROWS", some)
+        lengths.append(
+            sizes(factored._descent_with_missing_columns(made, fit_null_model(made), without, slope).point())[last]
+        )
     assert 0.2 < lengths[0] / sizes(best)[last] < 5
     assert 0.2 < lengths[1] / lengths[0] < 5
 
@@ -55,21 +57,21 @@ def test_columns_that_gain_little_begin_as_long_as_all_rows_want_and_not_as_a_sa
 def test_a_column_that_no_sampled_row_knows_begins_with_a_length_that_can_be_used(fit_intercept):
     X, y, weights = rows(0, n=1100)
     X[:, 0] = 0
-    X[np.setdiff1d(np.arange(1100), np.linspace(0, 1099, factored._ROWS).astype(int))[:9], 0] = 1
+    X[np.setdiff1d(np.arange(1100), np.linspace(0, 1099, factored._SAMPLE_ROWS).astype(int))[:9], 0] = 1
     made = objective(X=X, y=y, weights=weights, ridge=0.0, fit_intercept=fit_intercept)
     base, slope = fit_null_model(made), np.zeros((6, 4))
     slope[0, 1] = 2 * made.gauge.strength
-    begun = factored._grown_descent(made, base, zero_weights(made, base.b), slope)
-    assert made.gauge.value(begun.point().whole()) <= 2 * base.loss
+    begun = factored._descent_with_missing_columns(made, base, zero_weights(made, base.b), slope)
+    assert made.gauge.value(begun.point().to_dense()) <= 2 * base.loss * (1 + 1e-12)
 
 
 def test_columns_begin_without_a_change_of_the_mean_scores():
     X, y, weights = rows(0)
     made = objective(X=X + 50, y=y, weights=weights)
     base = fit_null_model(made)
-    begun = factored._begun(made, base)
-    assert np.abs(begun.whole()).max() > 0.01
-    np.testing.assert_allclose(base.mean @ begun.whole() + begun.b, base.b, atol=1e-9)
+    begun = factored._initial_factors(made, base)
+    assert np.abs(begun.to_dense()).max() > 0.01
+    np.testing.assert_allclose(base.mean @ begun.to_dense() + begun.b, base.b, atol=1e-9)
 
 
 def test_no_missing_column_leaves_the_point_as_it_is():
@@ -84,15 +86,15 @@ def test_no_missing_column_leaves_the_point_as_it_is():
 def test_a_slope_that_is_rounding_alone_begins_no_column(dtype):
     _, y, _ = rows(0)
     made = objective(X=np.ones((40, 6), dtype), y=y)
-    assert not factored._begun(made, fit_null_model(made)).A.size
+    assert not factored._initial_factors(made, fit_null_model(made)).A.size
     assert solve(made, "factored").rank == 0
 
 
 def test_nothing_grows_at_the_optimum():
     made = objective()
-    best = solve(made, tolerance=1e-12).point.product()
-    slope = made.slope(best.scores(made)).W + made.ridge.gradient(best.whole())
-    assert factored._grown_descent(made, fit_null_model(made), best, 0.999 * slope) is None
+    best = solve(made, tolerance=1e-12).point.to_low_rank()
+    slope = made.gradient(best.scores(made)).W + made.ridge.gradient(best.to_dense())
+    assert factored._descent_with_missing_columns(made, fit_null_model(made), best, 0.999 * slope) is None
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-5])

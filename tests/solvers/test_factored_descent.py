@@ -51,11 +51,11 @@ def test_it_goes_on_where_it_was_left_and_pressing_makes_it_go_further():
     made = objective()
     base, descent, run = fit_null_model(made), FactoredDescent(made, fit_null_model(made), _point(made)), SolverRun()
     descent.run(run, base, 1e-2, 1000)
-    steps, before = len(run.history), descent.steepness
-    descent.press(0.1)
+    steps, before = len(run.history), descent.relative_gradient
+    descent.tighten(0.1)
     descent.run(run, base, 1e-2, 1000)
     assert len(run.history) > steps
-    assert descent.steepness <= 0.1 * before
+    assert descent.relative_gradient <= 0.1 * before
 
 
 def test_rounding_of_float32_ends_it_at_last():

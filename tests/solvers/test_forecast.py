@@ -17,14 +17,14 @@ def _filled(value, gauges, ridges, i, j):
     for a in range(i + 1):
         for c in range(len(ridges) if a < i else j):
             W = value(gauges[a], ridges[c])
-            forecast.note(a, c, DenseWeights(W, W[0]))
+            forecast.add(a, c, DenseWeights(W, W[0]))
     return forecast
 
 
 def _apart(value, gauges, ridges, i, j):
     W = value(gauges[i], ridges[j])
-    found = _filled(value, gauges, ridges, i, j).at(i, j)
-    return np.abs(found.whole() - W).max() + np.abs(found.b - W[0]).max()
+    found = _filled(value, gauges, ridges, i, j).predict(i, j)
+    return np.abs(found.to_dense() - W).max() + np.abs(found.b - W[0]).max()
 
 
 @pytest.mark.parametrize("strengths", [EVEN, UNEVEN])
@@ -57,11 +57,11 @@ def test_uneven_strengths_do_without_the_diagonal():
 
 def test_the_first_has_nothing_to_go_by_and_the_second_has_the_first():
     forecast = PathPredictor(EVEN, EVEN)
-    assert forecast.at(0, 0) is None
+    assert forecast.predict(0, 0) is None
     point = DenseWeights(BASE[0], np.zeros(5))
-    forecast.note(0, 0, point)
-    assert forecast.at(0, 1) is point
-    assert forecast.at(1, 0) is point
+    forecast.add(0, 0, point)
+    assert forecast.predict(0, 1) is point
+    assert forecast.predict(1, 0) is point
 
 
 @pytest.mark.parametrize("wide", [(7, 5), (40, 30)])
@@ -72,11 +72,11 @@ def test_a_forecast_has_no_more_columns_than_a_neighbor_and_none_that_hardly_cou
     for place in ((0, 0), (0, 1), (1, 0)):
         A, B = rng.standard_normal((d, 3)), rng.standard_normal((k, 3))
         A[:, 2] *= 1e-6
-        forecast.note(*place, LowRankWeights(A, B, np.zeros(k)))
-    found = forecast.at(1, 1)
+        forecast.add(*place, LowRankWeights(A, B, np.zeros(k)))
+    found = forecast.predict(1, 1)
     assert found.A.shape == (d, 3)
-    forecast.note(0, 0, forecast.points[0, 1])
-    assert forecast.at(1, 1).A.shape == (d, 2)
+    forecast.add(0, 0, forecast.points[0, 1])
+    assert forecast.predict(1, 1).A.shape == (d, 2)
 
 
 def test_old_rows_are_forgotten():
@@ -86,4 +86,4 @@ def test_old_rows_are_forgotten():
 
 def test_equal_strengths_repeat_the_last():
     forecast = _filled(lambda g, r: BASE[0], [2.0], [3.0, 3.0, 3.0], 0, 2)
-    np.testing.assert_allclose(forecast.at(0, 2).whole(), BASE[0])
+    np.testing.assert_allclose(forecast.predict(0, 2).to_dense(), BASE[0])

@@ -19,8 +19,8 @@ def test_the_gradient_by_b_vanishes_against_the_shares_of_classes(loss):
     made = objective(loss=loss)
     point = _point(made)
     found, _ = refit_intercept(made, point, made.matmat(point.A), 1e-5)
-    gradient = slopes(made, found.whole(), found.b)[1]
-    assert np.abs(gradient / made.rows.shares()).max() <= 1e-5
+    gradient = slopes(made, found.to_dense(), found.b)[1]
+    assert np.abs(gradient / made.rows.class_fractions()).max() <= 1e-5
     assert found.A is point.A
     assert found.B is point.B
 
@@ -30,7 +30,7 @@ def test_float32_gives_up_after_some_steps_with_the_smallest_gradient_that_it_me
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
     point = _point(made)
     found, _ = refit_intercept(made, point, made.matmat(point.A), 0.0)
-    before, after = (np.abs(slopes(made, point.whole(), b)[1]).max() for b in (point.b, found.b))
+    before, after = (np.abs(slopes(made, point.to_dense(), b)[1]).max() for b in (point.b, found.b))
     assert after < 1e-6 < 1e-2 < before
 
 
@@ -47,9 +47,9 @@ def test_the_scores_are_those_of_the_point(budget):
     point = _point(made)
     Z = made.matmat(point.A)
     found, scores = refit_intercept(made, point, Z, 1e-3)
-    exact = made.X.toarray() @ found.whole() + found.b
+    exact = made.X.toarray() @ found.to_dense() + found.b
     np.testing.assert_allclose(scores(slice(5, 12)), exact[5:12], rtol=1e-12)
-    before = made.X.toarray() @ point.whole() + point.b
+    before = made.X.toarray() @ point.to_dense() + point.b
     np.testing.assert_allclose(known_scores(made, point, Z)(slice(0, made.n)), before, rtol=1e-12)
 
 

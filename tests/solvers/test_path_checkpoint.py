@@ -5,10 +5,9 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.solvers.batch import path
 from manyclass.solvers.batch.path import PathCheckpoint
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 
 X, Y = blobs(k=6, d=10, spread=0.8)
 SMALL = {"traces": 4, "ridges": 3, "random_state": 0}
@@ -41,20 +40,20 @@ def fit_until(folder, number, **settings):
 @pytest.mark.parametrize("point", POINTS.values(), ids=POINTS)
 def test_a_solution_comes_back_as_it_was(tmp_path, point):
     kept = PathCheckpoint(tmp_path / "path", {"a": "b"})
-    kept.keep(3, Solution(point, 1.5, np.inf, 0.1, "optimal", 0.5, 2.0, 7, [{"iteration": 0, "gap": np.inf}]))
-    found = kept.found(3)
+    kept.save(3, Solution(point, 1.5, np.inf, 0.1, Status.OPTIMAL, 0.5, 2.0, 7, [{"iteration": 0, "gap": np.inf}]))
+    found = kept.load(3)
     assert (found.objective, found.gap, found.history) == (1.5, np.inf, [{"iteration": 0, "gap": np.inf}])
     for name, array in vars(point).items():
         np.testing.assert_array_equal(vars(found.point)[name], array)
         assert vars(found.point)[name].dtype == array.dtype
-    assert kept.found(2) is None
+    assert kept.load(2) is None
 
 
-@pytest.mark.parametrize("status", path.ENDED)
+@pytest.mark.parametrize("status", [status for status in Status if status.is_unfinished])
 def test_a_pair_that_was_cut_short_is_solved_again(tmp_path, status):
     kept = PathCheckpoint(tmp_path / "path", {})
-    kept.keep(0, Solution(POINTS["whole"], 1.5, 0.1, 0.1, status, 0.5, 2.0, 7))
-    assert kept.found(0) is None
+    kept.save(0, Solution(POINTS["whole"], 1.5, 0.1, 0.1, status, 0.5, 2.0, 7))
+    assert kept.load(0) is None
 
 
 @pytest.mark.parametrize("solver", ["auto", "fista"])

@@ -90,7 +90,7 @@ def test_trials_of_an_easy_problem_end_once_they_get_no_better():
     easy = Problem.whole(mc.as_matrix(np.eye(5, dtype=np.float32)[y]), y, 5)
     algorithm, schedule = OneVsRest(MARGIN_LOSSES["hinge"]), Schedule(0.1)
     trial = StepTrial.on(easy, rng)
-    paced = trial.paced(algorithm, schedule)
+    paced = trial.with_pace(algorithm, schedule)
     assert paced.epochs < 16 == trial.epochs
     # what was run on the way is known, and is what a run of so many epochs gives
     np.testing.assert_array_equal(paced.right(algorithm, schedule), paced._run(algorithm, schedule))

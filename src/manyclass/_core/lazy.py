@@ -28,7 +28,7 @@ HOMES = {
     "ProductQuantizer": "data.product_quantizer",
     "Progress": "estimators.progress",
     "QuantizedMatrix": "data.quantized",
-    "Ridge": "penalties.ridge",
+    "Ridge": "penalties.penalty",
     "ScalarMatrix": "data.scalar_quantizer",
     "ScalarQuantizer": "data.scalar_quantizer",
     "ShardedMatrix": "data.views",

@@ -238,7 +238,7 @@ def signed_root(X: Floats) -> Floats:
 def l2_normalize(X: Floats) -> Floats:
     """X with unit length along the last axis; zeros stay zeros.
 
-    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    >>> l2_normalize(np.array([[3.0, 4.0], [0.0, 0.0]]))
     array([[0.6, 0.8],
            [0. , 0. ]])
     """

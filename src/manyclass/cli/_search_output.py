@@ -106,7 +106,7 @@ def draw_sheet(path: Path, results: list[Result], folders: list[Path], gallery: 
     from PIL import Image
 
     from manyclass._core.files import write_bytes
-    from manyclass.features.images.pixels import contact_sheet
+    from manyclass.report.thumbnails import contact_sheet
 
     kind = Image.registered_extensions().get(path.suffix.lower())
     if kind not in Image.SAVE:

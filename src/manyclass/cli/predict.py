@@ -207,7 +207,7 @@ def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str],
     for start in range(0, len(paths), _PICTURES_AT_ONCE):
         some = paths[start : start + _PICTURES_AT_ONCE]
         encoding = Encoding(some, encoder, getattr(encoder, "max_pixels", 100_000))
-        outcomes = [outcome for chunk in encoding.outcomes(encoding.chunks()) for outcome in chunk]
+        outcomes = [outcome for chunk in encoding.encode_chunks(encoding.chunks()) for outcome in chunk]
         for outcome in outcomes:
             if outcome.row is None:
                 bad(some[outcome.position], str(outcome.reason))

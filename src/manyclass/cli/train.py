@@ -11,7 +11,7 @@ import typer
 
 from manyclass._core.errors import SettingsError
 from manyclass.cli._console import Console
-from manyclass.cli._errors import option_words, report_errors
+from manyclass.cli._errors import report_errors
 from manyclass.cli._options import Data, Json, Labels, Quiet, TestFraction, Threads, out_option
 from manyclass.runs.recipe import ObjectiveName, Tune
 
@@ -173,29 +173,26 @@ def train(
 
     console = Console(quiet, json)
     callbacks = [] if console.silent else [Progress()]
-    try:
-        settings = parse_settings(given)
-        with limit_threads(threads):
-            run = train_run(
-                data,
-                out,
-                objective,
-                labels=labels,
-                subset=part,
-                validation=validation,
-                test_fraction=test_fraction,
-                tune=tune or (),
-                seed=seed,
-                resume=resume,
-                overwrite=overwrite,
-                callbacks=callbacks,
-                arguments=sys.argv[1:],
-                notify=console.info,
-                warn=console.warn,
-                **settings,
-            )
-    except SettingsError as error:
-        raise typer.BadParameter(option_words(str(error))) from None
+    settings = parse_settings(given)
+    with limit_threads(threads):
+        run = train_run(
+            data,
+            out,
+            objective,
+            labels=labels,
+            subset=part,
+            validation=validation,
+            test_fraction=test_fraction,
+            tune=tune or (),
+            seed=seed,
+            resume=resume,
+            overwrite=overwrite,
+            callbacks=callbacks,
+            arguments=sys.argv[1:],
+            notify=console.info,
+            warn=console.warn,
+            **settings,
+        )
     result = {"path": str(out), **run_summary(run.record)}
     rows = run_rows(result)
     console.json(result)

@@ -92,7 +92,7 @@ class Dataset:
         return int(self.X.shape[0])
 
     def split_names(self) -> list[str]:
-        """Names of the subsets, sorted; none without a split.
+        """List the names of the subsets, sorted; none without a split.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class Dataset:
         return [] if self.split is None else np.unique(np.asarray(self.split).astype(str)).tolist()
 
     def subset(self, name: str) -> "Dataset":
-        """Rows of a subset.
+        """Take the rows of a subset.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Dataset:
         return self.take(np.flatnonzero(np.asarray(self.split).astype(str) == name), name)
 
     def take(self, rows: slice | NDArray[np.intp], subset_name: str | None = None) -> "Dataset":
-        """Some of the rows, without a copy of the features.
+        """Take some of the rows, without a copy of the features.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class Dataset:
         return taken
 
     def label_names(self) -> NDArray[Any] | None:
-        """Label of each row: the name of its class, if classes have names.
+        """Label each row by the name of its class, if classes have names.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class Dataset:
         return y if self.classes is None or y.dtype.kind == "U" else np.asarray(self.classes, np.str_)[y]
 
     def row_name(self, row: int) -> str:
-        """Name of a row: its own, or its number in what it was taken from.
+        """Name a row: its own name, or its number in what it was taken from.
 
         Parameters
         ----------

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.typing import Floats
-from manyclass.solvers.batch.path import ENDED, PathPoint
+from manyclass.solvers.batch.path import PathPoint
 from manyclass.solvers.batch.points import Factors, Weights, balance_factors
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_models import Scores, top_classes
 
@@ -27,6 +27,8 @@ from manyclass.solvers.sgd.linear_models import Scores, top_classes
 TRACES = (0.5, 2e-3)
 
 RIDGES = (1.0, 1e-3)
+
+BEFORE_REFIT, DURING_REFIT = " before the refit", " during the refit"
 
 
 def strength_grid(given: Any, name: str, shares: tuple[float, float], largest: Callable[[], float]) -> list[float]:
@@ -53,7 +55,7 @@ def round_to_digits(value: float) -> float:
 
 
 class PathRun:
-    """Goes along a path; `status` is "done", or says what ended it."""
+    """Goes along a path; `status` is what ended it."""
 
     solution: Solution
     trace: float
@@ -66,7 +68,7 @@ class PathRun:
         self.rows: list[dict[str, Any]] = []
         self.best = -1.0
         self.steps = 0
-        self.status = "done"
+        self.status, self.stage = Status.DONE, ""
 
     def along(self, path: Iterator[PathPoint]) -> None:
         """Take all points in; Ctrl-C ends it, unless there is none yet."""
@@ -77,14 +79,20 @@ class PathRun:
         except KeyboardInterrupt:
             if not self.rows:
                 raise
-            self.status = "interrupted"
+            self.status = Status.INTERRUPTED
 
-    def warn(self, status: str, tolerance: float) -> None:
+    def end_refit(self, status: Status, stage: str) -> None:
+        """Note that the refit ended early: " before the refit" or " during the refit"."""
+        self.status, self.stage = status, stage
+
+    def warn(self, tolerance: float) -> None:
         """Warn of a path that ended early, or of pairs that were not solved."""
-        if status.startswith(ENDED):
-            words = f"{status} after {len(self.rows)} of {self.points} pairs; best_ is the best of those"
-            refitted = "was refitted in part" if status.endswith("in the refit") else "was not refitted"
-            advice = "raise max_seconds, or pass fewer traces and ridges" if "time" in status else "fit again"
+        if self.status.is_unfinished:
+            ended = f"{self.status}{self.stage} after {len(self.rows)} of {self.points} pairs"
+            words = f"{ended}; best_ is the best of those"
+            refitted = "was refitted in part" if self.stage == DURING_REFIT else "was not refitted"
+            out_of_time = self.status is Status.TIME_LIMIT
+            advice = "raise max_seconds, or pass fewer traces and ridges" if out_of_time else "fit again"
             warnings.warn(f"TraceNormPath: {words}, and {refitted}; {advice}", ConvergenceWarning, stacklevel=4)
             return
         unsolved = [row for row in self.rows if not _settled(row, tolerance)]
@@ -104,10 +112,10 @@ class PathRun:
             self.best, self.solution = row["accuracy"], found
             self.trace, self.ridge = point.gauge, point.ridge
         if self.tell({**row, "point": len(self.rows), "points": self.points}):
-            self.status = "stopped by the callback"
-        if found.status in ENDED:
+            self.status = Status.STOPPED
+        if found.status.is_unfinished:
             self.status = found.status
-        return self.status != "done"
+        return self.status is not Status.DONE
 
 
 def _row(point: PathPoint, accuracy: float) -> dict[str, Any]:
@@ -142,8 +150,9 @@ def class_accuracy(point: Weights, judged: Problem) -> float:
 
 def _settled(row: dict[str, Any], tolerance: float) -> bool:
     """Optimal, or ended by rounding where the gap is small beside the objective: nothing that a user could mend."""
-    rounded = row["status"].startswith("as near as rounding")
-    return bool(row["status"].startswith("optimal") or (rounded and row["gap"] <= tolerance * row["objective"]))
+    if row["status"] is Status.PRECISION_LIMIT:
+        return bool(row["gap"] <= tolerance * row["objective"])
+    return row["status"] in (Status.OPTIMAL, Status.EPSILON_OPTIMAL)
 
 
 _NAMED = 60  # classes whose names can be read beside one another

@@ -8,7 +8,6 @@ New classes for one-vs-rest machines, which leave the old ones alone.
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,50 +33,9 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm
 from manyclass.solvers.sgd.linear_models import LinearWeights
-from manyclass.solvers.sgd.minibatch import MiniBatch
-from manyclass.solvers.sgd.one_vs_rest import OneVsRest
-from manyclass.solvers.sgd.pairwise import PairwiseRanking
+from manyclass.solvers.sgd.objectives import OBJECTIVES
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.tuning import StepTrial, find_beta, find_step, hold_out, median_squared_norm
-
-
-def _one_vs_rest(loss: str, beta: float | str | None, k: int) -> OneVsRest:
-    if beta == "auto":
-        # Where the search for beta begins: a share of the classes that falls as they become more.
-        start = max(40.0, 2 * np.sqrt(k))
-        beta = start if start < k - 1 else None
-    return OneVsRest(MARGIN_LOSSES[loss], None if beta is None or np.isinf(float(beta)) else float(beta))
-
-
-def make_algorithm(objective: str, loss: str, beta: float | str | None, k: int) -> SgdAlgorithm:
-    """What trains an objective; `loss` and `beta` are for one-vs-rest."""
-    return OBJECTIVES[objective](loss, beta, k)
-
-
-OBJECTIVES: dict[str, Callable[[str, float | str | None, int], SgdAlgorithm]] = {
-    "ovr": _one_vs_rest,
-    "multiclass": lambda *_: PairwiseRanking("max"),
-    "ranking": lambda *_: PairwiseRanking("random"),
-    "warp": lambda *_: PairwiseRanking("sampled"),
-    "softmax": lambda *_: MiniBatch(),
-}
-
-# Where the search for a step begins, for rows of length 1.
-_NATURAL_STEPS = {"hinge": 0.125, "squared_hinge": 0.0625, "logistic": 4.0, "squared": 0.125}
-
-
-def natural_step(objective: str, loss: str) -> float:
-    """A step that is about right for rows of length 1."""
-    return {"ovr": _NATURAL_STEPS[loss], "softmax": 2.0, "warp": 0.05, "ranking": 0.5}.get(objective, 0.125)
-
-
-def epochs_of_a_round(objective: str, k: int) -> int:
-    """Epochs that count as one for stopping.
-
-    Ranking shows an example one rival in an epoch, where others show it many or all: sqrt(k) of its epochs are a round.
-    """
-    return round(np.sqrt(k)) if objective == "ranking" else 1
-
 
 # What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
 # by the weights of the examples; a seed that was drawn is in the checkpoint.
@@ -104,7 +62,7 @@ class SgdPlan:
     @property
     def beta(self) -> float | None:
         """Negatives per positive of one-vs-rest; None for all."""
-        return self.algorithm.beta if isinstance(self.algorithm, OneVsRest) else None
+        return self.algorithm.beta
 
 
 def find_plan(settings: Any, problem: Problem, seed: int) -> SgdPlan:
@@ -112,13 +70,13 @@ def find_plan(settings: Any, problem: Problem, seed: int) -> SgdPlan:
     rng = np.random.default_rng(seed)
     square = _square(problem, rng)
     plan = SgdPlan(
-        make_algorithm(settings.objective, settings.loss, settings.beta, problem.k),
+        OBJECTIVES[settings.objective].make(settings.loss, settings.beta, problem.k),
         _schedule(settings, _first_step(settings, square), square, seed),
     )
     if settings.step != "auto" and settings.beta != "auto":
         return plan
     trial = StepTrial.on(problem, rng)
-    return _tuned(plan, settings, trial.paced(plan.algorithm, plan.schedule)) if len(trial.held) else plan
+    return _tuned(plan, settings, trial.with_pace(plan.algorithm, plan.schedule)) if len(trial.held) else plan
 
 
 def known_plan(settings: Any, step: float, beta: float | None, problem: Problem, seed: int) -> SgdPlan:
@@ -127,7 +85,7 @@ def known_plan(settings: Any, step: float, beta: float | None, problem: Problem,
     beta = beta if settings.beta == "auto" else settings.beta
     square = _square(problem, np.random.default_rng(seed))
     return SgdPlan(
-        make_algorithm(settings.objective, settings.loss, beta, problem.k), _schedule(settings, step, square, seed)
+        OBJECTIVES[settings.objective].make(settings.loss, beta, problem.k), _schedule(settings, step, square, seed)
     )
 
 
@@ -161,7 +119,7 @@ def stopping_of(settings: Any, plan: SgdPlan, train: Problem, judged: Problem | 
     every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, settings.max_epochs)))
     # A few steps show nothing yet.
     every = max(every, min(-(-_STEPS // max(1, len(train))), settings.max_epochs // 10))
-    epochs = epochs_of_a_round(settings.objective, train.k)
+    epochs = OBJECTIVES[settings.objective].epochs_per_round(train.k)
     seen = 0 if judged is None else len(judged)
     return EarlyStopping(settings.max_epochs * epochs, settings.tolerance, settings.patience, max(every, epochs), seen)
 
@@ -177,9 +135,9 @@ def _tuned(plan: SgdPlan, settings: Any, trial: StepTrial) -> SgdPlan:
     if settings.step == "auto":
         step = find_step(trial, plan.algorithm, plan.schedule)
         plan = replace(plan, schedule=plan.schedule.with_step(step))
-    if isinstance(plan.algorithm, OneVsRest) and settings.beta == "auto" and trial.train.k > 2:
+    if OBJECTIVES[settings.objective].samples_negatives and settings.beta == "auto" and trial.train.k > 2:
         beta = find_beta(trial, plan.algorithm, plan.schedule)
-        plan = replace(plan, algorithm=replace(plan.algorithm, beta=beta))
+        plan = replace(plan, algorithm=plan.algorithm.with_beta(beta))
     return plan
 
 
@@ -206,7 +164,7 @@ def _square(problem: Problem, rng: np.random.Generator) -> float:
 def _first_step(settings: Any, square: float) -> float:
     if settings.step != "auto":
         return float(settings.step)
-    step = natural_step(settings.objective, settings.loss) / square
+    step = OBJECTIVES[settings.objective].first_step(settings.loss) / square
     return min(step, 0.5 / settings.regularization) if settings.regularization else step
 
 
@@ -271,7 +229,7 @@ def refuse_other_objective(settings: Any, method: str) -> None:
     for name, before in zip(("objective", "loss"), getattr(settings, "trained_", ()), strict=False):
         now = getattr(settings, name)
         # The loss matters to one-vs-rest alone.
-        if now != before and (name == "objective" or settings.objective == "ovr"):
+        if now != before and (name == "objective" or OBJECTIVES[settings.objective].samples_negatives):
             raise ValueError(
                 f"{name} must stay {before!r} for {method}, which goes on from machines trained by it; got {now!r}; "
                 "call fit, or use a new classifier"

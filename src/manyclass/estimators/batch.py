@@ -24,16 +24,16 @@ from manyclass.estimators.validation import (
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.points import Weights
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
 from manyclass.solvers.problem import Objective, Problem
 
 # What ends a solver before its goal, and what to do about it.
 _WAYS_OUT = {
-    "time is up": "raise max_seconds or tolerance",
-    "interrupted": "fit again with warm_start=True to go on from here",
-    "not solved": "raise max_iter or tolerance",
-    "as near as rounding": "pass X as float64 or raise tolerance",
+    Status.TIME_LIMIT: "raise max_seconds or tolerance",
+    Status.INTERRUPTED: "fit again with warm_start=True to go on from here",
+    Status.ITERATION_LIMIT: "raise max_iter or tolerance",
+    Status.PRECISION_LIMIT: "pass X as float64 or raise tolerance",
 }
 
 
@@ -42,7 +42,7 @@ class BatchModel(Probabilities, LinearModel):
 
     objective_: float
     gap_: float
-    status_: str
+    status_: Status
     n_iter_: int
     history_: list[dict[str, Any]]
     seconds_: float
@@ -129,12 +129,14 @@ class BatchModel(Probabilities, LinearModel):
         self.seconds_, self.passes_ = found.seconds, found.passes
 
     def _warn(self, found: Solution) -> None:
-        way_out = next((advice for words, advice in _WAYS_OUT.items() if found.status.startswith(words)), None)
-        if way_out is not None:
-            how_far = f"at most {found.gap:.2g} above it" if np.isfinite(found.gap) else "with no bound on the gap"
-            way_out += ", or use solver='auto'" if self.solver != "auto" and "max_iter" in way_out else ""
-            words = f"{found.status} before the optimum was proved: the objective is {found.objective:.6g}, {how_far}"
-            warnings.warn(f"{type(self).__name__}: {words}; {way_out}", ConvergenceWarning, stacklevel=4)
+        way_out = _WAYS_OUT.get(found.status)
+        if way_out is None:
+            return
+        if found.status is Status.ITERATION_LIMIT and self.solver != "auto":
+            way_out += ", or use solver='auto'"
+        bound = f"at most {found.gap:.2g} above the optimum" if np.isfinite(found.gap) else "with no bound on the gap"
+        words = f"{found.message}: the objective is {found.objective:.6g}, {bound}"
+        warnings.warn(f"{type(self).__name__}: {words}; {way_out}", ConvergenceWarning, stacklevel=4)
 
     def _link(self) -> str:
         name: str = as_score_loss(self.loss).name

@@ -8,8 +8,7 @@ import numpy as np
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.callbacks import Callback
 from manyclass.penalties.norms import TraceNorm, check_penalty
-from manyclass.penalties.penalty import Penalty
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import DenseWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 
@@ -68,7 +67,7 @@ class LinearClassifier(BatchModel):
     gap_ : float
         An upper bound on how far the objective is above the optimum, by duality.
     status_ : str
-        "optimal", or what else ended the solver.
+        What ended the solver, a `Status`: "optimal", "iteration limit reached", "time limit reached" and the like.
     n_iter_ : int
         Steps of the solver.
     seconds_ : float

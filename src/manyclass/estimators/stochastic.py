@@ -243,7 +243,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
                 stopping = stopping_of(self, plan, train, judged)
-                descent = run.begun(start.copy())
+                descent = run.descent_from(start.copy())
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
                     after, judge = watch_epochs(judge, stopping, after), None
@@ -255,7 +255,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     checkpoint.write()
             if run.phase == "refit":
                 stopping = EarlyStopping(max_epochs=run.n_epochs)
-                descent = run.begun(start)
+                descent = run.descent_from(start)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch

@@ -16,18 +16,25 @@ from manyclass._core.checks import check_positive
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Floats
-from manyclass.estimators._path_grid import RIDGES, TRACES, PathPlots, PathRun, strength_grid
+from manyclass.estimators._path_grid import (
+    BEFORE_REFIT,
+    DURING_REFIT,
+    RIDGES,
+    TRACES,
+    PathPlots,
+    PathRun,
+    strength_grid,
+)
 from manyclass.estimators.batch import check_batch_settings, combine_callbacks, draw_seed, make_problem
 from manyclass.estimators.callbacks import Callback, closing_callbacks
 from manyclass.estimators.trace_norm import TraceNormClassifier
 from manyclass.estimators.validation import check_bool, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.intercept import alpha_max
-from manyclass.solvers.batch.path import ENDED, PathCheckpoint, follow_path, ridge_max
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
 from manyclass.solvers.problem import Objective, Problem
 from manyclass.solvers.sgd.checkpoint import run_identity_of
@@ -99,7 +106,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     n_iter_ : int
         Steps of all pairs together.
     status_ : str
-        "done", or what ended the path.
+        What ended the path, a `Status`: "done", "time limit reached", "interrupted" or "stopped by a callback".
 
     Examples
     --------
@@ -113,7 +120,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     best_: TraceNormClassifier
     table_: list[dict[str, Any]]
-    status_: str
+    status_: Status
     n_iter_: int
     classes_: NDArray[Any]
     n_features_in_: int
@@ -190,30 +197,31 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             train, judged = self._split(problem, validation, seed)
             kept = self._kept(problem, judged)
             walk = self._walk(train, judged, seed, kept)
-            self.table_, self.status_, self.n_iter_ = walk.rows, walk.status, walk.steps
+            self.table_, self.n_iter_ = walk.rows, walk.steps
             found = walk.solution
-            if self.refit and len(train) < len(problem) and walk.status == "done":
+            if self.refit and len(train) < len(problem) and walk.status is Status.DONE:
                 found = self._refitted(problem, walk, seed, started)
         self.best_ = self._model(walk.trace, walk.ridge, found)
-        if not self.status_.startswith(ENDED):
+        self.status_ = walk.status
+        if not self.status_.is_unfinished:
             kept.remove()
-        walk.warn(self.status_, self.tolerance)
+        walk.warn(self.tolerance)
         return self
 
     def _refitted(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
         """The best pair on everything; after Ctrl-C or without time, as far as it came, or as the path has it."""
         left = None if self.max_seconds is None else self.max_seconds - (time.perf_counter() - started)
         if left is not None and left <= 0:
-            self.status_ = "time is up before the refit"
+            walk.end_refit(Status.TIME_LIMIT, BEFORE_REFIT)
             return walk.solution
         everything = self._objective(problem).with_penalty(_penalty(walk.trace, walk.ridge))
         try:
             found: Solution = self._solver(seed)(everything, start=walk.solution.point, max_seconds=left)
         except KeyboardInterrupt:
-            self.status_ = "interrupted before the refit"
+            walk.end_refit(Status.INTERRUPTED, BEFORE_REFIT)
             return walk.solution
-        if found.status in ENDED:
-            self.status_ = f"{found.status} in the refit"
+        if found.status.is_unfinished:
+            walk.end_refit(found.status, DURING_REFIT)
         return found
 
     def _kept(self, problem: Problem, judged: Problem) -> PathCheckpoint:

@@ -94,5 +94,16 @@ class ScoreLoss(ABC):
 
 
 def rounding(R: Floats) -> float:
-    """How far outside a domain of size 1 the entries of R, and sums of its rows, may come to lie by rounding alone."""
+    """Bound how far outside a domain of size 1 the entries of R, and sums of its rows, may lie by rounding alone.
+
+    Parameters
+    ----------
+    R : ndarray
+        Gradients.
+
+    Returns
+    -------
+    float
+        The slack that a conjugate should allow.
+    """
     return 100 * float(np.finfo(R.dtype).eps)

@@ -11,19 +11,26 @@ from manyclass._core.typing import Floats
 class MarginLoss(ABC):
     """A convex function of the margin z = y s of a binary machine, with y = +1 or -1 and s the score.
 
-    One-vs-rest machines add it up over the classes. The compiled loops know each loss by its code, so that another one
-    needs its formula in both languages.
+    One-vs-rest machines add it up over the classes. Another loss is a class here and in `MARGIN_LOSSES`, a line in the
+    enum `Loss` of native/stochastic.h with its binding, and its formula in native/margins.h.
 
     Attributes
     ----------
     name : str
         The name by which `StochasticClassifier` knows the loss.
-    code : int
-        The number by which the compiled loops know it.
+    step : float
+        Where the search for a step begins, for rows of length 1.
+    code : _native.Loss
+        What the compiled loops call it; they need its formula too.
     """
 
     name: str
-    code: _native.Loss  # how the compiled loops know it
+    step: float
+
+    @property
+    def code(self) -> _native.Loss:
+        """What the compiled loops call it, by the same name."""
+        return _native.Loss[self.name]
 
     @abstractmethod
     def value(self, z: Floats) -> Floats:
@@ -65,7 +72,7 @@ class Hinge(MarginLoss):
     array([0. , 0.5, 2. ])
     """
 
-    name, code = "hinge", _native.Loss.hinge
+    name, step = "hinge", 0.125
 
     def value(self, z: Floats) -> Floats:
         return np.maximum(0, 1 - z)
@@ -83,7 +90,7 @@ class SquaredHinge(MarginLoss):
     array([0.  , 0.25, 4.  ])
     """
 
-    name, code = "squared_hinge", _native.Loss.squared_hinge
+    name, step = "squared_hinge", 0.0625
 
     def value(self, z: Floats) -> Floats:
         return np.maximum(0, 1 - z) ** 2
@@ -101,7 +108,7 @@ class Logistic(MarginLoss):
     array([-0.5])
     """
 
-    name, code = "logistic", _native.Loss.logistic
+    name, step = "logistic", 4.0
 
     def value(self, z: Floats) -> Floats:
         return np.logaddexp(0, -z)
@@ -121,7 +128,7 @@ class Squared(MarginLoss):
     array([0.5  , 0.125, 2.   ])
     """
 
-    name, code = "squared", _native.Loss.squared
+    name, step = "squared", 0.125
 
     def value(self, z: Floats) -> Floats:
         return (1 - z) ** 2 / 2

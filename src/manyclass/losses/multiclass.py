@@ -252,7 +252,7 @@ def as_score_loss(loss: Any) -> ScoreLoss:
 def describe_loss(loss: ScoreLoss) -> dict[str, dict[str, float]]:
     """Its name and settings.
 
-    >>> described_loss(SmoothedHinge(5.0))
+    >>> describe_loss(SmoothedHinge(5.0))
     {'smoothed_hinge': {'sharpness': 5.0}}
     """
     if type(loss) is not type(SCORE_LOSSES.get(loss.name)):

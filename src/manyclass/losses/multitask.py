@@ -46,7 +46,7 @@ class TaskHinge:
             The gradient with respect to S, of the dtype of S.
         """
         Z = self.sharpness * (1 - Y * S)
-        # With e = exp(-|z|), which never overflows, the loss is max(z, 0) + log(1 + e), the slope 1 / (1 + e) or less.
+        # With e = exp(-|z|), never too large, the loss is max(z, 0) + log(1 + e), the derivative 1 / (1 + e) or less.
         e = np.exp(-np.abs(Z))
         values = np.where(Y == 0, 0, np.maximum(Z, 0) + np.log1p(e)).sum(axis=1, dtype=np.float64) / self.sharpness
         return values, (-Y * np.where(Z > 0, 1, e) / (1 + e)).astype(S.dtype, copy=False)

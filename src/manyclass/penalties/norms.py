@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from manyclass._core import linalg
 from manyclass._core.checks import check_nonnegative
 from manyclass._core.typing import Floats
-from manyclass.penalties.penalty import Penalty, as_weights, squares
-from manyclass.penalties.ridge import Ridge
+from manyclass.penalties.penalty import Penalty, Ridge, as_weights, squares
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +125,7 @@ class Gauge(Penalty):
             Their weights, above 0.
         """
 
-    def beyond(self, G: ArrayLike) -> Callable[[float], float]:
+    def squared_distance_to_polar_ball(self, G: ArrayLike) -> Callable[[float], float]:
         """Make a function that measures how far t G is from the ball in which the conjugate is zero.
 
         Parameters
@@ -294,7 +293,7 @@ class TraceNorm(Gauge):
         V, s = linalg.shrink_singular_values(W, self.strength * float(step))
         return V.astype(W.dtype), self.strength * float(s.sum())
 
-    def beyond(self, G: ArrayLike) -> Callable[[float], float]:
+    def squared_distance_to_polar_ball(self, G: ArrayLike) -> Callable[[float], float]:
         s = linalg.singular_values_above(as_weights(G), self.strength)
         return lambda t: float(np.sum(np.maximum(t * s - self.strength, 0) ** 2))
 
@@ -344,8 +343,8 @@ class PenaltySum(Penalty):
         if self.ridge.strength == 0:
             return self.gauge.conjugate_along(G)
         # The maximum is at W = prox(G, 1) / (2 ridge), and there <G, W> = gauge(W) + 2 ridge(W).
-        beyond = self.gauge.beyond(G)
-        return lambda t: beyond(t) / (4 * self.ridge.strength)
+        squared_distance = self.gauge.squared_distance_to_polar_ball(G)
+        return lambda t: squared_distance(t) / (4 * self.ridge.strength)
 
     def parts(self) -> tuple[Gauge | None, Ridge]:
         return self.gauge, self.ridge
@@ -366,7 +365,7 @@ def check_penalty(penalty: Any) -> Penalty:
 def describe_penalty(penalty: Penalty) -> dict[str, float]:
     """Strengths by name.
 
-    >>> described_penalty(TraceNorm(0.5) + Ridge(0.25))
+    >>> describe_penalty(TraceNorm(0.5) + Ridge(0.25))
     {'TraceNorm': 0.5, 'Ridge': 0.25}
     """
     gauge, ridge = penalty.parts()

@@ -81,7 +81,7 @@ class GridSearch:
         The accuracy is None if the fit came to nothing.
         """
         more = {"refit": False, "checkpoint": self.folder / _TRIAL, "callbacks": self.callbacks}
-        model = self.recipe.make(**settings, **more)
+        model = self.recipe.estimator(**{**self.recipe.settings, **settings, **more})
         try:
             model.fit(self.X, self.y, validation=self.validation)
         except FloatingPointError:  # a step that is too large
@@ -98,7 +98,7 @@ class GridSearch:
         """Rows that an accuracy is of."""
         if self.validation is not None:
             return len(self.validation[1])
-        return max(1, round(float(self.recipe.all_settings["validation_fraction"]) * len(self.y)))
+        return max(1, round(float(self.recipe.record["validation_fraction"]) * len(self.y)))
 
     def _n_classes(self) -> int:
         return len(np.unique(self.y))

@@ -35,6 +35,8 @@ Name = TypeVar("Name", bound=StrEnum)
 
 _STOCHASTIC, _TRACE, _PATH = "StochasticClassifier", "TraceNormClassifier", "TraceNormPath"
 
+_CHECKPOINTS = {_STOCHASTIC: "fit", _PATH: "path"}
+
 _ONE_VS_REST = ("loss", "beta")  # which other objectives of the stochastic classifier have not
 
 # What a run gives to an estimator by itself.
@@ -43,56 +45,44 @@ _OF_A_RUN = ("callbacks", "checkpoint", "n_threads", "warm_start", "random_state
 
 @dataclass(frozen=True)
 class Recipe:
-    """An estimator by its name, the settings that are not its defaults, what to tune first, and the seed."""
+    """What a run fits: `estimator(**settings)`, after what is in `tune` has been chosen.
 
-    estimator: str
+    `record` has every setting, defaults included. `checkpoint` names the file to go on from; None if there is none.
+    """
+
+    estimator: type[Any]
     settings: dict[str, Any]
     tune: tuple[str, ...]
     seed: int
-    all_settings: dict[str, Any]  # defaults included
-
-    def make(self, **more: Any) -> Any:
-        """The estimator, not fitted yet."""
-        return find_public(self.estimator)(**{**self.settings, "random_state": self.seed, **more})
-
-    @property
-    def takes_validation(self) -> bool:
-        """Whether it can do with a validation set."""
-        return self.estimator != _TRACE
-
-    @property
-    def checkpoint(self) -> str | None:
-        """The file to go on from; None if it begins again."""
-        return {_STOCHASTIC: "fit", _PATH: "path"}.get(self.estimator)
+    record: dict[str, Any]
+    checkpoint: str | None
+    takes_validation: bool
 
 
 def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mapping[str, Any]) -> Recipe:
     """The recipe of an objective and of settings, which must be arguments of its estimator."""
     kind, tuned = _one_of(ObjectiveName, objective, "objective"), [_one_of(Tune, name, "tune") for name in tune]
-    if kind is not ObjectiveName.trace:
-        estimator, fixed = _STOCHASTIC, {"objective": kind.value}
-    else:
-        path = Tune.path in tuned or "traces" in settings or "ridges" in settings
-        estimator, fixed = _PATH if path else _TRACE, {}
-    defaults = _defaults(estimator)
-    known = defaults.keys() - {"objective"}
-    if estimator == _STOCHASTIC and kind is not ObjectiveName.ovr:
-        known -= set(_ONE_VS_REST)
-    for name in settings:
-        if name not in known:
-            path_too = " `tune='path'`" if estimator == _PATH else ""
-            raise SettingsError(f"`{name}` does not go with `objective='{kind}'`{path_too}")
     _check_tuning(kind, tuned, settings)
-    ordered = tuple(one.value for one in Tune if one in tuned and one is not Tune.path)
-    chosen = {**fixed, **settings}
-    complete = dict(sorted({**defaults, **chosen}.items())) | {"tune": list(ordered)}
-    return Recipe(estimator, chosen, ordered, seed, complete)
-
-
-def _defaults(estimator: str) -> dict[str, Any]:
-    """The settings of an estimator that are not the run's own, by its signature."""
-    parameters = inspect.signature(find_public(estimator)).parameters
-    return {name: one.default for name, one in parameters.items() if name not in _OF_A_RUN}
+    chosen = dict(settings)
+    if kind is not ObjectiveName.trace:
+        name, chosen["objective"] = _STOCHASTIC, kind.value
+    else:
+        name = _PATH if Tune.path in tuned or "traces" in settings or "ridges" in settings else _TRACE
+    estimator = find_public(name)
+    known = {}
+    for parameter in inspect.signature(estimator).parameters.values():
+        if parameter.name not in _OF_A_RUN:
+            known[parameter.name] = parameter.default
+    for setting in settings:
+        of_others = name == _STOCHASTIC and kind is not ObjectiveName.ovr and setting in _ONE_VS_REST
+        if setting not in known or of_others:
+            path_too = " `tune='path'`" if name == _PATH else ""
+            raise SettingsError(f"`{setting}` does not go with `objective='{kind}'`{path_too}")
+    ordered = tuple(map(str, filter(tuned.__contains__, (Tune.step, Tune.beta, Tune.regularization))))
+    record = dict(sorted({**known, **chosen}.items())) | {"tune": list(ordered)}
+    return Recipe(
+        estimator, {**chosen, "random_state": seed}, ordered, seed, record, _CHECKPOINTS.get(name), name != _TRACE
+    )
 
 
 def _one_of(names: type[Name], word: str, argument: str) -> Name:

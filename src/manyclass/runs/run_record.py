@@ -30,15 +30,16 @@ def begin_record(
     from manyclass import __version__
     from manyclass._core.parallel import get_threads
 
+    described = [describe_data(role, dataset) for role, dataset in data]
     return {
         "command": "train",
         "arguments": list(arguments),
-        "settings": {**recipe.all_settings, **given},
+        "settings": {**recipe.record, **given},
         "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "machine": machine(),
         "seed": recipe.seed,
         "threads": get_threads(),
-        "data": [describe_data(role, dataset) for role, dataset in data],
+        "data": described,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

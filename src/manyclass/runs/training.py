@@ -201,6 +201,7 @@ def fit_recipe(
     `folder` is where to go on from after a crash. Warnings of the estimator go to `notify`.
     """
     from manyclass.runs.grid_search import GridSearch
+    from manyclass.solvers.batch.solution import Status
 
     y = examples.label_names()
     validation = None if judged is None else (judged.X, judged.label_names())
@@ -213,9 +214,10 @@ def fit_recipe(
         if recipe.checkpoint is not None:
             settings["checkpoint"] = folder / recipe.checkpoint
         fit = {"validation": validation} if recipe.takes_validation else {}
-        estimator = recipe.make(**settings, callbacks=callbacks).fit(examples.X, y, **fit)
+        estimator = recipe.estimator(**{**recipe.settings, **settings}, callbacks=callbacks)
+        estimator.fit(examples.X, y, **fit)
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
-    if str(getattr(estimator, "status_", "")).startswith("interrupted"):
+    if getattr(estimator, "status_", None) is Status.INTERRUPTED:
         raise KeyboardInterrupt
     for words in dict.fromkeys(str(warning.message) for warning in caught):
         notify(words)

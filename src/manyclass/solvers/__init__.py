@@ -1,1 +1,25 @@
-"""Minimize loss(X W, y) + penalty(W): one algorithm per file."""
+"""Solvers: what minimizes a mean loss plus a penalty.
+
+- `problem`: `Problem` and `Objective`, the only place where data, losses and penalties meet
+- `batch`: solvers that see all rows in every step, and prove how near the optimum they are by a duality gap
+- `sgd`: stochastic gradient descent, one example or a small batch at a time
+- `smooth`: smooth penalties of rows that fit into memory, by L-BFGS with a duality gap
+- `conic`: the trace norm with the exact hinge as a conic program, for a few hundred rows
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "Needs": "batch.solve",
+        "Objective": "problem",
+        "Problem": "problem",
+        "Solution": "batch.solution",
+        "Solver": "batch.solve",
+        "Status": "batch.solution",
+        "StochasticObjective": "sgd.objectives",
+        "alpha_max": "batch.intercept",
+        "solve": "batch.solve",
+    },
+)

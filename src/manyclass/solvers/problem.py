@@ -1,6 +1,6 @@
-"""Problem: examples with their classes, the place where data and losses meet.
+"""Where data, losses and penalties meet: rows with their classes, and the mean loss plus penalty over all of them.
 
-Objective: mean loss plus penalty over all rows, evaluated without more than a budget of scores in memory.
+Solvers see X by the products of an `Objective`, the loss by its `WeightedLoss`, and the penalty by its gauge and ridge.
 """
 
 from collections.abc import Callable
@@ -46,12 +46,40 @@ class Problem:
 
     @classmethod
     def whole(cls, X: Matrix, y: Any, k: int, weights: Any = None) -> "Problem":
-        """All rows; weights are 1 by default."""
+        """Make the problem of all rows.
+
+        Parameters
+        ----------
+        X : Matrix of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The class of every row, from 0 to k - 1.
+        k : int
+            The number of classes.
+        weights : array-like of shape (n,), default=None
+            The weights of the rows; 1 by default.
+
+        Returns
+        -------
+        Problem
+            The problem.
+        """
         weights = np.ones(len(y), np.float32) if weights is None else np.asarray(weights, np.float32)
         return cls(X, np.asarray(y, np.int32), k, weights, np.arange(len(y)))
 
     def part(self, index: NDArray[np.intp]) -> "Problem":
-        """The same problem on these rows of X."""
+        """Make the same problem on some rows of X.
+
+        Parameters
+        ----------
+        index : ndarray of intp of shape (m,)
+            The rows.
+
+        Returns
+        -------
+        Problem
+            The smaller problem, which shares X.
+        """
         return Problem(self.X, self.y, self.k, self.weights, index)
 
     def __len__(self) -> int:
@@ -59,12 +87,12 @@ class Problem:
 
     @property
     def d(self) -> int:
-        """Columns of X."""
+        """The number of columns of X, an int."""
         return self.X.shape[1]
 
     @property
     def sizes(self) -> NDArray[np.intp]:
-        """(k,) how many examples each class has."""
+        """The number of examples of each class, an ndarray of shape (k,)."""
         return np.bincount(self.y[self.index], minlength=self.k)
 
 
@@ -82,7 +110,7 @@ class LossGradient(NamedTuple):
     b: Doubles
 
 
-class RowLosses:
+class WeightedLoss:
     """sum_i p_i L(S_i, y_i), chunk by chunk of rows; p (n,) adds up to 1."""
 
     def __init__(self, loss: ScoreLoss, y: NDArray[np.intp], p: Doubles, k: int):
@@ -96,7 +124,7 @@ class RowLosses:
         size = max(32, min(1024, _CHUNK // max(1, self.k)))
         return [slice(rows.start + c.start, rows.start + c.stop) for c in spans(rows.stop - rows.start, size)]
 
-    def shares(self) -> Doubles:
+    def class_fractions(self) -> Doubles:
         """The sum of p over the rows of each class (k,)."""
         return np.bincount(self.y, self.p, self.k).astype(np.float64, copy=False)
 
@@ -147,63 +175,156 @@ class Objective:
         self.gauge, self.ridge = penalty.parts()
         self.fit_intercept = fit_intercept
         self.budget = budget
-        self.rows = RowLosses(loss, np.asarray(problem.y, np.intp), _shares(problem), problem.k)
+        self.rows = WeightedLoss(loss, np.asarray(problem.y, np.intp), _shares(problem), problem.k)
         self.passes = 0.0
 
     def with_penalty(self, penalty: Penalty) -> "Objective":
-        """The same rows and loss under another penalty."""
+        """Make an objective of the same rows and loss under another penalty.
+
+        Parameters
+        ----------
+        penalty : Penalty
+            The penalty.
+
+        Returns
+        -------
+        Objective
+            The objective, whose passes are counted anew.
+        """
         other = object.__new__(Objective)
         other.__dict__.update(self.__dict__, penalty=penalty, passes=0.0)
         other.gauge, other.ridge = penalty.parts()
         return other
 
     def of_classes(self, classes: NDArray[np.intp]) -> "Objective":
-        """Over some classes only; rows of the others must have no weight."""
+        """Restrict the objective to some classes.
+
+        Parameters
+        ----------
+        classes : ndarray of intp of shape (m,)
+            The classes; rows of the others must have no weight.
+
+        Returns
+        -------
+        Objective
+            The objective of W (d, m).
+        """
         other = self.with_penalty(self.penalty)
         numbers = np.zeros(self.k, np.intp)
         numbers[classes] = np.arange(len(classes))
         other.k = len(classes)
-        other.rows = RowLosses(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
+        other.rows = WeightedLoss(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
         return other
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Objective":
-        """Over some rows only, which it holds."""
+        """Restrict the objective to some rows, which it holds.
+
+        Parameters
+        ----------
+        rows : ndarray of intp of shape (m,)
+            The rows.
+
+        Returns
+        -------
+        Objective
+            The mean over these rows.
+        """
         from manyclass.data.dense import DenseMatrix
 
         other, p = self.with_penalty(self.penalty), self.rows.p[rows]
         other.X, other.n = DenseMatrix(self.X.rows(rows)), len(rows)
-        other.rows = RowLosses(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
+        other.rows = WeightedLoss(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
         return other
 
     def parts(self) -> list[slice]:
-        """The rows in parts whose scores, and two arrays like them, fit into the budget."""
+        """Cut the rows such that the scores of each piece, and two arrays like them, fit into the budget.
+
+        Returns
+        -------
+        list of slice
+            Consecutive rows.
+        """
         return spans(self.n, max(1, min(self.n, self.budget // max(1, 3 * self.k * self.dtype.itemsize))))
 
     def keeps_scores(self) -> bool:
-        """Whether all scores fit into the budget."""
+        """Say whether all scores fit into the budget.
+
+        Returns
+        -------
+        bool
+            Whether they do.
+        """
         return len(self.parts()) == 1
 
     def matmat(self, A: Any, rows: slice | None = None) -> Floats:
-        """X A, of all rows or some."""
+        """Multiply rows of X by a matrix.
+
+        Parameters
+        ----------
+        A : array-like of shape (d, m)
+            The matrix.
+        rows : slice, default=None
+            Which rows; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The product X A.
+        """
         X = self.X if rows is None else self.X.part(rows)
         self.passes += X.shape[0] / max(1, self.n)
         return X.matmat(np.asarray(A, self.dtype))
 
     def rmatmat(self, R: Any, rows: slice | None = None) -> Floats:
-        """X' R, over all rows or some."""
+        """Multiply the transpose of rows of X by a matrix.
+
+        Parameters
+        ----------
+        R : array-like of shape (n, m)
+            The matrix.
+        rows : slice, default=None
+            Which rows; all by default.
+
+        Returns
+        -------
+        ndarray of shape (d, m)
+            The product X'R.
+        """
         X = self.X if rows is None else self.X.part(rows)
         self.passes += X.shape[0] / max(1, self.n)
         return X.rmatmat(np.asarray(R, self.dtype))
 
     def loss_of(self, scores: Source) -> float:
-        """The mean loss, where scores(rows) gives X W + b of a part of the rows."""
+        """Evaluate the mean loss.
+
+        Parameters
+        ----------
+        scores : callable
+            The function rows -> X W + b for a slice of the rows.
+
+        Returns
+        -------
+        float
+            The mean loss, without the penalty.
+        """
         loss = 0.0
         for rows in self.parts():
             loss += sum(thread_map(partial(self._loss, scores(rows), rows.start), self.rows.chunks(rows)))
         return loss
 
-    def slope(self, scores: Source) -> LossGradient:
-        """The mean loss and its gradients."""
+    def gradient(self, scores: Source) -> LossGradient:
+        """Evaluate the mean loss and its gradients by W and b.
+
+        Parameters
+        ----------
+        scores : callable
+            The function rows -> X W + b for a slice of the rows.
+
+        Returns
+        -------
+        LossGradient
+            The mean loss, and its gradients W (d, k) and b (k,), without the penalty.
+        """
         loss, W, b = 0.0, np.zeros((self.d, self.k), self.dtype), np.zeros(self.k)
         for rows in self.parts():
             S = scores(rows)

@@ -31,7 +31,7 @@ class SmoothPoint(NamedTuple):
 
     objective: float
     gradient: Doubles
-    pull: Doubles
+    loss_gradient: Doubles
     R: Doubles
 
 
@@ -78,18 +78,18 @@ class SmoothProblem:
         S = self.X @ W
         values, R = self.loss.value_and_gradient(S if self.fixed is None else np.hstack([self.fixed, S]), self.y)
         R *= self.weights[:, None]
-        pull = self.X.T @ R[:, -self.k :]
+        loss_gradient = self.X.T @ R[:, -self.k :]
         value, gradient = self.penalty.value_and_gradient(W)
-        return SmoothPoint(value + float(self.weights @ values), gradient + pull, pull, R)
+        return SmoothPoint(value + float(self.weights @ values), gradient + loss_gradient, loss_gradient, R)
 
     def dual(self, point: SmoothPoint) -> float:
         """A bound from below on the optimum, by Fenchel: -p*(-X'R) - sum_i weight_i L*(R_i / weight_i).
 
         R is that of the point, shrunk to where the bound is finite; at the optimum it is the optimum.
         """
-        shrink = self.penalty.shrink(point.pull)
+        shrink = self.penalty.shrink(point.loss_gradient)
         R = shrink * point.R
-        bound = -self.penalty.conjugate(shrink * point.pull)
+        bound = -self.penalty.conjugate(shrink * point.loss_gradient)
         bound -= float(self.weights @ self.loss.conjugate(R / self.weights[:, None], self.y))
         return bound if self.fixed is None else bound + float(np.vdot(R[:, : -self.k], self.fixed))
 
@@ -133,7 +133,8 @@ class _Watch:
         self.problem, self.tolerance = problem, tolerance
         nothing = problem.at(np.zeros(problem.shape))
         # R = 0 is a point of the dual too, and keeps the gap from being larger than what no loss can be below.
-        self.bound, self.n_iter = problem.dual(nothing._replace(pull=0 * nothing.pull, R=0 * nothing.R)), 0
+        origin = nothing._replace(loss_gradient=0 * nothing.loss_gradient, R=0 * nothing.R)
+        self.bound, self.n_iter = problem.dual(origin), 0
         self.at_zero = nothing.objective
         self.point: SmoothPoint
 
@@ -185,7 +186,7 @@ def coordinates_of_gram(K: Doubles) -> Coordinates:
 
     Negative eigenvalues, which only a K that is no kernel has, are left out, as are those that are zero up to rounding.
 
-    >>> of_gram(np.array([[4.0, 0.0], [0.0, 0.0]])).Z
+    >>> coordinates_of_gram(np.array([[4.0, 0.0], [0.0, 0.0]])).Z
     array([[2.],
            [0.]])
     """

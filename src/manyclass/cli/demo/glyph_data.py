@@ -15,7 +15,7 @@ from manyclass.cli.demo.command import MADE, NAMES, OTHERS, PICTURES, SHEET, WHO
 from manyclass.data.store import Store, write_store
 from manyclass.datasets import glyph_features, glyphs
 from manyclass.datasets.glyph_images.glyphs import Glyphs
-from manyclass.features.images.pixels import contact_sheet
+from manyclass.report.thumbnails import contact_sheet
 
 _SHEET = (18, 27)  # rows and columns of pictures on it
 

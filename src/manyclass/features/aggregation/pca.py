@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_finite
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass.data.matrix import spans
+from manyclass.features.local.descriptor import LocalDescriptors
 
 Vectors = NDArray[np.float32]
 
-_TILE = 4096  # rows whose products are made at once
+_TILE = 4096  # rows whose products are made at once; the bits of the sums depend on it
 
-_LEAST_SHARE = 1e-2  # of the largest variance, below which whitening would magnify noise
+_LEAST_VARIANCE = 1e-2  # of the largest variance, below which whitening would magnify noise
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,15 @@ def fit_projection(X: Vectors, p: int, whiten: bool) -> Projection:
     # An eigenvector has two signs: that with which its largest entry is positive is taken.
     V *= np.where(V[np.abs(V).argmax(axis=0), np.arange(p)] < 0, -1, 1)
     if whiten:
-        least = _LEAST_SHARE * float(variances[-1]) or 1.0
+        least = _LEAST_VARIANCE * float(variances[-1]) or 1.0
         V /= np.sqrt(np.maximum(variances[::-1][:p], least))
     return Projection(mean.astype(np.float32), np.ascontiguousarray(V, np.float32), whiten)
+
+
+def project_descriptors(local: LocalDescriptors, projection: Projection | None, coordinates: bool) -> Vectors:
+    """Rows as they are aggregated: projected, and with (x, y) from -1/2 to 1/2 beside them if asked."""
+    Z = projection(local.values) if projection else local.values
+    return np.concatenate([Z, local.positions - np.float32(0.5)], axis=1) if coordinates else Z
 
 
 def descriptor_moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

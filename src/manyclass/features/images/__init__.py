@@ -1,1 +1,11 @@
-"""images"""
+"""Reading images.
+
+decoding    read_image: files, which are believed in nothing, and what users pass as many images
+pixels      pixels of every kind as red, green and blue in 8 bits, upright, and shrunk; ImageError
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {"ImageError": "pixels", "Pixels": "pixels", "as_image_list": "decoding", "read_image": "decoding"}
+)

@@ -48,7 +48,8 @@ def _overall(name: str, evaluation: dict[str, Any]) -> str:
         if evaluation["top_5"] is not None
         else ""
     )
-    return f"{name} names the class of {format_percent(evaluation['top_1'])} of {pluralize(evaluation['rows'], 'row')}{further}."
+    top_1, rows = format_percent(evaluation["top_1"]), pluralize(evaluation["rows"], "row")
+    return f"{name} names the class of {top_1} of {rows}{further}."
 
 
 def _spread(classes: list[dict[str, Any]]) -> str:
@@ -137,7 +138,8 @@ def examples(material: ReportData) -> Section | None:
 def _example_words(known: list[dict[str, Any]], shares: dict[str, float]) -> str:
     first, last = known[0]["class"], known[-1]["class"]
     return (
-        f"{first} is right in {format_percent(shares[first], 0)} of its rows, {last} in {format_percent(shares[last], 0)}. "
+        f"{first} is right in {format_percent(shares[first], 0)} of its rows, "
+        f"{last} in {format_percent(shares[last], 0)}. "
         "Right ones have a solid frame and ✓; wrong ones a dashed frame, ✗, and what they were taken for."
     )
 

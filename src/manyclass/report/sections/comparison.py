@@ -52,7 +52,8 @@ def standing(material: ReportData) -> str:
     doubt = 1.96 * math.sqrt(max(a["top_1"] * (1 - a["top_1"]), 0.25 / max(1, a["rows"])) / max(1, a["rows"]))
     return (
         f"Top-1 accuracy: {said}, {format_percent(a['top_1'])} against {format_percent(b['top_1'])} of {second.name}. "
-        f"With {pluralize(a['rows'], 'row')} such a share is known to about ± {format_points(doubt)} (the lines at the bars)."
+        f"With {pluralize(a['rows'], 'row')} such a share is known to about ± {format_points(doubt)} "
+        "(the lines at the bars)."
     )
 
 

@@ -40,7 +40,7 @@ def _story(material: ReportData) -> Markup:
     unfinished = [run.name for run in material.runs if run.record["status"] != "done"]
     if unfinished:
         words.append(f"Not finished when this page was made: {join_names(unfinished)}.")
-    words += ["SearchReport " for search in material.searches]
+    words += [f"Search {search.name}: {search.record['protocol']}." for search in material.searches]
     return paragraph(" ".join(words))
 
 

@@ -147,7 +147,8 @@ def embedding(material: ReportData) -> Section | None:
 def _embedding_figure(run: RunReport) -> Markup:
     classes, x, y = (run.record["embedding"][name] for name in ("classes", "x", "y"))
     words = (
-        f"{pluralize(len(classes), 'class', 'classes')} by the first two latent directions of the weights of {run.name}: "
+        f"{pluralize(len(classes), 'class', 'classes')} by the first two latent directions of the weights of "
+        f"{run.name}: "
         f"{_ends(classes, x)} are farthest apart along the first, {_ends(classes, y)} along the second. "
         "Names are written where there is room; every point says its own when pointed at."
     )

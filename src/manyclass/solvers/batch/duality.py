@@ -34,33 +34,33 @@ class DualFeasible(Protocol):
 
 
 class MixedDual:
-    """(1 - share) (Q - p sums') + share Q0, with Q0 = p (shares - e_y)': no more products with X.
+    """(1 - t) (Q - p sums') + t Q0, with Q0 = p (fractions - e_y)' and t the `fraction`: no more products with X.
 
     Without its sums an entry of class c may leave the domain of the conjugate, by as much as that sum; Q0 is inside by
-    the share of c among the rows. The gradient at W = 0 is not, for the smoothed hinge.
+    the fraction of rows of class c. The gradient at W = 0 is not, for the smoothed hinge.
     """
 
-    def __init__(self, objective: Objective, slope: LossGradient, base: NullModel):
-        self.objective, self.slope, self.base = objective, slope, base
-        over, shares = np.abs(slope.b), objective.rows.shares()
-        inside = shares > 0
-        self.share = float((over[inside] / (over[inside] + shares[inside])).max(initial=0.0))
+    def __init__(self, objective: Objective, loss_gradient: LossGradient, base: NullModel):
+        self.objective, self.loss_gradient, self.base = objective, loss_gradient, base
+        excess, fractions = np.abs(loss_gradient.b), objective.rows.class_fractions()
+        inside = fractions > 0
+        self.fraction = float((excess[inside] / (excess[inside] + fractions[inside])).max(initial=0.0))
 
     def gradient(self) -> Doubles:
         """X'Q' (d, k)."""
-        G = self.slope.W.astype(np.float64)
-        if not self.slope.b.any():
+        G = self.loss_gradient.W.astype(np.float64)
+        if not self.loss_gradient.b.any():
             return G
-        centered = G - np.outer(self.base.mean, self.slope.b)
-        return np.asarray((1 - self.share) * centered + self.share * self.base.allowed)
+        centered = G - np.outer(self.base.mean, self.loss_gradient.b)
+        return np.asarray((1 - self.fraction) * centered + self.fraction * self.base.dual_point)
 
     def rows(self, R: Floats, y: Labels) -> Floats:
         """Q'_i / p_i."""
-        if not self.slope.b.any():
+        if not self.loss_gradient.b.any():
             return R
-        R0 = np.tile(self.objective.rows.shares().astype(R.dtype), (len(R), 1))
+        R0 = np.tile(self.objective.rows.class_fractions().astype(R.dtype), (len(R), 1))
         R0[np.arange(len(R)), y] -= 1
-        return ((1 - self.share) * (R - self.slope.b) + self.share * R0).astype(R.dtype)
+        return ((1 - self.fraction) * (R - self.loss_gradient.b) + self.fraction * R0).astype(R.dtype)
 
 
 class ScaledDual:
@@ -116,21 +116,21 @@ def _class_sums(objective: Objective, scores: Source) -> Doubles:
     return total
 
 
-_SHARES = np.array([0, *0.5 ** np.arange(6, -1, -1.0)])  # of the way from Q to its multiple inside the ball
+_FRACTIONS = np.array([0, *0.5 ** np.arange(6, -1, -1.0)])  # of the way from Q to its multiple inside the ball
 
 
 @dataclass(frozen=True)
 class DualityGap:
-    """The objective at a point, the best lower bound on the optimum known there, and the slope of its smooth part.
+    """The objective at a point, the best lower bound on the optimum known there, and the gradient of its smooth part.
 
-    `excess` is polar(slope) - strength where there is a gauge: at most epsilon means epsilon-optimal by (C1).
+    `excess` is polar(gradient) - strength where there is a gauge: at most epsilon means epsilon-optimal by (C1).
     """
 
     objective: float
     bound: float
     excess: float
-    slope: Floats  # of mean loss and ridge, (d, k)
-    slope_b: Doubles
+    gradient: Floats  # of mean loss and ridge, (d, k)
+    gradient_b: Doubles
 
     @property
     def gap(self) -> float:
@@ -143,13 +143,15 @@ def duality_gap(
 ) -> DualityGap:
     """The certificate of a point, for two products with X; `penalty` and `scores` are its own where they are known."""
     scores = point.scores(objective) if scores is None else scores
-    slope = objective.slope(scores)
-    W = point.whole()
-    value = slope.loss + (objective.penalty.value(W) if penalty is None else penalty)
-    smooth = slope.W + objective.ridge.gradient(W).astype(slope.W.dtype) if objective.ridge.strength else slope.W
+    loss_gradient = objective.gradient(scores)
+    W = point.to_dense()
+    value = loss_gradient.loss + (objective.penalty.value(W) if penalty is None else penalty)
+    smooth = loss_gradient.W
+    if objective.ridge.strength:
+        smooth = smooth + objective.ridge.gradient(W).astype(smooth.dtype)
     excess = objective.gauge.polar(smooth) - objective.gauge.strength if objective.gauge else 0.0
-    inner = float(np.vdot(W, slope.W)) + float(point.b @ slope.b)
-    return DualityGap(value, _bound(objective, scores, slope, base, inner), excess, smooth, slope.b)
+    inner = float(np.vdot(W, loss_gradient.W)) + float(point.b @ loss_gradient.b)
+    return DualityGap(value, _bound(objective, scores, loss_gradient, base, inner), excess, smooth, loss_gradient.b)
 
 
 def is_solved(gap: float, value: float, base: NullModel, tolerance: float, dtype: Any) -> bool:
@@ -167,15 +169,15 @@ def scale(value: float, base: NullModel) -> float:
     return min(abs(value), max(0.0, base.loss - value))
 
 
-def _bound(objective: Objective, scores: Source, slope: LossGradient, base: NullModel, inner: float) -> float:
+def _bound(objective: Objective, scores: Source, loss_gradient: LossGradient, base: NullModel, inner: float) -> float:
     """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
-    found = _dual(objective, scores, MixedDual(objective, slope, base), slope.loss, inner)
+    found = _dual(objective, scores, MixedDual(objective, loss_gradient, base), loss_gradient.loss, inner)
     if np.isfinite(found):
         return found
     scaled = ScaledDual.of(objective, scores)
-    return -np.inf if scaled is None else _dual(objective, scores, scaled, slope.loss, inner)
+    return -np.inf if scaled is None else _dual(objective, scores, scaled, loss_gradient.loss, inner)
 
 
 def _dual(objective: Objective, scores: Source, feasible: DualFeasible, loss: float, inner: float) -> float:
@@ -203,7 +205,7 @@ def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[fl
 
     The sum of p_i L*(t Q_i / p_i) is about inner - loss + inner (t - 1) + loss (t - 1)^2, exact at 0 and next to 1.
     """
-    factors = [0.0, *(1 - (1 - inside) * _SHARES)]
+    factors = [0.0, *(1 - (1 - inside) * _FRACTIONS)]
     return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
 
 

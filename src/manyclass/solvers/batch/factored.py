@@ -13,87 +13,95 @@ from manyclass.solvers.batch.duality import duality_gap, is_solved, scale
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes
 from manyclass.solvers.batch.intercept import NullModel, known_scores, refit_intercept
 from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
 
-_LOOSE = 0.003  # of the objective: a gap small enough to see which columns are missing
+# Of the objective: a gap small enough to see which columns are missing. It trades steps at too low a rank against steps
+# at too high a one.
+_FIRST_TOLERANCE = 0.003
 
-_STEEP = 2  # times the gap: about |gradient| |x|, where there is no ridge
+# Times the tolerance: without a ridge the gap is about half of |gradient| |x| against the objective, and no duality gap
+# is worth its products with X before that is small.
+_MAX_RELATIVE_GRADIENT = 2
 
-_ROWS = 512  # that are enough to choose the length of a first step
+# A duality gap above the tolerance aims the next one at this fraction of the tolerance.
+_MARGIN = 0.7
+
+_SAMPLE_ROWS = 512  # that are enough to choose the length of a first step
 
 
 def factored(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Minimize over W of any rank; what ended it."""
     point = balance_factors(start) if start is not None else zero_weights(objective, base.b)
-    descent = FactoredDescent(objective, base, point if point.A.shape[1] else _begun(objective, base))
-    if tolerance < _LOOSE and descent.far(base, _LOOSE):
-        descent = _with_missing_columns(objective, run, base, descent, max_iter)
-    return _finished(objective, run, base, descent, tolerance, max_iter)
+    descent = FactoredDescent(objective, base, point if point.A.shape[1] else _initial_factors(objective, base))
+    if tolerance < _FIRST_TOLERANCE and descent.expects_more_than(base, _FIRST_TOLERANCE):
+        descent = _run_until_columns_suffice(objective, run, base, descent, max_iter)
+    return _run_until_solved(objective, run, base, descent, tolerance, max_iter)
 
 
-def _with_missing_columns(
+def _run_until_columns_suffice(
     objective: Objective, run: SolverRun, base: NullModel, descent: FactoredDescent, max_iter: int
 ) -> FactoredDescent:
     """Run until it can be seen which columns are missing, and take them in; again, where there may be more of them."""
     while True:
-        descent.run(run, base, _LOOSE, max_iter)
+        descent.run(run, base, _FIRST_TOLERANCE, max_iter)
         point = descent.point()
-        _, slope, slope_b = objective.slope(known_scores(objective, point, descent.latent()))
-        slope += objective.ridge.gradient(point.whole()).astype(slope.dtype)
-        grown = _grown_descent(objective, base, point, _at_the_mean(base, slope, slope_b))
-        if grown is None:
+        _, gradient, gradient_b = objective.gradient(known_scores(objective, point, descent.latent()))
+        gradient += objective.ridge.gradient(point.to_dense()).astype(gradient.dtype)
+        larger = _descent_with_missing_columns(objective, base, point, _centered_gradient(base, gradient, gradient_b))
+        if larger is None:
             return descent
-        before, descent = descent.rank, grown
+        before, descent = descent.rank, larger
         if descent.rank < 2 * before or len(run.history) >= max_iter:
             return descent
 
 
-def _finished(
+def _run_until_solved(
     objective: Objective, run: SolverRun, base: NullModel, descent: FactoredDescent, tolerance: float, max_iter: int
-) -> str:
-    """Run until a certificate proves the optimum, pressing on from certificate to certificate; what ended it."""
-    target = tolerance * _eagerness(objective, descent.point())
+) -> Status:
+    """Run until a duality gap proves the optimum, tightening the target from one to the next; what ended it."""
+    target = tolerance * _tolerance_fraction(objective, descent.point())
     ridge = objective.ridge.strength > 0
-    descent.most = np.inf if ridge else _STEEP * tolerance
+    descent.max_relative_gradient = np.inf if ridge else _MAX_RELATIVE_GRADIENT * tolerance
     before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
         point, scores = refit_intercept(
-            objective, descent.point(), descent.latent(), _settling(run.value, base, target)
+            objective, descent.point(), descent.latent(), _intercept_tolerance(run.value, base, target)
         )
         certificate = duality_gap(objective, point, base, _penalty(objective, point), scores)
-        run.certified(point, certificate)
+        run.certify(point, certificate)
         if is_solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
-            return "optimal"
+            return Status.OPTIMAL
         if len(run.history) >= max_iter:
-            return f"not solved in {max_iter} steps"
+            return Status.ITERATION_LIMIT
         if stuck and run.gap > before / 2:
-            return "as near as rounding allows"
+            return Status.PRECISION_LIMIT
         before = run.gap if stuck else before
-        nearer = _nearer(run.gap, certificate.objective, base, tolerance)
-        target *= nearer
+        factor = _target_factor(run.gap, certificate.objective, base, tolerance)
+        target *= factor
         # With a ridge the gap is about the square of a gradient, without one the gradient itself.
-        descent.press(float(np.sqrt(nearer)) if ridge else nearer)
-        slope = _at_the_mean(base, certificate.slope, certificate.slope_b)
-        grown = _grown_descent(objective, base, point, slope)
-        most, descent = (
-            descent.most,
-            grown or (FactoredDescent(objective, base, balance_factors(point)) if stuck else descent),
-        )
-        descent.most = most
+        descent.tighten(float(np.sqrt(factor)) if ridge else factor)
+        gradient = _centered_gradient(base, certificate.gradient, certificate.gradient_b)
+        larger = _descent_with_missing_columns(objective, base, point, gradient)
+        most = descent.max_relative_gradient
+        if larger is not None:
+            descent = larger
+        elif stuck:
+            descent = FactoredDescent(objective, base, balance_factors(point))
+        descent.max_relative_gradient = most
 
 
-def _at_the_mean(base: NullModel, slope: Floats, slope_b: Doubles) -> Floats:
-    """The slope by W where b keeps the scores of the mean row: what b has yet to gain is not for columns to gain."""
-    return slope - np.outer(base.mean.astype(slope.dtype), slope_b.astype(slope.dtype))
+def _centered_gradient(base: NullModel, gradient: Floats, gradient_b: Doubles) -> Floats:
+    """The gradient by W where b keeps the scores of the mean row: what b has yet to gain is not for columns to gain."""
+    return gradient - np.outer(base.mean.astype(gradient.dtype), gradient_b.astype(gradient.dtype))
 
 
-def _eagerness(objective: Objective, point: LowRankWeights) -> float:
+def _tolerance_fraction(objective: Objective, point: LowRankWeights) -> float:
     """Which part of the tolerance should be left to gain when a certificate is tried.
 
     A ridge forgives a gradient outside the ball of the gauge; without one the gap is several times what is left.
@@ -103,50 +111,52 @@ def _eagerness(objective: Objective, point: LowRankWeights) -> float:
     return float(np.clip(4 * objective.ridge.strength * largest / max(strength, 1e-300), 0.2, 1.0))
 
 
-def _nearer(gap: float, value: float, base: NullModel, tolerance: float) -> float:
+def _target_factor(gap: float, value: float, base: NullModel, tolerance: float) -> float:
     """What to multiply the target by: the gap falls about as fast as what is left to gain."""
-    return float(np.clip(0.7 * tolerance * scale(value, base) / max(gap, 1e-300), 0.05, 0.7))
+    return float(np.clip(_MARGIN * tolerance * scale(value, base) / max(gap, 1e-300), 0.05, _MARGIN))
 
 
-def _settling(value: float, base: NullModel, target: float) -> float:
-    # What the gradient by b is, against the shares of classes, costs a dual point about that part of the loss at zero.
+def _intercept_tolerance(value: float, base: NullModel, target: float) -> float:
+    # What the gradient by b is, against the fractions of classes, costs a dual point that part of the loss at zero.
     return 0.1 * target * scale(value, base) / max(abs(base.loss), 1e-300)
 
 
-def _begun(objective: Objective, base: NullModel) -> LowRankWeights:
+def _initial_factors(objective: Objective, base: NullModel) -> LowRankWeights:
     """Columns from the gradient at W = 0."""
     # Those that turn out to be too many fade away; too few cost a second descent.
     most = min(FIRST_RANK, max(8, min(objective.d, objective.k) // 2))
     whole_registers = most - most % 16 if most > 16 else most
     strength = objective.gauge.strength if objective.gauge else 0.0
     U, s, V = top_singular_pairs(base.gradient, whole_registers)
-    new = s > strength + _noise(objective, base)
-    return _grown(objective, base, zero_weights(objective, base.b), (U[:, new], s[new] - strength, V[:, new]))
+    new = s > strength + _gradient_rounding(objective, base)
+    return _add_columns(objective, base, zero_weights(objective, base.b), (U[:, new], s[new] - strength, V[:, new]))
 
 
-def _grown_descent(
-    objective: Objective, base: NullModel, point: LowRankWeights, slope: Floats
+def _descent_with_missing_columns(
+    objective: Objective, base: NullModel, point: LowRankWeights, gradient: Floats
 ) -> FactoredDescent | None:
-    """One with the columns that the slope shows to be missing; None where there are none."""
+    """One with the columns that the gradient shows to be missing; None where there are none."""
     point = balance_factors(point)
     strength = objective.gauge.strength if objective.gauge else 0.0
-    least = strength * (1 + 1e-6) + _noise(objective, base)
-    U, s, V = singular_pairs_above(_outside(slope, point), least, max(8, point.A.shape[1]))
-    return FactoredDescent(objective, base, _grown(objective, base, point, (U, s - strength, V))) if len(s) else None
+    least = strength * (1 + 1e-6) + _gradient_rounding(objective, base)
+    U, s, V = singular_pairs_above(_project_out(gradient, point), least, max(8, point.A.shape[1]))
+    return (
+        FactoredDescent(objective, base, _add_columns(objective, base, point, (U, s - strength, V))) if len(s) else None
+    )
 
 
-def _noise(objective: Objective, base: NullModel) -> float:
-    """What the rounding of sums that should cancel leaves of the mean row: a slope as small as that tells nothing."""
+def _gradient_rounding(objective: Objective, base: NullModel) -> float:
+    """What the rounding of sums that should cancel leaves of the mean row: a smaller gradient tells nothing."""
     return float(np.finfo(objective.dtype).eps) * float(np.linalg.norm(base.center(objective)))
 
 
-def _grown(objective: Objective, base: NullModel, point: LowRankWeights, missing: Triple) -> LowRankWeights:
+def _add_columns(objective: Objective, base: NullModel, point: LowRankWeights, missing: Triple) -> LowRankWeights:
     """With new columns: along - U V' of each missing pair F falls, at first by its s; b keeps the mean scores."""
     U, s, V = missing
     if not len(s):
         return point
     roots = np.sqrt(s)
-    t = np.sqrt(_length(objective, base, point, (-U * roots, roots, V * roots)))
+    t = np.sqrt(_column_scale(objective, base, point, (-U * roots, roots, V * roots)))
     A, B = -t * U * roots, t * V * roots
     b = point.b - B @ (A.T @ base.center(objective))
     wide_A, wide_B = (np.hstack(pair).astype(objective.dtype) for pair in ((point.A, A), (point.B, B)))
@@ -159,7 +169,7 @@ def _penalty(objective: Objective, point: LowRankWeights) -> float:
     return strength * float(s.sum()) + objective.ridge.strength * float(s @ s)
 
 
-def _outside(G: Floats, point: LowRankWeights) -> Floats:
+def _project_out(G: Floats, point: LowRankWeights) -> Floats:
     """G without what the columns and the rows of W span, where its factors are balanced."""
     if not point.A.shape[1]:
         return G
@@ -169,26 +179,26 @@ def _outside(G: Floats, point: LowRankWeights) -> Floats:
     return out
 
 
-def _length(objective: Objective, base: NullModel, point: LowRankWeights, triple: Triple) -> float:
+def _column_scale(objective: Objective, base: NullModel, point: LowRankWeights, triple: Triple) -> float:
     """The t for which F(W + t A B') is about the least, with a b that keeps the scores of the mean row.
 
-    The slope of F along A B' is known, that of the penalty included; how F is bent is seen on some of the rows.
+    The derivative of F along A B' is known, that of the penalty included; its curvature is seen on some of the rows.
     """
     A, roots, B = triple
-    rows = np.unique(np.linspace(0, objective.n - 1, _ROWS).astype(np.intp))
+    rows = np.unique(np.linspace(0, objective.n - 1, _SAMPLE_ROWS).astype(np.intp))
     X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
     S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
     D = ((X - base.center(objective)) @ A @ B.T).astype(objective.dtype)
-    share, squares = max(float(p.sum()), 1e-300), float(np.sum(roots**4))
+    total, squares = max(float(p.sum()), 1e-300), float(np.sum(roots**4))
     loss = objective.rows.loss
-    along = -squares - float(p @ np.einsum("nk,nk->n", D, loss.value_and_gradient(S, y)[1])) / share
+    along = -squares - float(p @ np.einsum("nk,nk->n", D, loss.value_and_gradient(S, y)[1])) / total
 
     def value(t: float) -> float:
-        sample = float(p @ loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / share
+        sample = float(p @ loss.value_and_gradient(S + D.dtype.type(t) * D, y)[0]) / total
         return sample + t * along + t * t * objective.ridge.strength * squares
 
     slowest = loss.curvature * float(np.mean(D * D)) * objective.k
-    # Some rows may know nothing of a column; but where F is a parabola, it falls by half of what its slope promises.
+    # Some rows may know nothing of a column; but a parabola falls by half of what its derivative promises.
     most = 2 * abs(base.loss) / squares
     t = min(squares / slowest / 4, most) if slowest > 0 else most
     last = value(t)

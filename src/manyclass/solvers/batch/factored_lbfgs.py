@@ -111,19 +111,20 @@ class FactoredLoss:
         return loss, objective.rmatmat(RB).astype(np.float64), dB[:, :r].copy(), dB[:, r].copy()
 
 
-_BACK = 3  # steps that are looked back on
+# Steps: about as much is left to gain as the last three have gained, as seen on docs/benchmarks/trace_norm.
+_WINDOW = 3
 
-_PATIENCE = 16  # steps that are worth a certificate
+_PATIENCE = 16  # steps that cost about as much as a duality gap
 
-_DOUBT = 5  # in what a first step is expected to gain
+_FIRST_GAINS = 5  # times what a parabola promises of the first step is expected of it: the loss is flatter farther on
 
-_SAMPLE = 512  # rows that are enough to know the size of X, and how the loss is bent
+_SAMPLE = 512  # rows that are enough to know the scale of X and the curvature of the loss
 
-_NEAR = 0.01  # of a step that is tried: near enough to see how the loss is bent where it begins
+_PROBE = 0.01  # of the longest first step: near enough to see the curvature where it begins
 
-_BOLD = 1.5  # times the first step that would be best were the loss bent the same all along
+_FIRST_STEP = 1.5  # times the minimum of the parabola: saved two of thirteen evaluations on docs/benchmarks/trace_norm
 
-_FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
+_UNIT_FLOOR = 0.03  # of the largest singular value: columns shorter than that have no longer units
 
 
 class FactoredDescent:
@@ -137,11 +138,11 @@ class FactoredDescent:
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
         gradient = self.function(self.x)[1]
         length = _first_length(FactoredLoss(sample, units), self.x, gradient)
-        self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the function is bent so
-        self.steps = lbfgs.lbfgs(self.function, self.x, _BOLD * length, slack=slack)
-        self.values: deque[float] = deque(maxlen=_BACK + 1)
+        self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the curvature stays the same
+        self.steps = lbfgs.lbfgs(self.function, self.x, _FIRST_STEP * length, slack=slack)
+        self.values: deque[float] = deque(maxlen=_WINDOW + 1)
         # |gradient| |x| against what there is, about twice the gap where there is no ridge; and what it may be.
-        self.steepness, self.most = np.inf, np.inf
+        self.relative_gradient, self.max_relative_gradient = np.inf, np.inf
 
     @property
     def rank(self) -> int:
@@ -156,15 +157,15 @@ class FactoredDescent:
         """X A there (n, r)."""
         return self.function.latent(self.x)
 
-    def far(self, base: NullModel, target: float) -> bool:
+    def expects_more_than(self, base: NullModel, target: float) -> bool:
         """Whether more than `target` of what there is seems left to gain at the start."""
-        return _BACK * self.gain > target * scale(self.function(self.x)[0], base)
+        return _WINDOW * self.gain > target * scale(self.function(self.x)[0], base)
 
     def run(self, run: SolverRun, base: NullModel, target: float, max_iter: int) -> bool:
         """Steps until what is left to gain is about `target` of what there is; whether rounding ended it before.
 
-        Where the steepness is still above `most` then, it goes on, but for no more than half as many steps again: on
-        some problems it tells little.
+        Where the relative gradient is still above its maximum then, it goes on, but for no more than half as many steps
+        again: on some problems it tells little.
         """
         first = len(run.history)
         near = np.inf  # where little was left for the first time
@@ -173,21 +174,22 @@ class FactoredDescent:
             self.values.append(step.value)
             run.record(self.point, step.value, rank=self.rank)
             whole, steps = max(scale(step.value, base), 1e-300), len(run.history)
-            self.steepness = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x)) / whole
-            near = min(near, steps) if self._left() <= target * whole else near
-            enough = self.steepness <= self.most or steps - near >= max(_PATIENCE, (near - first) / 2)
+            self.relative_gradient = float(np.linalg.norm(step.gradient) * np.linalg.norm(step.x)) / whole
+            near = min(near, steps) if self._expected_gain() <= target * whole else near
+            enough = self.relative_gradient <= self.max_relative_gradient or steps - near >= max(
+                _PATIENCE, (near - first) / 2
+            )
             if (near <= steps and enough) or steps >= max_iter:
                 return False
         return True
 
-    def press(self, share: float) -> None:
-        """Let the next run end no sooner than at such a share of the steepness."""
-        self.most = share * self.steepness
+    def tighten(self, factor: float) -> None:
+        """Let the next run end no sooner than at such a fraction of the relative gradient."""
+        self.max_relative_gradient = factor * self.relative_gradient
 
-    def _left(self) -> float:
-        # Experience: about as much is left to gain as the last few steps have gained.
+    def _expected_gain(self) -> float:
         steps = len(self.values) - 1
-        return _BACK * ((self.values[0] - self.values[-1]) / steps if steps else _DOUBT * self.gain)
+        return _WINDOW * ((self.values[0] - self.values[-1]) / steps if steps else _FIRST_GAINS * self.gain)
 
 
 def _units(sample: Objective, mean: Doubles, point: LowRankWeights) -> Units:
@@ -199,7 +201,7 @@ def _units(sample: Objective, mean: Doubles, point: LowRankWeights) -> Units:
         s = sizes(point)
         eigenvalue = _largest_eigenvalue(sample.X.rows(slice(0, sample.n)) - mean.astype(sample.dtype)) / sample.n
     largest = float(s.max(initial=0.0)) or 1.0
-    return Units(1 / np.sqrt(s / largest + _FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0, mean)
+    return Units(1 / np.sqrt(s / largest + _UNIT_FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0, mean)
 
 
 def sizes(point: LowRankWeights) -> Doubles:
@@ -209,13 +211,13 @@ def sizes(point: LowRankWeights) -> Doubles:
 
 
 def _first_length(function: FactoredLoss, x: Doubles, gradient: Doubles) -> float:
-    """To where a function, bent as this one is, would be lowest along a gradient; a tenth of x where it is not bent."""
+    """To where a parabola of this curvature is lowest along a gradient; a tenth of x where there is no curvature."""
     most, size = 0.1 * float(np.linalg.norm(x)), float(np.linalg.norm(gradient))
     if not min(size, most) > 0:
         return most
-    t = _NEAR * most / size
-    bend = float(gradient @ (function(x)[1] - function(x - t * gradient)[1])) / t
-    return min(most, size**3 / bend) if bend > 0 else most
+    t = _PROBE * most / size
+    curvature = float(gradient @ (function(x)[1] - function(x - t * gradient)[1])) / t
+    return min(most, size**3 / curvature) if curvature > 0 else most
 
 
 def _largest_eigenvalue(X: Floats) -> float:

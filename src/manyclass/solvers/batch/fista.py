@@ -13,17 +13,20 @@ from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective, Source
 
-_LONGER = 0.95  # what the inverse step is multiplied by after a step that was accepted
+_STEP_GROWTH = 0.95  # of the inverse step after every step that was accepted, so that steps can become longer again
 
-_ROUNDS = 15  # of the power iteration for the largest eigenvalue
+# A duality gap costs about as much as two steps: the first after so many steps, and then ever more rarely.
+_FIRST_CHECK, _CHECK_GROWTH = 10, 1.3
+
+_POWER_ITERATIONS = 15  # for the largest eigenvalue, which then is known to a few percent
 
 
 @dataclass
 class _Iterate:
-    """A point with what is known of it: W whole, and all scores where they are kept."""
+    """A point with what is known of it: W (d, k), and all scores where they are kept."""
 
     point: Weights
     W: Floats
@@ -38,23 +41,23 @@ class _Iterate:
 
 def fista(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Minimize; what ended it."""
     steps = _Steps(objective)
     new = old = steps.first(start or zero_weights(objective, base.b))
-    momentum, check = 1.0, 10
+    momentum, check = 1.0, _FIRST_CHECK
     for count in range(max_iter):
-        grown = (1 + np.sqrt(1 + 4 * momentum * momentum)) / 2
-        ahead = steps.between(new, old, (momentum - 1) / grown)
-        old, (new, turned) = new, steps.step(ahead, new)
-        momentum = 1.0 if turned else grown
+        next_momentum = (1 + np.sqrt(1 + 4 * momentum * momentum)) / 2
+        ahead = steps.extrapolate(new, old, (momentum - 1) / next_momentum)
+        old, (new, restart) = new, steps.step(ahead, new)
+        momentum = 1.0 if restart else next_momentum
         run.record(new.point, new.loss + new.penalty)
         if count + 1 >= check or count + 1 == max_iter:
-            check = int(1.3 * check)
-            run.certified(new.point, duality_gap(objective, new.point, base, new.penalty))
+            check = int(_CHECK_GROWTH * check)
+            run.certify(new.point, duality_gap(objective, new.point, base, new.penalty))
             if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
-                return "optimal"
-    return f"not solved in {max_iter} steps"
+                return Status.OPTIMAL
+    return Status.ITERATION_LIMIT
 
 
 class _Steps:
@@ -70,38 +73,38 @@ class _Steps:
 
     def first(self, point: Weights) -> _Iterate:
         """The iterate at a point."""
-        return self._known(point, self.objective.penalty.value(point.whole()))
+        return self._evaluate(point, self.objective.penalty.value(point.to_dense()))
 
-    def between(self, new: _Iterate, old: _Iterate, share: float) -> _Iterate:
-        """new + share (new - old)."""
-        if share == 0:
+    def extrapolate(self, new: _Iterate, old: _Iterate, factor: float) -> _Iterate:
+        """new + factor (new - old)."""
+        if factor == 0:
             return new
-        step = new.W.dtype.type(share)
-        W, b = new.W + step * (new.W - old.W), new.point.b + share * (new.point.b - old.point.b)
+        step = new.W.dtype.type(factor)
+        W, b = new.W + step * (new.W - old.W), new.point.b + factor * (new.point.b - old.point.b)
         S = None if new.S is None or old.S is None else new.S + step * (new.S - old.S)
         return _Iterate(DenseWeights(W, b), W, S)
 
     def step(self, ahead: _Iterate, last: _Iterate) -> tuple[_Iterate, bool]:
-        """The proximal step from `ahead`, and whether it turned back against the way from `last`."""
-        slope = self.objective.slope(ahead.scores(self.objective))
-        self.inverse *= _LONGER
+        """The proximal step from `ahead`, and whether it restart back against the way from `last`."""
+        gradient = self.objective.gradient(ahead.scores(self.objective))
+        self.inverse *= _STEP_GROWTH
         while True:
-            W = ahead.W - slope.W / slope.W.dtype.type(self.inverse)
-            b = ahead.point.b - slope.b * self.unit / self.inverse
-            new = self._known(*self.proximal(W, b, 1 / self.inverse))
+            W = ahead.W - gradient.W / gradient.W.dtype.type(self.inverse)
+            b = ahead.point.b - gradient.b * self.unit / self.inverse
+            new = self._evaluate(*self.proximal(W, b, 1 / self.inverse))
             dW, db = new.W - ahead.W, new.point.b - ahead.point.b
             squared = _dot(dW, dW) + float(db @ db) / self.unit
-            model = slope.loss + _dot(slope.W, dW) + float(slope.b @ db) + self.inverse / 2 * squared
-            if new.loss <= model + self.slack * abs(slope.loss) or self.inverse >= self.most:
+            model = gradient.loss + _dot(gradient.W, dW) + float(gradient.b @ db) + self.inverse / 2 * squared
+            if new.loss <= model + self.slack * abs(gradient.loss) or self.inverse >= self.most:
                 break
             self.inverse *= 2
-        turned = -_dot(dW, new.W - last.W) - float(db @ (new.point.b - last.point.b)) / self.unit
-        return new, turned > 0
+        restart = -_dot(dW, new.W - last.W) - float(db @ (new.point.b - last.point.b)) / self.unit
+        return new, restart > 0
 
-    def _known(self, point: Weights, penalty: float) -> _Iterate:
+    def _evaluate(self, point: Weights, penalty: float) -> _Iterate:
         scores = point.scores(self.objective)
         S = scores(slice(0, self.objective.n)) if self.objective.keeps_scores() else None
-        known = _Iterate(point, point.whole(), S, penalty=penalty)
+        known = _Iterate(point, point.to_dense(), S, penalty=penalty)
         known.loss = self.objective.loss_of(known.scores(self.objective))
         return known
 
@@ -110,7 +113,7 @@ def largest_eigenvalue(objective: Objective) -> float:
     """Of sum_i p_i X_i' X_i, by power iteration: a little more than the largest, or 1 where X is zero."""
     v = np.random.default_rng(0).standard_normal(objective.d)
     found = 0.0
-    for _ in range(_ROUNDS):
+    for _ in range(_POWER_ITERATIONS):
         v /= max(float(np.linalg.norm(v)), 1e-300)
         Xv = objective.matmat(v[:, None])[:, 0].astype(np.float64)
         found = max(found, float(objective.rows.p @ (Xv * Xv)))
@@ -122,7 +125,7 @@ def _dot(A: Floats, B: Floats) -> float:
     return float(np.einsum("jl,jl->", A, B, dtype=np.float64, casting="same_kind"))
 
 
-_LARGE = 200  # rows and columns from which on not all singular values are computed
+_TRUNCATE_FROM = 200  # rows and columns from which on not all singular values are computed
 
 
 class Proximal:
@@ -132,7 +135,7 @@ class Proximal:
         self.penalty = penalty
         gauge, self.ridge = penalty.parts()
         self.strength = gauge.strength if gauge else 0.0
-        self.truncates = gauge is not None and gauge.spectral and min(d, k) > _LARGE
+        self.truncates = gauge is not None and gauge.spectral and min(d, k) > _TRUNCATE_FROM
         self.V: Floats | None = None
         self.r = 32
 

@@ -12,11 +12,11 @@ Pairs = deque[tuple[Doubles, Doubles]]  # steps and the changes of the gradient 
 
 Function = Callable[[Doubles], tuple[float, Doubles]]
 
-_ENOUGH = 1e-4  # of the decrease that the slope promises
+_ARMIJO = 1e-4  # of the decrease that the derivative promises, the usual constant of the first condition of Wolfe
 
-_FLATTER = 0.9  # than this part of the first slope, a step is long enough
+_WOLFE = 0.9  # of the first derivative, the usual constant of the second condition
 
-_TRIES = 30
+_MAX_TRIALS = 30
 
 
 class LbfgsStep(NamedTuple):
@@ -36,7 +36,7 @@ def lbfgs(function: Function, x: Doubles, length: float, memory: int = 10, slack
     pairs = Pairs(maxlen=memory)
     yield here
     while True:
-        direction = -inverse_times(pairs, here.gradient)
+        direction = -inverse_hessian_times(pairs, here.gradient)
         if not pairs:
             direction *= length / max(float(np.linalg.norm(direction)), 1e-300)
         new = _search(function, here, direction, slack * abs(here.value))
@@ -52,35 +52,35 @@ def lbfgs(function: Function, x: Doubles, length: float, memory: int = 10, slack
         yield here
 
 
-def inverse_times(pairs: Pairs, gradient: Doubles) -> Doubles:
+def inverse_hessian_times(pairs: Pairs, gradient: Doubles) -> Doubles:
     """The inverse Hessian that the pairs of steps and changes of gradient tell of, times the gradient."""
-    q, shares = gradient.copy(), []
+    q, factors = gradient.copy(), []
     for s, g in reversed(pairs):
-        share = (s @ q) / (s @ g)
-        q -= share * g
-        shares.append(share)
+        factor = (s @ q) / (s @ g)
+        q -= factor * g
+        factors.append(factor)
     if pairs:
         s, g = pairs[-1]
         q *= (s @ g) / (g @ g)
-    for (s, g), share in zip(pairs, reversed(shares), strict=True):
-        q += (share - (g @ q) / (s @ g)) * s
+    for (s, g), factor in zip(pairs, reversed(factors), strict=True):
+        q += (factor - (g @ q) / (s @ g)) * s
     return q
 
 
 def _search(function: Function, here: LbfgsStep, direction: Doubles, slack: float) -> LbfgsStep | None:
     """A point along the direction that keeps both conditions of Wolfe, or None where rounding hides any decrease."""
-    slope = float(here.gradient @ direction)
-    if not slope < 0:
+    derivative = float(here.gradient @ direction)
+    if not derivative < 0:
         return None
     low, high, t = 0.0, np.inf, 1.0
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIALS):
         x = here.x + t * direction
         new = LbfgsStep(x, *function(x))
-        flat = float(new.gradient @ direction)
-        if not new.value <= here.value + _ENOUGH * t * slope + slack:
+        derivative_there = float(new.gradient @ direction)
+        if not new.value <= here.value + _ARMIJO * t * derivative + slack:
             high = t
-            t = _between(low, high, _parabola(here.value, slope, t, new.value))
-        elif flat < _FLATTER * slope:
+            t = _clip_inside(low, high, _parabola(here.value, derivative, t, new.value))
+        elif derivative_there < _WOLFE * derivative:
             low = t
             t = 2 * t if high == np.inf else (low + high) / 2
         else:
@@ -88,12 +88,12 @@ def _search(function: Function, here: LbfgsStep, direction: Doubles, slack: floa
     return None
 
 
-def _parabola(value: float, slope: float, t: float, there: float) -> float:
+def _parabola(value: float, derivative: float, t: float, there: float) -> float:
     """Where a parabola through what is known is lowest."""
-    bend = there - value - slope * t
-    return -slope * t * t / (2 * bend) if np.isfinite(bend) and bend > 0 else 0.0
+    curvature = there - value - derivative * t
+    return -derivative * t * t / (2 * curvature) if np.isfinite(curvature) and curvature > 0 else 0.0
 
 
-def _between(low: float, high: float, t: float) -> float:
+def _clip_inside(low: float, high: float, t: float) -> float:
     width = high - low
     return min(max(t, low + 0.1 * width), high - 0.1 * width)

@@ -20,12 +20,12 @@ from manyclass._core.sealed import Arrays, SealedFormat
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.intercept import fit_null_model
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, as_contiguous
-from manyclass.solvers.batch.solution import Solution
+from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Objective
 
-_SHORT = 1e-3  # of the largest singular value: columns that come back by themselves where they are needed
+_NEGLIGIBLE = 1e-3  # of the largest singular value: columns that come back by themselves where they are needed
 
-_EVEN = 0.1  # by so much the ratios of neighboring strengths may differ
+_EVEN_RATIO = 0.1  # by so much the ratios of neighboring strengths may differ
 
 Terms = dict[tuple[int, int], float]  # places of the grid, and what their solutions are multiplied by
 
@@ -34,78 +34,76 @@ class PathPredictor:
     """Solutions on a grid of falling strengths, found row by row; those of the last three rows are kept.
 
     On an edge of the grid a solution is taken to be linear in the strength that changes. Beside the edges W(i, j) is
-    W(i - 1, j) + W(i, j - 1) - W(i - 1, j - 1), and where the strengths fall evenly the error that the same forecast
-    made at (i - 1, j - 1) is added: along the diagonal, gauge and ridge keep their share of the penalty.
+    W(i - 1, j) + W(i, j - 1) - W(i - 1, j - 1), and where the strengths fall evenly the error that the same prediction
+    made at (i - 1, j - 1) is added: along the diagonal, gauge and ridge keep their fraction of the penalty.
     """
 
     def __init__(self, gauges: Sequence[float], ridges: Sequence[float]):
         self.gauges, self.ridges = gauges, ridges
         self.points: dict[tuple[int, int], Weights] = {}
 
-    def note(self, i: int, j: int, point: Weights) -> None:
+    def add(self, i: int, j: int, point: Weights) -> None:
         """The solution for the gauge i and the ridge j."""
         self.points[i, j] = point
         self.points.pop((i - 3, j), None)
 
-    def at(self, i: int, j: int) -> Weights | None:
+    def predict(self, i: int, j: int) -> Weights | None:
         """Where the solution for the gauge i and the ridge j is expected; None where there is none to go by."""
         terms = self.terms(i, j)
         if len(terms) < 2:
             return self.points[next(iter(terms))] if terms else None
-        return _sum([self.points[place] for place in terms], list(terms.values()))
+        return _combine([self.points[place] for place in terms], list(terms.values()))
 
     def terms(self, i: int, j: int) -> Terms:
         """The places that count, and how much."""
         if i == 0 or j == 0:
             strengths, back = (self.ridges[: j + 1], (0, 1)) if i == 0 else (self.gauges[: i + 1], (1, 0))
-            ahead = _ahead(strengths)
-            places = [(i - step * back[0], j - step * back[1]) for step in range(1, len(ahead) + 1)]
-            return dict(zip(places, ahead, strict=True))
-        if i > 1 and j > 1 and _even(self.gauges[i - 2 : i + 1]) and _even(self.ridges[j - 2 : j + 1]):
+            factors = _extrapolate(strengths)
+            places = [(i - step * back[0], j - step * back[1]) for step in range(1, len(factors) + 1)]
+            return dict(zip(places, factors, strict=True))
+        if i > 1 and j > 1 and _is_geometric(self.gauges[i - 2 : i + 1]) and _is_geometric(self.ridges[j - 2 : j + 1]):
             return {(i - 1, j): 1, (i, j - 1): 1, (i - 2, j - 1): -1, (i - 1, j - 2): -1, (i - 2, j - 2): 1}
         return {(i - 1, j): 1, (i, j - 1): 1, (i - 1, j - 1): -1}
 
 
-def _ahead(strengths: Sequence[float]) -> list[float]:
+def _extrapolate(strengths: Sequence[float]) -> list[float]:
     """What the last two values of a linear function of the strength, latest first, count for its next.
 
-    >>> _ahead([8.0, 4.0, 2.0])
+    >>> _extrapolate([8.0, 4.0, 2.0])
     [1.5, -0.5]
     """
     if len(strengths) < 3:
         return [1.0] * (len(strengths) - 1)
     before, last, here = strengths[-3:]
-    share = (last - here) / (before - last) if before > last else 0.0
-    return [1 + share, -share]
+    ratio = (last - here) / (before - last) if before > last else 0.0
+    return [1 + ratio, -ratio]
 
 
-def _even(strengths: Sequence[float]) -> bool:
+def _is_geometric(strengths: Sequence[float]) -> bool:
     """Whether three strengths fall in geometric steps.
 
-    >>> _even([4.0, 2.0, 1.0]), _even([4.0, 2.0, 0.0])
+    >>> _is_geometric([4.0, 2.0, 1.0]), _is_geometric([4.0, 2.0, 0.0])
     (True, False)
     """
     before, last, here = strengths
-    return here > 0 and abs(last * last / (before * here) - 1) <= _EVEN
+    return here > 0 and abs(last * last / (before * here) - 1) <= _EVEN_RATIO
 
 
-def _sum(points: list[Weights], shares: list[float]) -> LowRankWeights:
-    """sum_i shares_i W_i, in as many columns as the first two have at most, without those that hardly count."""
-    parts = [point.product() for point in points]
-    A, B = np.hstack([part.A for part in parts]), np.hstack([s * part.B for s, part in zip(shares, parts, strict=True)])
-    b = np.sum([s * part.b for s, part in zip(shares, parts, strict=True)], axis=0)
+def _combine(points: list[Weights], factors: list[float]) -> LowRankWeights:
+    """sum_i factors_i W_i, in as many columns as the first two have at most, without those that hardly count."""
+    parts = [point.to_low_rank() for point in points]
+    A = np.hstack([part.A for part in parts])
+    B = np.hstack([s * part.B for s, part in zip(factors, parts, strict=True)])
+    b = np.sum([s * part.b for s, part in zip(factors, parts, strict=True)], axis=0)
     together = LowRankWeights(A, B.astype(A.dtype), b)
     # Factors with more columns than W are longer than W itself.
-    U, s, V = (together if A.shape[1] < min(len(A), len(B)) else DenseWeights(together.whole(), b)).factors()
-    r = min(max(part.A.shape[1] for part in parts[:2]), int(np.count_nonzero(s > _SHORT * s[:1].sum())))
+    U, s, V = (together if A.shape[1] < min(len(A), len(B)) else DenseWeights(together.to_dense(), b)).factors()
+    r = min(max(part.A.shape[1] for part in parts[:2]), int(np.count_nonzero(s > _NEGLIGIBLE * s[:1].sum())))
     roots = np.sqrt(s[:r]).astype(U.dtype)
     return LowRankWeights(U[:, :r] * roots, V[:, :r] * roots, b)
 
 
 FORMAT = SealedFormat("manyclass path point", 1, "remove its folder to begin anew")
-
-# What ends a solver before it is done; a path that goes on solves such a pair again.
-ENDED = ("time is up", "interrupted")
 
 _FACTS = tuple(field.name for field in fields(Solution) if field.name != "point")
 
@@ -119,26 +117,28 @@ class PathCheckpoint:
         if self.folder is not None and not self.folder.parent.is_dir():
             raise ValueError(f"checkpoint must lie in a folder that exists; got {self.folder}")
 
-    def found(self, number: int) -> Solution | None:
+    def load(self, number: int) -> Solution | None:
         """The solution of the pair of this number by an earlier attempt, if there is one."""
         if self.folder is None or not self._file(number).exists():
             return None
         path = self._file(number)
         content, arrays = FORMAT.read(path)
         try:
-            self._check(path, dict(content["identity"]))
+            identity, facts = dict(content["identity"]), decode_value(content["facts"], arrays)
             point = _point({name: arrays[name] for name in content["point"]})
-            return Solution(point, **decode_value(content["facts"], arrays))
-        except (KeyError, TypeError) as error:
+            found = Solution(point, **{**facts, "status": Status(facts["status"])})
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+        self._check(path, identity)
+        return found
 
-    def keep(self, number: int, found: Solution) -> None:
-        """Write a solution, unless something ended it early."""
-        if self.folder is None or found.status in ENDED:
+    def save(self, number: int, found: Solution) -> None:
+        """Write a solution, unless it is unfinished: a path that goes on solves such a pair again."""
+        if self.folder is None or found.status.is_unfinished:
             return
         arrays: Arrays = dict(vars(found.point))
-        content = {"identity": self.identity, "point": list(arrays)}
-        content["facts"] = encode_value({name: getattr(found, name) for name in _FACTS}, "facts", arrays)
+        facts = {name: getattr(found, name) for name in _FACTS}
+        content = {"identity": self.identity, "point": list(arrays), "facts": encode_value(facts, "facts", arrays)}
         with explain_disk_errors(self.folder):
             self.folder.mkdir(exist_ok=True)
             FORMAT.write(self._file(number), content, arrays)
@@ -198,19 +198,19 @@ def follow_path(
     kept = kept or PathCheckpoint(None, {})
     started, base = time.perf_counter(), fit_null_model(objective)
     gauges, ridges = sorted(gauges, reverse=True), sorted(ridges, reverse=True)
-    forecast = PathPredictor(gauges, ridges)
+    predictor = PathPredictor(gauges, ridges)
     for i, gauge in enumerate(gauges):
         for j, ridge in enumerate(ridges):
             number = i * len(ridges) + j
-            found = kept.found(number)
+            found = kept.load(number)
             if found is None:
                 here = objective.with_penalty(penalty(gauge, ridge))
                 left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))
-                found = solve(here, start=forecast.at(i, j), max_seconds=left, base=base)
+                found = solve(here, start=predictor.predict(i, j), max_seconds=left, base=base)
                 # As a file would give it back: products differ in their last bits with the order in memory.
                 found = replace(found, point=as_contiguous(found.point))
-                kept.keep(number, found)
-            forecast.note(i, j, found.point)
+                kept.save(number, found)
+            predictor.add(i, j, found.point)
             yield PathPoint(gauge, ridge, found)
 
 
@@ -226,5 +226,5 @@ def ridge_max(objective: Objective) -> float:
     along = objective.matmat(base.gradient)
     step = 0.01 / max(float(np.abs(along).max()), 1e-300)
     ahead = DenseWeights(base.gradient * base.gradient.dtype.type(step), base.b)
-    change = objective.slope(ahead.scores(objective)).W.astype(np.float64) - base.gradient
+    change = objective.gradient(ahead.scores(objective)).W.astype(np.float64) - base.gradient
     return max(float(np.vdot(change, base.gradient)) / (step * squared) / 2, 1e-300)

@@ -25,11 +25,11 @@ class DenseWeights:
         b = self.b.astype(objective.dtype)
         return lambda rows: objective.matmat(self.W, rows) + b
 
-    def whole(self) -> Floats:
+    def to_dense(self) -> Floats:
         """W (d, k)."""
         return self.W
 
-    def product(self) -> "LowRankWeights":
+    def to_low_rank(self) -> "LowRankWeights":
         """The same W in factors."""
         return balance_factors(self)
 
@@ -37,7 +37,7 @@ class DenseWeights:
         """Some of the columns of W."""
         return DenseWeights(self.W[:, classes], self.b[classes])
 
-    def among(self, k: int, classes: NDArray[np.intp], b: Doubles) -> "DenseWeights":
+    def scatter_classes(self, k: int, classes: NDArray[np.intp], b: Doubles) -> "DenseWeights":
         """These classes among k, the others with W = 0, and b (k,)."""
         W = np.zeros((len(self.W), k), self.W.dtype)
         W[:, classes] = self.W
@@ -70,7 +70,7 @@ class LowRankWeights:
 
         return some
 
-    def product(self) -> "LowRankWeights":
+    def to_low_rank(self) -> "LowRankWeights":
         """Itself, which is in factors."""
         return self
 
@@ -78,13 +78,13 @@ class LowRankWeights:
         """Some of the columns of W."""
         return LowRankWeights(self.A, self.B[classes], self.b[classes])
 
-    def among(self, k: int, classes: NDArray[np.intp], b: Doubles) -> "LowRankWeights":
+    def scatter_classes(self, k: int, classes: NDArray[np.intp], b: Doubles) -> "LowRankWeights":
         """These classes among k, the others with W = 0, and b (k,)."""
         B = np.zeros((k, self.B.shape[1]), self.B.dtype)
         B[classes] = self.B
         return LowRankWeights(self.A, B, b)
 
-    def whole(self) -> Floats:
+    def to_dense(self) -> Floats:
         """W (d, k)."""
         with one_blas_thread():
             product: Floats = self.A @ self.B.T

@@ -12,11 +12,12 @@ import numpy as np
 
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
+from manyclass.penalties.norms import Gauge
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.lbfgs import Function
 from manyclass.solvers.batch.points import LowRankWeights, Weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 
@@ -46,7 +47,7 @@ class Atoms:
         self.Z = np.hstack([self.Z, self.objective.matmat(U)])
         self.theta = np.concatenate([self.theta, theta])
 
-    def drop_dead(self) -> None:
+    def drop_unused(self) -> None:
         """Let go of atoms whose weight is zero."""
         alive = self.theta > 0
         self.U, self.V, self.Z = self.U[:, alive], self.V[:, alive], self.Z[:, alive]
@@ -81,7 +82,7 @@ class Atoms:
             options={"maxiter": rounds, "ftol": precision, "gtol": 0.0, "maxcor": 20},
         )
         self.theta, self.b = found.x[:m] * unit, found.x[m:]
-        self.drop_dead()
+        self.drop_unused()
         return float(found.fun)
 
     def _unit(self) -> float:
@@ -99,10 +100,12 @@ class Atoms:
 
         def function(x: Doubles) -> tuple[float, Doubles]:
             theta = x[:m] * unit
-            loss, slope, slope_b = self._mean_loss(theta, x[m:])
+            loss, gradient, gradient_b = self._mean_loss(theta, x[m:])
             value = loss + self.strength * float(theta.sum()) + ridge * float(theta @ gram @ theta)
-            slope = slope + self.strength + 2 * ridge * gram @ theta
-            return value, np.concatenate([slope * unit, slope_b if self.objective.fit_intercept else 0 * slope_b])
+            gradient = gradient + self.strength + 2 * ridge * gram @ theta
+            if not self.objective.fit_intercept:
+                gradient_b = 0 * gradient_b
+            return value, np.concatenate([gradient * unit, gradient_b])
 
         return function
 
@@ -113,8 +116,8 @@ class Atoms:
         def work(chunk: slice) -> tuple[float, Doubles, Doubles]:
             Z = self.Z[chunk]
             loss, R = rows.at(Z @ right + shift, chunk)
-            slope = np.einsum("nm,nm->m", Z, R @ self.V, dtype=np.float64, casting="same_kind")
-            return loss, slope, R.sum(axis=0, dtype=np.float64)
+            gradient = np.einsum("nm,nm->m", Z, R @ self.V, dtype=np.float64, casting="same_kind")
+            return loss, gradient, R.sum(axis=0, dtype=np.float64)
 
         parts = list(thread_map(work, rows.chunks(slice(0, self.objective.n))))
         loss = sum(part[0] for part in parts)
@@ -148,46 +151,51 @@ def rank_one(
     tolerance: float,
     max_iter: int,
     settings: RankOneSettings = DEFAULT,
-) -> str:
+) -> Status:
     """Minimize; what ended it."""
-    gauge = objective.gauge
-    if gauge is None:
-        raise ValueError(f"rank_one needs a penalty with atoms, such as a trace norm; got {objective.penalty}")
-    atoms = begin(objective, base, start)
-    share, unit, size = settings.epsilon, gauge.polar(base.gradient), 1.0
+    gauge = gauge_of(objective)
+    atoms = start_atoms(objective, base, start)
+    fraction, unit, size = settings.epsilon, gauge.polar(base.gradient), 1.0
     steps = min(max_iter, settings.max_steps or max_iter)
     for count in range(1, steps + 1):
-        slope = objective.slope(atoms.scores)
-        H = _with_ridge(objective, slope.W, atoms)
+        loss_gradient = objective.gradient(atoms.scores)
+        H = _add_ridge_gradient(objective, loss_gradient.W, atoms)
         # It attains the polar up to rounding, more than the epsilon / 2 that is asked for.
-        epsilon, (u, v) = share * unit, gauge.atom(-H)
+        epsilon, (u, v) = fraction * unit, gauge.atom(-H)
         g = gauge.strength + float(u.astype(np.float64) @ (H @ v))
         steep = g <= -epsilon / 2
         if steep:
             size = add_atom(atoms, u, v, g, 2 * size)
-        elif np.abs(atoms.derivatives(H) + gauge.strength).max(initial=0.0) <= epsilon and _settled(slope.b, share):
+        elif _is_stationary(atoms, H, epsilon) and _is_flat(loss_gradient.b, fraction):
             if settings.shrink == 1:
-                return _ended(objective, run, base, atoms, f"optimal to epsilon {settings.epsilon}")
-            if _ended(objective, run, base, atoms, "", tolerance) == "optimal":
-                return "optimal"
-            share *= settings.shrink
+                return _end(objective, run, base, atoms, Status.EPSILON_OPTIMAL)
+            if _end(objective, run, base, atoms, Status.EPSILON_OPTIMAL, tolerance) is Status.OPTIMAL:
+                return Status.OPTIMAL
+            fraction *= settings.shrink
         if not steep or count % settings.every == 0:
             atoms.correct(precision=1e-9 if steep else 1e-15)
         point = atoms.point()
         value = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
-        run.record(point, value, atoms=len(atoms.theta), epsilon=share)
-    return _ended(objective, run, base, atoms, f"not solved in {steps} steps", tolerance)
+        run.record(point, value, atoms=len(atoms.theta), epsilon=fraction)
+    return _end(objective, run, base, atoms, Status.ITERATION_LIMIT, tolerance)
 
 
-def begin(objective: Objective, base: NullModel, start: Weights | None) -> Atoms:
+def gauge_of(objective: Objective) -> Gauge:
+    """The gauge, whose atoms these solvers add."""
+    if objective.gauge is None:
+        raise ValueError(f"solvers by atoms need a penalty with a gauge, such as a trace norm; got {objective.penalty}")
+    return objective.gauge
+
+
+def start_atoms(objective: Objective, base: NullModel, start: Weights | None) -> Atoms:
     """No atoms, or those of a start."""
     atoms = Atoms(objective, base.b if start is None else start.b)
     if start is not None and objective.gauge is not None:
-        atoms.add(*objective.gauge.atoms(start.whole()))
+        atoms.add(*objective.gauge.atoms(start.to_dense()))
     return atoms
 
 
-def add_atom(atoms: Atoms, u: Floats, v: Floats, slope: float, first: float) -> float:
+def add_atom(atoms: Atoms, u: Floats, v: Floats, derivative: float, first: float) -> float:
     """Take in u v' with the weight that a search along it gives; that weight."""
     objective, theta = atoms.objective, np.append(atoms.theta, 0.0)
     start = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
@@ -197,46 +205,51 @@ def add_atom(atoms: Atoms, u: Floats, v: Floats, slope: float, first: float) -> 
         atoms.theta = theta + t * (np.arange(len(theta)) == len(theta) - 1)
         return objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
 
-    t = armijo(value, start, slope, first)
+    t = armijo(value, start, derivative, first)
     value(t)
     if t == 0:
-        atoms.drop_dead()
+        atoms.drop_unused()
     return t or first / 4
 
 
-def _settled(slope_b: Doubles, share: float) -> bool:
-    return float(np.abs(slope_b).sum()) <= max(share, 1e-6)
+def _is_stationary(atoms: Atoms, H: Floats, epsilon: float) -> bool:
+    """Condition (C2): no weight of an atom has a derivative above epsilon."""
+    return bool(np.abs(atoms.derivatives(H) + atoms.strength).max(initial=0.0) <= epsilon)
 
 
-def _with_ridge(objective: Objective, G: Floats, atoms: Atoms) -> Floats:
-    return G + objective.ridge.gradient(atoms.point().whole()).astype(G.dtype) if objective.ridge.strength else G
+def _is_flat(gradient_b: Doubles, fraction: float) -> bool:
+    return float(np.abs(gradient_b).sum()) <= max(fraction, 1e-6)
 
 
-def _ended(
-    objective: Objective, run: SolverRun, base: NullModel, atoms: Atoms, status: str, tolerance: float = 0.0
-) -> str:
-    """Certify where the atoms stand: "optimal" if that is proved, else the status."""
+def _add_ridge_gradient(objective: Objective, G: Floats, atoms: Atoms) -> Floats:
+    return G + objective.ridge.gradient(atoms.point().to_dense()).astype(G.dtype) if objective.ridge.strength else G
+
+
+def _end(
+    objective: Objective, run: SolverRun, base: NullModel, atoms: Atoms, status: Status, tolerance: float = 0.0
+) -> Status:
+    """The status of where the atoms stand: optimal if that is proved, else the one given."""
     point = atoms.point()
-    run.certified(point, duality_gap(objective, point, base))
-    return "optimal" if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else status
+    run.certify(point, duality_gap(objective, point, base))
+    return Status.OPTIMAL if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else status
 
 
-_ENOUGH = 0.1  # of the decrease that the slope promises
+_ARMIJO = 0.1  # of the decrease that the derivative promises
 
 
-def armijo(value: Callable[[float], float], start: float, slope: float, first: float) -> float:
-    """A step t > 0 with value(t) <= start + t slope / 10, as long as doubling still pays; 0 where there is none.
+def armijo(value: Callable[[float], float], start: float, derivative: float, first: float) -> float:
+    """A step t > 0 with value(t) <= start + t derivative / 10, as long as doubling still pays; 0 where there is none.
 
-    >>> armijo(lambda t: (t - 3) ** 2, start=9.0, slope=-6.0, first=1.0)
+    >>> armijo(lambda t: (t - 3) ** 2, start=9.0, derivative=-6.0, first=1.0)
     2.0
     """
     t, found = first, value(first)
-    if found <= start + _ENOUGH * t * slope:
+    if found <= start + _ARMIJO * t * derivative:
         while (further := value(2 * t)) < found:
             t, found = 2 * t, further
         return t
     for _ in range(60):
         t /= 2
-        if value(t) <= start + _ENOUGH * t * slope:
+        if value(t) <= start + _ARMIJO * t * derivative:
             return t
     return 0.0

@@ -8,39 +8,39 @@ from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.fista import largest_eigenvalue
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights, zero_weights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 
 def ridge(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
-) -> str:
+) -> Status:
     """Minimize; what ended it. Without a ridge there is no gap, and a small gradient ends it."""
     function = _Function(objective)
     begin = start or zero_weights(objective, base.b)
-    x = function.pack(begin.whole().astype(np.float64), begin.b)
+    x = function.pack(begin.to_dense().astype(np.float64), begin.b)
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
-    target, unproved = tolerance, "as near as rounding allows"
+    target, otherwise = tolerance, Status.PRECISION_LIMIT
     for step in lbfgs.lbfgs(function, x, function.first_length(x), slack=slack):
         point = function.point(step.x)
         run.record(point, step.value)
-        if is_solved(_size(step, function), step.value, base, target, objective.dtype):
-            if objective.ridge.strength == 0 or _proved(objective, run, base, point, tolerance):
-                return "optimal"
+        if is_solved(_estimate_gap(step, function), step.value, base, target, objective.dtype):
+            if objective.ridge.strength == 0 or _certify(objective, run, base, point, tolerance):
+                return Status.OPTIMAL
             target /= 2
         if len(run.history) >= max_iter:
-            unproved = f"not solved in {max_iter} steps"
+            otherwise = Status.ITERATION_LIMIT
             break
-    return "optimal" if _proved(objective, run, base, point, tolerance) else unproved
+    return Status.OPTIMAL if _certify(objective, run, base, point, tolerance) else otherwise
 
 
-def _proved(objective: Objective, run: SolverRun, base: NullModel, point: DenseWeights, tolerance: float) -> bool:
+def _certify(objective: Objective, run: SolverRun, base: NullModel, point: DenseWeights, tolerance: float) -> bool:
     """Certify a point; whether its gap is small enough."""
-    run.certified(point, duality_gap(objective, point, base))
+    run.certify(point, duality_gap(objective, point, base))
     return np.isfinite(run.gap) and is_solved(run.gap, run.value, base, tolerance, objective.dtype)
 
 
-def _size(step: lbfgs.LbfgsStep, function: "_Function") -> float:
+def _estimate_gap(step: lbfgs.LbfgsStep, function: "_Function") -> float:
     """About the gap: |gradient|^2 / (4 ridge), or |gradient| |x| where there is hardly any ridge.
 
     As x may be zero, it is never less than |gradient|^2 / (2 curvature), which one step along the gradient gains.
@@ -73,8 +73,8 @@ class _Function:
 
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
         point, objective = self.point(x), self.objective
-        slope = objective.slope(point.scores(objective))
+        loss_gradient = objective.gradient(point.scores(objective))
         W = x[: objective.d * objective.k]
-        value = slope.loss + objective.ridge.strength * float(W @ W)
-        gradient = slope.W.astype(np.float64).ravel() + objective.ridge.curvature * W
-        return value, np.concatenate([gradient, slope.b * self.unit])
+        value = loss_gradient.loss + objective.ridge.strength * float(W @ W)
+        gradient = loss_gradient.W.astype(np.float64).ravel() + objective.ridge.curvature * W
+        return value, np.concatenate([gradient, loss_gradient.b * self.unit])

@@ -1,8 +1,10 @@
-"""Solution: what every batch solver returns; and Run, which watches it on the way."""
+"""What every batch solver returns, what ended it, and the run that keeps its best point on the way."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,59 @@ from manyclass.solvers.batch.duality import DualityGap
 from manyclass.solvers.batch.points import Weights
 
 Callback = Callable[[dict[str, Any]], object]
+
+
+class Status(StrEnum):
+    """What ended a solver: a word for programs, with a sentence for people beside it.
+
+    >>> Status.TIME_LIMIT == "time limit reached", Status.TIME_LIMIT.is_unfinished, Status.OPTIMAL.sentence
+    (True, True, 'the duality gap is within the tolerance')
+    """
+
+    OPTIMAL = "optimal"
+    EPSILON_OPTIMAL = "epsilon-optimal"
+    DONE = "done"
+    ITERATION_LIMIT = "iteration limit reached"
+    TIME_LIMIT = "time limit reached"
+    PRECISION_LIMIT = "precision limit reached"
+    STOPPED = "stopped by a callback"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def sentence(self) -> str:
+        """What it means."""
+        return _SENTENCES[self]
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the same run, given more time, would have gone on."""
+        return self in (Status.TIME_LIMIT, Status.INTERRUPTED)
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Status | None":
+        """The status of a file that an earlier version wrote."""
+        return next((status for words, status in _EARLIER.items() if re.fullmatch(words, str(value))), None)
+
+
+_SENTENCES = {
+    Status.OPTIMAL: "the duality gap is within the tolerance",
+    Status.EPSILON_OPTIMAL: "the conditions of optimality hold up to epsilon",
+    Status.DONE: "every problem of the path was solved or given up",
+    Status.ITERATION_LIMIT: "the iteration limit was reached before the duality gap was within the tolerance",
+    Status.TIME_LIMIT: "the time limit was reached before the duality gap was within the tolerance",
+    Status.PRECISION_LIMIT: "rounding errors kept the duality gap above the tolerance",
+    Status.STOPPED: "a callback asked to stop",
+    Status.INTERRUPTED: "the solver was interrupted from the keyboard",
+}
+
+# What version 0.1 wrote into the checkpoints of paths.
+_EARLIER = {
+    r"optimal to epsilon .*": Status.EPSILON_OPTIMAL,
+    r"not solved in \d+ steps": Status.ITERATION_LIMIT,
+    r"time is up": Status.TIME_LIMIT,
+    r"as near as rounding allows": Status.PRECISION_LIMIT,
+    r"stopped by the callback": Status.STOPPED,
+}
 
 
 @dataclass(frozen=True)
@@ -28,8 +83,8 @@ class Solution:
         An upper bound on objective - optimum, by duality; inf where the solver ended before it was computed.
     excess : float
         The polar of the gradient minus the strength of the gauge, the epsilon of condition (C1) of the rank-one solver.
-    status : str
-        "optimal", "time is up", "interrupted", or what else ended the solver.
+    status : Status
+        What ended the solver, such as "optimal", "time limit reached" or "interrupted".
     seconds : float
         The time that it took.
     passes : float
@@ -44,16 +99,21 @@ class Solution:
     objective: float
     gap: float
     excess: float
-    status: str
+    status: Status
     seconds: float
     passes: float
     iterations: int
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
     @property
+    def message(self) -> str:
+        """What ended the solver, a sentence."""
+        return self.status.sentence
+
+    @property
     def W(self) -> Floats:  # noqa: N802, mathematics keeps its letters
         """The weights, an ndarray of shape (d, k)."""
-        return self.point.whole()
+        return self.point.to_dense()
 
     @property
     def b(self) -> Doubles:
@@ -72,7 +132,11 @@ class Solution:
 
 
 class StopSolver(Exception):  # noqa: N818, it is no error
-    """A solver is told to stop; the message says why."""
+    """A solver is told to stop, with the status that it ends in."""
+
+    def __init__(self, status: Status):
+        super().__init__(status)
+        self.status = status
 
 
 class SolverRun:
@@ -99,11 +163,11 @@ class SolverRun:
             self.point, self.value = point() if callable(point) else point, value
         self.history.append({"iteration": len(self.history), "objective": value, "seconds": self.seconds, **facts})
         if self.callback is not None and self.callback(self.history[-1]) is True:
-            raise StopSolver("stopped by the callback")
+            raise StopSolver(Status.STOPPED)
         if self.seconds > self.max_seconds:
-            raise StopSolver("time is up")
+            raise StopSolver(Status.TIME_LIMIT)
 
-    def solution(self, status: str, passes: float) -> Solution:
+    def solution(self, status: Status, passes: float) -> Solution:
         """What a solver that ended so returns."""
         if self.point is None:
             raise RuntimeError("a solver must record a point before it ends")
@@ -111,7 +175,7 @@ class SolverRun:
             self.point, self.value, self.gap, self.excess, status, self.seconds, passes, len(self.history), self.history
         )
 
-    def certified(self, point: Weights, certificate: DualityGap) -> None:
+    def certify(self, point: Weights, certificate: DualityGap) -> None:
         """Note what is proved at a point: a bound on the optimum, and so on the gap of the best point."""
         self.excess, self.bound = certificate.excess, max(self.bound, certificate.bound)
         if certificate.objective <= self.value:

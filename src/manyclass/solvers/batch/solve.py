@@ -1,10 +1,8 @@
-"""solve: the batch solvers by name, each with the same promises.
-
-Solvers by the names that users give them, and the penalties that each can do with.
-"""
+"""solve, and the registry of the batch solvers: what each is called, what it needs of a penalty, and what it runs."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 
 import numpy as np
@@ -19,31 +17,115 @@ from manyclass.solvers.batch.intercept import NullModel, fit_null_model
 from manyclass.solvers.batch.points import Weights, zero_weights
 from manyclass.solvers.batch.rank_one import PUBLISHED, rank_one
 from manyclass.solvers.batch.ridge_lbfgs import ridge
-from manyclass.solvers.batch.solution import Callback, Solution, SolverRun, StopSolver
+from manyclass.solvers.batch.solution import Callback, Solution, SolverRun, Status, StopSolver
 from manyclass.solvers.batch.stochastic_rank_one import stochastic_atoms
 from manyclass.solvers.problem import Objective
 
-Solver = Callable[[Objective, SolverRun, NullModel, Weights | None, float, int], str]
+Minimize = Callable[[Objective, SolverRun, NullModel, Weights | None, float, int], Status]
+
+
+class Needs(StrEnum):
+    """What a solver asks of a penalty, in the words of its refusals."""
+
+    ANYTHING = "any penalty"
+    GAUGE = "a penalty with a gauge, such as a trace norm"
+    SPECTRAL_GAUGE = "a penalty with a trace norm"
+    NO_GAUGE = "a penalty without a gauge"
+
+    def are_met_by(self, penalty: Penalty) -> bool:
+        """Whether the penalty has what is needed."""
+        gauge, _ = penalty.parts()
+        if self is Needs.NO_GAUGE:
+            return gauge is None or gauge.strength == 0
+        if self is Needs.SPECTRAL_GAUGE:
+            return gauge is not None and gauge.spectral
+        return gauge is not None or self is Needs.ANYTHING
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A batch solver by its name.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    minimize : callable
+        The function (objective, run, base, start, tolerance, max_iter) -> Status that tells every point to the run.
+    needs : Needs
+        What it asks of the penalty.
+    certifies : bool, default=True
+        Whether it goes on until a duality gap proves the optimum, where time and iterations allow.
+    seeded : bool, default=False
+        Whether `minimize` takes a `random_state`.
+    """
+
+    name: str
+    minimize: Callable[..., Status]
+    needs: Needs
+    certifies: bool = True
+    seeded: bool = False
+
+    def check(self, penalty: Penalty) -> None:
+        """Refuse a penalty that it cannot minimize.
+
+        Parameters
+        ----------
+        penalty : Penalty
+            The penalty.
+        """
+        if not self.needs.are_met_by(penalty):
+            raise ValueError(f"solver {self.name!r} needs {self.needs}; got {penalty}; use 'auto'")
+
 
 SOLVERS: dict[str, Solver] = {
-    "factored": factored,
-    "fista": fista,
-    "rank_one": rank_one,
-    "stochastic": stochastic_atoms,
-    "ridge": ridge,
+    solver.name: solver
+    for solver in (
+        Solver("factored", factored, Needs.SPECTRAL_GAUGE),
+        Solver("fista", fista, Needs.ANYTHING),
+        Solver("rank_one", rank_one, Needs.GAUGE),
+        Solver("published", partial(rank_one, settings=PUBLISHED), Needs.GAUGE, certifies=False),
+        Solver("stochastic", stochastic_atoms, Needs.GAUGE, seeded=True),
+        Solver("ridge", ridge, Needs.NO_GAUGE),
+    )
 }
 
+AUTO = "auto"
 
-def fastest(objective: Objective) -> str:
-    """The name of the solver that "auto" stands for."""
+SOLVER_NAMES = (AUTO, *SOLVERS)
+
+
+def named_solver(name: str, penalty: Penalty, seed: Callable[[], int] | None = None) -> str | Minimize:
+    """What `solve` takes for a name; refuses a penalty that the solver cannot minimize."""
+    if name not in SOLVER_NAMES:
+        raise ValueError(f"solver must be one of {', '.join(SOLVER_NAMES)}; got {name!r}")
+    if name == AUTO:
+        return name
+    solver = SOLVERS[name]
+    solver.check(penalty)
+    return partial(solver.minimize, random_state=seed()) if solver.seeded and seed is not None else solver.minimize
+
+
+def solvers_of(penalty: Penalty) -> tuple[str, ...]:
+    """The names of the solvers that can minimize a penalty, "auto" among them.
+
+    >>> from manyclass.penalties.penalty import Ridge
+    >>> solvers_of(Ridge(1.0))
+    ('auto', 'fista', 'ridge')
+    """
+    return AUTO, *(name for name, solver in SOLVERS.items() if solver.needs.are_met_by(penalty))
+
+
+def fastest(objective: Objective) -> Solver:
+    """The solver that "auto" stands for."""
     if objective.gauge is None or objective.gauge.strength == 0:
-        return "ridge"
-    return "factored" if objective.gauge.spectral else "fista"
+        return SOLVERS["ridge"]
+    return SOLVERS["factored" if objective.gauge.spectral else "fista"]
 
 
 def solve(
     objective: Objective,
-    solver: str | Solver = "auto",
+    solver: str | Minimize = AUTO,
     tolerance: float = 1e-4,
     max_iter: int = 1000,
     max_seconds: float | None = None,
@@ -61,19 +143,18 @@ def solve(
     objective : Objective
         What to minimize.
     solver : str or callable, default="auto"
-        "auto" for the fastest, a key of `SOLVERS`, or a function like them, such as
-        `partial(rank_one, settings=PUBLISHED)`.
+        "auto" for the fastest, the name of one of `SOLVERS`, or a function like `Solver.minimize`.
     tolerance : float, default=1e-4
         The relative duality gap at which to stop.
     max_iter : int, default=1000
         The largest number of steps.
     max_seconds : float, default=None
         The time limit; None for no limit.
-    start : Point, default=None
+    start : Weights, default=None
         Where to begin; None for W = 0.
     callback : callable, default=None
         It is called with the record of each step, and ends the solver by returning True.
-    base : Baseline, default=None
+    base : NullModel, default=None
         The objective at W = 0, if it is known already.
 
     Returns
@@ -84,18 +165,18 @@ def solve(
     Raises
     ------
     ValueError
-        If there is no such solver, or if X is so large that its squares overflow.
+        If there is no such solver, if it cannot minimize this penalty, or if X is so large that its squares overflow.
     """
-    held = np.flatnonzero(objective.rows.shares())
+    held = np.flatnonzero(objective.rows.class_fractions())
     if len(held) < objective.k and objective.fit_intercept:
         inner = partial(solve, solver=solver, tolerance=tolerance, max_iter=max_iter, max_seconds=max_seconds)
         return _without_empty_classes(objective, held, start, partial(inner, callback=callback))
-    run, before, status = SolverRun(max_seconds, callback), objective.passes, "interrupted"
+    run, before, status = SolverRun(max_seconds, callback), objective.passes, Status.INTERRUPTED
     with one_blas_thread():
         try:
             status = _run(objective, run, solver, tolerance, max_iter, start, base)
         except StopSolver as reason:
-            status = str(reason)
+            status = reason.status
         except KeyboardInterrupt:
             if run.point is None:
                 raise
@@ -111,7 +192,7 @@ def _without_empty_classes(
     objective.passes += smaller.passes
     b, empty = fit_null_model(objective).b, np.ones(objective.k)
     b[held], empty[held] = found.b, 0
-    return replace(found, point=_lowered(objective, found.point.among(objective.k, held, b), empty))
+    return replace(found, point=_lowered(objective, found.point.scatter_classes(objective.k, held, b), empty))
 
 
 def _lowered(objective: Objective, point: Weights, empty: NDArray[np.float64]) -> Weights:
@@ -125,33 +206,26 @@ def _lowered(objective: Objective, point: Weights, empty: NDArray[np.float64]) -
         point, last, step = lower, loss, 2 * step
 
 
-def _named(objective: Objective, solver: str | Solver) -> Solver:
-    if callable(solver):
-        return solver
-    name = fastest(objective) if solver == "auto" else solver
-    if name not in SOLVERS:
-        raise ValueError(f"solver must be 'auto' or one of {', '.join(SOLVERS)}; got {solver!r}")
-    return SOLVERS[name]
-
-
 def _run(
     objective: Objective,
     run: SolverRun,
-    solver: str | Solver,
+    solver: str | Minimize,
     tolerance: float,
     max_iter: int,
     start: Weights | None,
     base: NullModel | None,
-) -> str:
-    minimize = _named(objective, solver)
+) -> Status:
+    if isinstance(solver, str):
+        solver = named_solver(solver, objective.penalty)
+    minimize = fastest(objective).minimize if isinstance(solver, str) else solver
     base = fit_null_model(objective) if base is None else base
     nothing = zero_weights(objective, base.b)
     run.record(nothing, base.loss)
     _check_size(objective, base)
     gauge, rounding = objective.gauge, 10 * float(np.finfo(objective.dtype).eps)
     if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + rounding):
-        run.certified(nothing, duality_gap(objective, nothing, base))
-        return "optimal"
+        run.certify(nothing, duality_gap(objective, nothing, base))
+        return Status.OPTIMAL
     return minimize(objective, run, base, _allowed(objective, start), tolerance, max_iter)
 
 
@@ -168,24 +242,3 @@ def _check_size(objective: Objective, base: NullModel) -> None:
             f"X must be so small that {objective.dtype} can hold the squares of its values; the gradient at W = 0 has "
             f"norm {length:.2g}; divide X by its scale"
         )
-
-
-NAMES = ("auto", "factored", "fista", "rank_one", "published", "stochastic", "ridge")
-
-_OF_GAUGES = ("factored", "rank_one", "published", "stochastic")
-
-
-def named_solver(name: str, penalty: Penalty, seed: Callable[[], int]) -> str | Solver:
-    """What `solve` takes for a name; refuses a penalty that the solver cannot minimize."""
-    if name not in NAMES:
-        raise ValueError(f"solver must be one of {', '.join(NAMES)}; got {name!r}")
-    gauge, _ = penalty.parts()
-    if name in _OF_GAUGES and gauge is None:
-        raise ValueError(f"solver {name!r} needs a penalty with a gauge, such as a trace norm; got {penalty}")
-    if name == "factored" and gauge is not None and not gauge.spectral:
-        raise ValueError(f"solver 'factored' needs a trace norm; got {penalty}; use 'fista'")
-    if name == "ridge" and gauge is not None and gauge.strength > 0:
-        raise ValueError(f"solver 'ridge' needs a penalty without a gauge; got {penalty}; use 'auto'")
-    if name == "published":
-        return partial(rank_one, settings=PUBLISHED)
-    return partial(stochastic_atoms, random_state=seed()) if name == "stochastic" else name

@@ -7,8 +7,8 @@ from manyclass._core.typing import Floats
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.intercept import NullModel
 from manyclass.solvers.batch.points import Weights
-from manyclass.solvers.batch.rank_one import Atoms, armijo, begin
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.rank_one import Atoms, armijo, gauge_of, start_atoms
+from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
 
 BATCH = 256
@@ -25,32 +25,30 @@ def stochastic_atoms(
     max_iter: int,
     batch: int = BATCH,
     random_state: int = 0,
-) -> str:
+) -> Status:
     """Minimize; what ended it. A step is one mini-batch.
 
     A correction finds the best weights of all atoms on all rows, and adds the steepest atom there, so that the descent
     goes on where mini-batches have nothing more to tell.
     """
-    gauge = objective.gauge
-    if gauge is None:
-        raise ValueError(f"stochastic needs a penalty with atoms, such as a trace norm; got {objective.penalty}")
+    gauge = gauge_of(objective)
     rng = np.random.default_rng(random_state)
-    atoms = begin(objective, base, start)
+    atoms = start_atoms(objective, base, start)
     for count in range(1, max_iter + 1):
         rows = np.sort(rng.choice(objective.n, min(batch, objective.n), p=objective.rows.p))
-        _descend(atoms, _Batch(objective, rows))
+        _add_batch_atom(atoms, _Batch(objective, rows))
         if count % EVERY and count < max_iter:
             continue
         value = atoms.correct()
         point = atoms.point()
         run.record(point, value, atoms=len(atoms.theta))
         certificate = duality_gap(objective, point, base)
-        run.certified(point, certificate)
+        run.certify(point, certificate)
         if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
-            return "optimal"
-        u, v = gauge.atom(-certificate.slope)
+            return Status.OPTIMAL
+        u, v = gauge.atom(-certificate.gradient)
         atoms.add(u[:, None], v[:, None], np.zeros(1))
-    return f"not solved in {max_iter} steps"
+    return Status.ITERATION_LIMIT
 
 
 class _Batch:
@@ -70,24 +68,24 @@ class _Batch:
         return G
 
 
-def _descend(atoms: Atoms, batch: _Batch) -> None:
+def _add_batch_atom(atoms: Atoms, batch: _Batch) -> None:
     """A step along the steepest atom of the batch, its length found on the batch."""
     objective = atoms.objective
     gauge, ridge = objective.gauge, objective.ridge
     S = (atoms.Z[batch.rows] * atoms.theta.astype(atoms.Z.dtype)) @ atoms.V.T + atoms.b.astype(atoms.Z.dtype)
-    H = batch.gradient(S) + ridge.gradient(atoms.point().whole())
+    H = batch.gradient(S) + ridge.gradient(atoms.point().to_dense())
     assert gauge is not None
     u, v = gauge.atom(-H)
-    slope = gauge.strength + float(u.astype(np.float64) @ (H @ v))
-    if slope >= 0:
+    derivative = gauge.strength + float(u.astype(np.float64) @ (H @ v))
+    if derivative >= 0:
         return
     D = np.outer(batch.X @ u, v)
-    cross = ridge.strength * 2 * float(u @ (atoms.point().whole() @ v)) if ridge.strength else 0.0
+    cross = ridge.strength * 2 * float(u @ (atoms.point().to_dense() @ v)) if ridge.strength else 0.0
 
     def value(t: float) -> float:
         return batch.value(S + D.dtype.type(t) * D) + t * (gauge.strength + cross) + ridge.strength * t * t
 
     size = float(np.mean(D * D)) * objective.k * batch.loss.curvature + ridge.curvature
-    t = armijo(value, value(0.0), slope, -slope / size if size > 0 else 1.0)
+    t = armijo(value, value(0.0), derivative, -derivative / size if size > 0 else 1.0)
     if t > 0:
         atoms.add(u[:, None], v[:, None], np.array([t]))

@@ -39,7 +39,7 @@ class SgdProgress:
     ended: bool = False  # whether a callback ended the phase
     descent: SgdRun | None = None
 
-    def begun(self, machines: LinearWeights) -> SgdRun:
+    def descent_from(self, machines: LinearWeights) -> SgdRun:
         """The descent of this phase: the one under way, or else one from these machines, which it changes."""
         self.descent = self.descent or SgdRun.start(machines)
         return self.descent

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from manyclass.solvers.sgd.sampling import Quarter, Schedule
 
 class SgdAlgorithm(Protocol):
     """One pass over the examples, by one objective."""
+
+    @property
+    def beta(self) -> float | None:
+        """Negatives that go with a positive, where they are sampled; None for all."""
+
+    def with_beta(self, beta: float | None) -> Self:
+        """The same with another number of negatives; itself where none are sampled."""
 
     def epoch(
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None
@@ -74,12 +81,12 @@ class SgdRun:
 
     def average(self, quarter: int) -> None:
         """Take the machines after this quarter, 1 to 4, of the next epoch into the mean."""
-        share = np.float32(1.5 / (4 * self.epoch + quarter + 0.5))
+        weight = np.float32(1.5 / (4 * self.epoch + quarter + 0.5))
         for c in range(0, len(self.mean.W), 64):
             part = slice(c, c + 64)
-            self.mean.W[part] *= 1 - share
-            self.mean.W[part] += (share * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
-        self.mean.biases += share * (self.machines.biases - self.mean.biases)
+            self.mean.W[part] *= 1 - weight
+            self.mean.W[part] += (weight * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
+        self.mean.biases += weight * (self.machines.biases - self.mean.biases)
 
     def judge(self, score: float, stopping: EarlyStopping) -> bool:
         """Note a score; whether to stop."""

@@ -29,7 +29,7 @@ class LinearWeights:
 
     @classmethod
     def zeros(cls, k: int, d: int) -> "LinearWeights":
-        "LinearWeights that have seen nothing."
+        """Weights that have seen nothing."""
         return cls(np.zeros((k, d), np.float32), np.zeros(k, np.float32), np.ones(k), np.zeros(k, np.int64))
 
     @classmethod
@@ -98,7 +98,7 @@ def top_classes(block: Callable[[slice], Scores], shape: tuple[int, int], k: int
     and panels depend on the shapes alone, and so the bits do not depend on the number of threads.
 
     >>> S = np.array([[1, 3, 3], [2, 1, 0]])
-    >>> best_classes(lambda rows: lambda classes: S[rows, classes], (2, 1), 3, top=2)
+    >>> top_classes(lambda rows: lambda classes: S[rows, classes], (2, 1), 3, top=2)
     array([[1, 2],
            [0, 1]])
     """

@@ -1,6 +1,7 @@
 """Softmax by mini-batches of stochastic gradient descent."""
 
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class MiniBatch:
     """
 
     batch: int = 32
+    beta: ClassVar[None] = None
 
     def epoch(
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None
@@ -33,6 +35,10 @@ class MiniBatch:
                 lost += self._step(part, machines, schedule)
             del chunk, part  # before the next is read
         return lost / max(1, len(problem))
+
+    def with_beta(self, beta: float | None) -> Self:
+        """Itself, which samples no negatives."""
+        return self
 
     def cost(self, k: int) -> float:
         """Classes that an example concerns, seen twice."""

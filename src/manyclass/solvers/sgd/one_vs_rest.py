@@ -3,8 +3,8 @@
 The products of a block of stochastic gradient descent, the same bits for any number of threads.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,10 @@ class OneVsRest:
             update(_Run(chunk, offsets[chunk.at], P, machines, schedule), losses)
             del chunk  # before the next is read
         return float(losses.sum() / max(1, len(problem)))
+
+    def with_beta(self, beta: float | None) -> Self:
+        """The same with another number of negatives."""
+        return replace(self, beta=beta)
 
     def cost(self, k: int) -> float:
         """Classes that an example concerns."""

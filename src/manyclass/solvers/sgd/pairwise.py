@@ -1,7 +1,7 @@
 """Multiclass, ranking and weighted ranking machines by stochastic gradient descent: all classes together."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ class PairwiseRanking:
     """
 
     violator: str
+    beta: ClassVar[None] = None
     VIOLATORS: ClassVar[tuple[str, ...]] = tuple(violator.name for violator in _native.Violator)
 
     def epoch(
@@ -51,19 +52,23 @@ class PairwiseRanking:
             del chunk, part  # before the next is read
         return lost / max(1, len(problem))
 
+    def with_beta(self, beta: float | None) -> Self:
+        """Itself, which samples no negatives."""
+        return self
+
     def cost(self, k: int) -> float:
         """Classes that an example concerns."""
         return 2 if self.violator == "random" else k
 
     def _block(self, chunk: Chunk, draws: NDArray[np.uint64], machines: LinearWeights, schedule: Schedule) -> float:
         S = self._scores(chunk, draws, machines)
-        rivals, pulls = np.empty(len(chunk.y), np.int32), np.empty(len(chunk.y), np.float32)
+        rivals, updates = np.empty(len(chunk.y), np.int32), np.empty(len(chunk.y), np.float32)
         lost = _native.joint_block(
             chunk.rows, chunk.y, chunk.weights, machines.W, machines.biases, machines.scales, machines.steps,
             _native.Violator[self.violator], **schedule.native, G=sgd_gram(chunk.rows), S=S, draws=draws, rivals=rivals,
-            pulls=pulls,
+            pulls=updates,
         )  # fmt: skip
-        _native.move_two(chunk.rows, chunk.y, rivals, pulls, machines.W, get_threads())
+        _native.move_two(chunk.rows, chunk.y, rivals, updates, machines.W, get_threads())
         if machines.scales[0] < 1e-6:
             machines.scales[:] = machines.scales[0]
             machines.fold()

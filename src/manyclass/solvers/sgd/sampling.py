@@ -116,14 +116,14 @@ def balanced_order(y: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np
     come once more if the draws cannot be shared out evenly, is random.
 
     >>> y = np.array([0, 0, 0, 0, 0, 0, 1, 2])
-    >>> sorted(y[balanced_places(y, np.random.default_rng(0))].tolist())
+    >>> sorted(y[balanced_order(y, np.random.default_rng(0))].tolist())
     [0, 0, 1, 1, 1, 2, 2, 2]
     """
     shuffled = rng.permutation(len(y))
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
     _, counts = np.unique(y, return_counts=True)
-    share, over = divmod(len(y), max(1, len(counts)))
-    draws = np.full(len(counts), share)
+    each, over = divmod(len(y), max(1, len(counts)))
+    draws = np.full(len(counts), each)
     draws[rng.permutation(len(counts))[:over]] += 1
     turn = np.arange(len(y)) - np.repeat(np.cumsum(draws) - draws, draws)
     places = np.repeat(np.cumsum(counts) - counts, draws) + turn % np.repeat(counts, draws)
@@ -140,7 +140,7 @@ def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Floats:
     class without examples counts as one example, or as n / k where examples are fewer than classes, as in small batches
     in which most classes are absent: it is pushed down, a little.
 
-    >>> shares(np.array([10, 20, 70]), 1).round(3).tolist()
+    >>> negative_rates(np.array([10, 20, 70]), 1).round(3).tolist()
     [0.111, 0.25, 1.0]
     """
     if beta is None:
@@ -150,10 +150,10 @@ def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Floats:
 
 
 def cumulative_rates(p: Floats) -> Floats:
-    """(k + 1,) where the shares p begin if laid end to end, and where the last one ends.
+    """(k + 1,) where the rates p begin if laid end to end, and where the last one ends.
 
     An example with offset u in [0, 1) is a negative of the classes whose interval holds one of u, u + 1, u + 2, ...,
-    which each class does with probability p_c. All are rounded to one unit, so that no sum is: a share of 1 stays 1.
+    which each class does with probability p_c. All are rounded to one unit, so that no sum is: a rate of 1 stays 1.
     """
     unit = np.spacing(2 * max(1.0, p.sum()))
     return np.concatenate([[0.0], np.cumsum(np.rint(p / unit) * unit)])

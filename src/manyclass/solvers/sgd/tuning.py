@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm, SgdRun, run_sgd
 from manyclass.solvers.sgd.linear_models import LinearWeights
-from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule
 
 _EPOCHS = 16  # of a trial at most
@@ -37,7 +36,7 @@ class StepTrial:
         size = max(2048, 8 * problem.k, len(problem) // _PART)
         return cls(*hold_out(sample_rows(problem, size, rng), 0.25, rng))
 
-    def paced(self, algorithm: SgdAlgorithm, schedule: Schedule) -> "StepTrial":
+    def with_pace(self, algorithm: SgdAlgorithm, schedule: Schedule) -> "StepTrial":
         """As many epochs as these take until they get no better: in fewer, a large step looks better than it is."""
         descent = SgdRun.start(LinearWeights.zeros(self.train.k, self.train.d))
         tolerance = 0.25 / np.sqrt(max(1, len(self.held)))
@@ -46,9 +45,9 @@ class StepTrial:
             run_sgd(descent, algorithm, self.train, schedule, stopping, mean_class_accuracy(self.held))
         except FloatingPointError:
             return self
-        return replace(self, epochs=descent.epoch, known={(algorithm, schedule): self._right(descent.mean)})
+        return replace(self, epochs=descent.epoch, known={(algorithm, schedule): self._correct(descent.mean)})
 
-    def right(self, algorithm: SgdAlgorithm, schedule: Schedule) -> Right | None:
+    def correct(self, algorithm: SgdAlgorithm, schedule: Schedule) -> Right | None:
         """Which of the examples held out are right after a few epochs; None if the weights grew beyond all bounds."""
         key = algorithm, schedule
         if key not in self.known:
@@ -73,9 +72,9 @@ class StepTrial:
             run_sgd(descent, algorithm, self.train, schedule, EarlyStopping(max_epochs=self.epochs))
         except FloatingPointError:
             return None
-        return self._right(descent.mean)
+        return self._correct(descent.mean)
 
-    def _right(self, machines: LinearWeights) -> Right:
+    def _correct(self, machines: LinearWeights) -> Right:
         right: Right = machines.best_classes(self.held.X, self.held.index) == self.held.y[self.held.index]
         return right
 
@@ -88,10 +87,10 @@ def find_step(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
     most = 0.5 / schedule.regularization if schedule.regularization else np.inf
 
     def gain(new: float, old: float) -> float:
-        return trial.gain(*(trial.right(algorithm, schedule.with_step(step)) for step in (new, old)))
+        return trial.gain(*(trial.correct(algorithm, schedule.with_step(step)) for step in (new, old)))
 
     step = min(schedule.step, most)
-    while trial.right(algorithm, schedule.with_step(step)) is None and len(trial.known) < 12:
+    while trial.correct(algorithm, schedule.with_step(step)) is None and len(trial.known) < 12:
         step /= 4
     while 4 * step < most and gain(4 * step, step) > 3:
         step *= 4
@@ -102,7 +101,7 @@ def find_step(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
     return step
 
 
-def find_beta(trial: StepTrial, algorithm: OneVsRest, schedule: Schedule) -> float | None:
+def find_beta(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> float | None:
     """How many negatives go with a positive; None, in place of k - 1 and more, for all that there are.
 
     From that of the algorithm by factors of four, down and up, as long as it surely gets better.
@@ -110,7 +109,7 @@ def find_beta(trial: StepTrial, algorithm: OneVsRest, schedule: Schedule) -> flo
     most = trial.train.k - 1.0
 
     def right(beta: float) -> Right | None:
-        return trial.right(replace(algorithm, beta=None if beta >= most else beta), schedule)
+        return trial.correct(algorithm.with_beta(None if beta >= most else beta), schedule)
 
     start = best = min(algorithm.beta or most, most)
     for factor in (1 / 4, 4):
@@ -124,7 +123,7 @@ def find_beta(trial: StepTrial, algorithm: OneVsRest, schedule: Schedule) -> flo
 
 
 def mean_class_accuracy(problem: Problem) -> Callable[[LinearWeights], float]:
-    """The share of examples given their own class, in each class, averaged over the classes that occur."""
+    """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
     y = problem.y[problem.index]
     counts = np.bincount(y, minlength=problem.k)
 
@@ -144,9 +143,9 @@ def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tup
     counts = np.bincount(y, minlength=problem.k)
     rank = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
     # At least one of each class that can spare one, and never the last.
-    share = np.clip(np.rint(fraction * counts), 1, np.maximum(counts - 1, 0)).astype(int)
+    held = np.clip(np.rint(fraction * counts), 1, np.maximum(counts - 1, 0)).astype(int)
     out = np.zeros(len(y), bool)
-    out[by_class[rank < np.repeat(share, counts)]] = True
+    out[by_class[rank < np.repeat(held, counts)]] = True
     return problem.part(problem.index[~out]), problem.part(problem.index[out])
 
 
@@ -158,7 +157,7 @@ def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> Proble
 
 
 def median_squared_norm(problem: Problem, rng: np.random.Generator, size: int = 512) -> tuple[float, float]:
-    """|x|^2 as it usually is, the unit in which steps are measured; and the share of it in which rows differ.
+    """|x|^2 as it usually is, the unit in which steps are measured; and the fraction of it in which rows differ.
 
     On a sample. The median, for which a few rows of another size do not count; the mean where most rows are zero.
     """

@@ -22,7 +22,7 @@ def test_regions_are_what_a_loop_over_positions_counts(layouts):
         [np.random.default_rng(0).random((200, 2)), np.stack(np.meshgrid(edges, edges), axis=-1).reshape(-1, 2)]
     ).astype(np.float32)
     pyramid = Pyramid(layouts)
-    counts = pyramid.regions(np.diff(pyramid.cells(positions).starts).astype(float))
+    counts = pyramid.sum_regions(np.diff(pyramid.partition(positions).starts).astype(float))
     expected = []
     for rows, columns in pyramid.grids:
         regions = [plain_region(x, y, rows, columns) for x, y in positions]
@@ -34,22 +34,22 @@ def test_regions_are_what_a_loop_over_positions_counts(layouts):
 def test_each_row_is_in_exactly_one_region_of_each_layout(layouts, m):
     positions = np.random.default_rng(m).random((m, 2)).astype(np.float32)
     pyramid = Pyramid(layouts)
-    cells = pyramid.cells(positions)
+    cells = pyramid.partition(positions)
     assert sorted(cells.order) == list(range(m))
-    counts = pyramid.regions(np.diff(cells.starts).astype(float))
+    counts = pyramid.sum_regions(np.diff(cells.starts).astype(float))
     assert counts.sum() == m * len(layouts)
 
 
 def test_stripes_lie_above_each_other_from_the_top():
     pyramid = Pyramid(("3x1",))
-    cells = pyramid.cells(np.array([[0.5, 0.9], [0.1, 0.1], [0.9, 0.5], [0.2, 0.2]], np.float32))
+    cells = pyramid.partition(np.array([[0.5, 0.9], [0.1, 0.1], [0.9, 0.5], [0.2, 0.2]], np.float32))
     assert cells.order.tolist() == [1, 3, 2, 0]
     assert cells.starts.tolist() == [0, 2, 3, 4]
 
 
 def test_sums_of_the_whole_image_are_repeated_for_every_layout_that_is_whole():
     sums = np.arange(6.0).reshape(1, 2, 3)
-    assert Pyramid(("1x1", "1x1")).regions(sums).tolist() == [sums[0].tolist()] * 2
+    assert Pyramid(("1x1", "1x1")).sum_regions(sums).tolist() == [sums[0].tolist()] * 2
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_layouts_that_are_none_are_refused(layouts, sentence):
 
 
 def test_cells_keep_the_order_of_rows_and_may_be_empty():
-    cells = Partition.of(np.array([2, 0, 2, 0], np.int32), 4)
+    cells = Partition.from_labels(np.array([2, 0, 2, 0], np.int32), 4)
     assert cells.order.tolist() == [1, 3, 0, 2]
     assert cells.starts.tolist() == [0, 2, 2, 4, 4]
-    assert len(cells) == 4
+    assert cells.n_cells == 4

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from features import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass import _native
-from manyclass.features.aggregation.kmeans import VisualVocabulary, _lloyd, fit_vocabulary
+from manyclass.features.aggregation.kmeans import VisualVocabulary, _lloyd_step, fit_vocabulary
 from manyclass.features.aggregation.pyramid import Partition
+from tests.features import twins
 
 
 @given(n=st.integers(0, 150), d=st.integers(1, 40), k=st.integers(1, 40), seed=st.integers(0, 99))
@@ -18,9 +18,9 @@ def test_the_nearest_word_and_the_residuals_are_those_of_a_loop(level, any_level
     _native.set_level(level)
     rng = np.random.default_rng(seed)
     X, words = rng.normal(size=(n, d)).astype("f4"), VisualVocabulary(rng.normal(size=(k, d)).astype("f4"))
-    labels = words.nearest(X)
+    labels = words.assign(X)
     assert labels.tolist() == twins.nearest(X, words.centers).tolist()
-    counts, sums = words.residuals(X, labels, Partition.whole(n))
+    counts, sums = words.residual_sums(X, labels, Partition.single(n))
     assert counts[0].tolist() == np.bincount(labels, minlength=k).tolist()
     np.testing.assert_allclose(sums[0], twins.residuals(X, words.centers), atol=1e-4)
 
@@ -29,18 +29,18 @@ def test_the_nearest_word_and_the_residuals_are_those_of_a_loop(level, any_level
 def test_the_first_of_equal_words_is_taken(level, any_level):
     _native.set_level(level)
     words = VisualVocabulary(np.array([[5.0], [1.0], [1.0], [-1.0]] * 9, "f4"))
-    assert words.nearest(np.array([[1.2], [0.0], [5.0]], "f4")).tolist() == [1, 1, 0]
+    assert words.assign(np.array([[1.2], [0.0], [5.0]], "f4")).tolist() == [1, 1, 0]
 
 
 def test_words_that_lie_far_away_and_close_together_are_told_apart():
     words = VisualVocabulary(np.array([[3000.0, 0.0], [3000.01, 0.0], [3000.02, 0.0]], "f4"))
-    assert words.nearest(words.centers).tolist() == [0, 1, 2]
+    assert words.assign(words.centers).tolist() == [0, 1, 2]
 
 
 def test_residuals_are_added_up_cell_by_cell():
     X = twins.rows_of(twins.mixture_of(3, 5), 2000)
     words, where = fit_vocabulary(X, 6, seed=0), np.random.default_rng(0).integers(4, size=2000)
-    counts, sums = words.residuals(X, words.nearest(X), Partition.of(where, 4))
+    counts, sums = words.residual_sums(X, words.assign(X), Partition.from_labels(where, 4))
     for cell in range(4):
         rows = X[where == cell]
         np.testing.assert_allclose(sums[cell], twins.residuals(rows, words.centers), atol=1e-3)
@@ -56,7 +56,9 @@ def test_words_are_the_means_of_their_rows_at_the_end():
 
 
 def test_a_word_without_rows_moves_to_the_row_that_is_farthest_from_its_own():
-    words, _ = _lloyd(np.array([[0.0], [1.0], [8.0], [2.0]], "f4"), VisualVocabulary(np.array([[0.0], [1e4]], "f4")))
+    words, _ = _lloyd_step(
+        np.array([[0.0], [1.0], [8.0], [2.0]], "f4"), VisualVocabulary(np.array([[0.0], [1e4]], "f4"))
+    )
     assert words.centers.ravel().tolist() == [2.75, 8.0]
 
 
@@ -84,7 +86,7 @@ def test_rows_that_are_no_numbers_are_refused(bad, level, any_level):
     X = np.zeros((5, 3), "f4")
     X[3, 1] = bad
     with pytest.raises(ValueError, match="descriptors must be finite numbers of moderate size; row 3 is not"):
-        VisualVocabulary(np.eye(3, dtype="f4")).nearest(X)
+        VisualVocabulary(np.eye(3, dtype="f4")).assign(X)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from features import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from manyclass import _native
 from manyclass.features.aggregation.fisher import FisherAggregation, fisher_vector
 from manyclass.features.aggregation.gmm import DiagonalGmm
 from manyclass.features.aggregation.pyramid import Pyramid
+from tests.features import twins
 
 
 def difference(found, expected):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from features import twins
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.mixture import GaussianMixture
@@ -11,6 +10,7 @@ import manyclass as mc
 from manyclass import _native
 from manyclass.features.aggregation.gmm import VARIANCE_FLOOR, DiagonalGmm, fit_gmm
 from manyclass.features.aggregation.pyramid import Partition
+from tests.features import twins
 
 
 @given(n=st.integers(0, 150), d=st.integers(1, 40), k=st.integers(1, 40), spread=st.sampled_from([0.0, 0.3, 3.0]))
@@ -19,7 +19,7 @@ def test_sums_are_those_of_a_loop(level, any_level, n, d, k, spread):
     _native.set_level(level)
     mixture = twins.mixture_of(k, d, n, spread)
     X = twins.rows_of(mixture, n)
-    sums, q = mixture.sums(X, Partition.whole(n)), twins.posteriors(X, mixture)
+    sums, q = mixture.moments(X, Partition.single(n)), twins.posteriors(X, mixture)
     u = (X[:, None] - mixture.means) / np.sqrt(mixture.variances)
     np.testing.assert_allclose(sums.counts[0], q.sum(axis=0), atol=1e-4 * (1 + n))
     np.testing.assert_allclose(sums.first[0], np.einsum("ik,ikd->kd", q, u), atol=1e-5 * (1 + n))
@@ -31,10 +31,10 @@ def test_sums_are_those_of_a_loop(level, any_level, n, d, k, spread):
 def test_cells_are_added_up_apart_and_share_posteriors():
     mixture = twins.mixture_of(7, 5)
     X, where = twins.rows_of(mixture, 3000), np.random.default_rng(1).integers(3, size=3000)
-    apart, whole = mixture.sums(X, Partition.of(where, 3)), mixture.sums(X, Partition.whole(3000))
+    apart, whole = mixture.moments(X, Partition.from_labels(where, 3)), mixture.moments(X, Partition.single(3000))
     np.testing.assert_allclose(apart.first.sum(axis=0), whole.first[0], atol=1e-3)
     np.testing.assert_allclose(
-        apart.counts[1], mixture.sums(X[where == 1], Partition.whole((where == 1).sum())).counts[0]
+        apart.counts[1], mixture.moments(X[where == 1], Partition.single((where == 1).sum())).counts[0]
     )
 
 
@@ -44,16 +44,16 @@ def test_a_narrow_gaussian_far_from_zero_is_measured_exactly():
     mixture = DiagonalGmm(np.array([0.5, 0.5]), means, np.full((2, 2), 1e-4))
     X = (means[0] + 0.01 * rng.normal(size=(500, 2))).astype("f4")
     np.testing.assert_allclose(
-        mixture.sums(X, Partition.whole(500)).counts[0], twins.posteriors(X, mixture).sum(axis=0), rtol=1e-3
+        mixture.moments(X, Partition.single(500)).counts[0], twins.posteriors(X, mixture).sum(axis=0), rtol=1e-3
     )
 
 
 def test_one_step_of_learning_is_that_of_scikit_learn():
-    from manyclass.features.aggregation.gmm import _maximized
+    from manyclass.features.aggregation.gmm import _maximize
 
     start = twins.mixture_of(4, 6)
     X = twins.rows_of(start, 5000, seed=2)
-    mine = _maximized(start, start.sums(X, Partition.whole(5000)), 1e-9)
+    mine = _maximize(start, start.moments(X, Partition.single(5000)), 1e-9)
     theirs = GaussianMixture(
         4, covariance_type="diag", weights_init=start.weights, means_init=start.means,
         precisions_init=1 / start.variances, max_iter=1, reg_covar=0, init_params="random_from_data", random_state=0,
@@ -77,7 +77,7 @@ def test_learning_finds_the_gaussians_that_rows_were_drawn_from():
 
 def test_more_steps_never_lower_the_likelihood():
     X = twins.rows_of(twins.mixture_of(6, 5, spread=1), 3000)
-    values = [fit_gmm(X, 8, 0, n).sums(X, Partition.whole(3000)).likelihood for n in range(6)]
+    values = [fit_gmm(X, 8, 0, n).moments(X, Partition.single(3000)).likelihood for n in range(6)]
     assert np.diff(values).min() > -1e-3 * abs(values[0])
     assert values[-1] > values[0]
 
@@ -101,17 +101,17 @@ def test_degenerate_rows_give_finite_numbers_above_the_floor(X):
     assert np.isfinite(mixture.means).all()
     assert mixture.variances.min() >= 0.999 * VARIANCE_FLOOR * X.var(axis=0, dtype=float).max()
     assert mixture.weights.min() > 0
-    sums = mixture.sums(X, Partition.whole(len(X)))
+    sums = mixture.moments(X, Partition.single(len(X)))
     np.testing.assert_allclose(sums.counts.sum(), len(X), rtol=1e-5)
     assert np.isfinite(sums.second).all()
 
 
 def test_a_gaussian_that_no_row_belongs_to_stays_where_it_is():
-    from manyclass.features.aggregation.gmm import _maximized
+    from manyclass.features.aggregation.gmm import _maximize
 
     start = DiagonalGmm(np.array([0.5, 0.5]), np.array([[0.0], [1e4]]), np.ones((2, 1)))
     X = np.random.default_rng(0).normal(size=(50, 1)).astype("f4")
-    after = _maximized(start, start.sums(X, Partition.whole(50)), 1e-4)
+    after = _maximize(start, start.moments(X, Partition.single(50)), 1e-4)
     assert after.means[1] == 1e4
     assert after.weights[1] == pytest.approx(1e-6)
 
@@ -133,7 +133,7 @@ def test_rows_that_are_no_numbers_are_refused(bad, level, any_level):
     X = np.zeros((5, 3), "f4")
     X[2, 1] = bad
     with pytest.raises(ValueError, match="descriptors must be finite numbers of moderate size; row 2 is not"):
-        twins.mixture_of(2, 3).sums(X, Partition.whole(5))
+        twins.mixture_of(2, 3).moments(X, Partition.single(5))
 
 
 @pytest.mark.parametrize(

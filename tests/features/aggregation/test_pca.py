@@ -5,7 +5,8 @@ import pytest
 from sklearn.decomposition import PCA
 
 import manyclass as mc
-from manyclass.features.aggregation.pca import Projection, fit_projection
+from manyclass.features.aggregation.pca import Projection, fit_projection, project_descriptors
+from manyclass.features.local.descriptor import LocalDescriptors
 
 
 def rows(n: int = 300, d: int = 11, seed: int = 0) -> np.ndarray:
@@ -68,3 +69,9 @@ def test_what_cannot_be_projected_is_refused(X, p, sentence):
 def test_a_projection_that_does_not_fit_itself_is_refused():
     with pytest.raises(ValueError, match=r"a projection must have a mean \(D,\) and components"):
         Projection(np.zeros(3, np.float32), np.zeros((4, 2), np.float32))
+
+
+@pytest.mark.parametrize(("coordinates", "expected"), [(False, [[7.0]]), (True, [[7.0, -0.25, 0.5]])])
+def test_coordinates_stand_beside_the_numbers_and_count_from_the_middle(coordinates, expected):
+    local = LocalDescriptors(np.array([[7.0]], "f4"), np.array([[0.25, 1.0]], "f4"))
+    assert project_descriptors(local, None, coordinates).tolist() == expected

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from features import twins
 
 from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
 from manyclass.features.aggregation.pyramid import Pyramid
 from manyclass.features.aggregation.vlad import VladAggregation, fit_rotations
+from tests.features import twins
 
 
 def sample(n: int = 500, d: int = 9, k: int = 6) -> tuple[np.ndarray, VisualVocabulary]:

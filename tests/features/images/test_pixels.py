@@ -1,64 +1,16 @@
-import io
-import threading
-import warnings
+"""Every kind of pixel becomes red, green and blue; large images become small ones."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from PIL import Image, ImageCms
-from PIL.JpegImagePlugin import JpegImageFile
+from PIL import Image
 
-import manyclass as mc
-from manyclass._core.parallel import suppress_warnings
 from manyclass.features.images.decoding import read_image
 from manyclass.features.images.pixels import ImageError, final_size
 from tests.features import hostile
 from tests.features.hostile import picture, saved
-
-
-@pytest.fixture
-def read(tmp_path):
-    """read(bytes) gives the pixels of a file of these bytes."""
-
-    def call(data, **settings):
-        (tmp_path / "x").write_bytes(data)
-        return read_image(tmp_path / "x", **settings)
-
-    return call
-
-
-@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "WEBP"])
-def test_a_picture_without_loss_is_read_as_it_was_written(read, kind):
-    options = {"lossless": True} if kind == "WEBP" else {}
-    assert_array_equal(read(saved(picture(), kind, **options)), picture())
-
-
-@pytest.mark.parametrize("path", [str, lambda path: path, lambda path: bytes(path)])
-def test_a_path_may_be_a_string_a_path_or_bytes(tmp_path, path):
-    (tmp_path / "x.png").write_bytes(saved(picture(), "PNG"))
-    assert_array_equal(read_image(path(tmp_path / "x.png")), picture())
-
-
-@pytest.mark.parametrize("mode", ["RGB", "P", "CMYK", "YCbCr", "1", "L", "LA", "RGBA"])
-def test_an_image_of_pillow_is_read_as_its_colors_are(mode):
-    image = Image.fromarray(picture()).convert(mode)
-    assert_array_equal(read_image(image), np.asarray(image.convert("RGB")))
-
-
-def test_an_image_of_pillow_stands_upright_as_its_exif_says(tmp_path):
-    exif = Image.Exif()
-    exif[274] = 6
-    Image.fromarray(picture()).save(tmp_path / "x.png", exif=exif)
-    with Image.open(tmp_path / "x.png") as image:
-        assert_array_equal(read_image(image), read_image(tmp_path / "x.png"))
-
-
-def test_an_image_of_pillow_that_cannot_be_decoded_is_an_image_error(tmp_path):
-    (tmp_path / "x.png").write_bytes(saved(picture(), "PNG")[:60])
-    with Image.open(tmp_path / "x.png") as image, pytest.raises(ImageError, match="cannot be decoded"):
-        read_image(image)
 
 
 def test_sixteen_bits_are_scaled_and_not_cut(read):
@@ -108,16 +60,6 @@ def test_a_picture_stands_upright_however_the_camera_was_held(read, kind, orient
     found = read(saved(held, kind, **extra, **options))
     assert found.shape == picture().shape
     assert np.abs(found.astype(int) - picture()).max() <= (6 if kind == "JPEG" else 0)
-
-
-def test_the_first_frame_of_several_is_taken(read):
-    data = saved(picture(), "GIF", **hostile.frames())
-    assert_array_equal(read(data), np.asarray(Image.open(io.BytesIO(saved(picture(), "GIF"))).convert("RGB")))
-
-
-def test_a_file_of_a_profile_is_read_as_its_numbers(read):
-    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    assert_array_equal(read(saved(picture(), "PNG", icc_profile=profile)), picture())
 
 
 @pytest.mark.parametrize(
@@ -188,58 +130,3 @@ def test_strips_give_what_the_whole_would(monkeypatch, shape):
     whole = read_image(large, max_pixels=5000)
     monkeypatch.setattr("manyclass.features.images.pixels._STRIP", 5000)
     assert_array_equal(read_image(large, max_pixels=5000), whole)
-
-
-def test_a_jpeg_is_decoded_at_a_part_of_its_size(tmp_path, monkeypatch):
-    (tmp_path / "x.jpg").write_bytes(saved(picture(800, 1200), "JPEG"))
-    sizes, prepare = [], JpegImageFile.load_prepare
-    monkeypatch.setattr(JpegImageFile, "load_prepare", lambda self: sizes.append(self.size) or prepare(self))
-    read_image(tmp_path / "x.jpg", max_pixels=50_000)
-    assert sizes == [(300, 200)]
-
-
-def test_more_pixels_than_the_limit_are_refused_before_they_are_decoded(read):
-    with pytest.raises(ImageError, match=r"^has 60 x 40 pixels, more than 2,399$"):
-        read(saved(picture(), "PNG"), max_source_pixels=2399)
-    assert read(saved(picture(), "PNG"), max_source_pixels=2400).shape == (40, 60, 3)
-
-
-def test_a_webp_of_which_the_decoder_holds_more_copies_may_have_half_as_many(read):
-    with pytest.raises(ImageError, match="more than 2,399"):
-        read(saved(picture(), "WEBP"), max_source_pixels=4799)
-    assert read(saved(picture(), "WEBP"), max_source_pixels=4800).shape == (40, 60, 3)
-
-
-@pytest.mark.parametrize("settings", [{"max_pixels": 0}, {"max_source_pixels": 0}, {"max_source_pixels": 10**9}])
-def test_settings_that_make_no_sense_are_refused(read, settings):
-    with pytest.raises(ValueError, match="must be a whole number"):
-        read(saved(picture(), "PNG"), **settings)
-
-
-def test_names_that_are_no_names_are_bad_files_too():
-    with pytest.raises(ImageError, match="cannot be read: embedded null byte"):
-        read_image("a\0b.jpg")
-    assert mc.ImageError is ImageError
-
-
-def test_warnings_are_quiet_until_the_last_thread_has_left_and_no_longer():
-    inside, leave = threading.Event(), threading.Event()
-
-    def stay():
-        with suppress_warnings():
-            inside.set()
-            leave.wait(10)
-
-    thread = threading.Thread(target=stay)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        before = list(warnings.filters)
-        with suppress_warnings():
-            thread.start()
-            inside.wait(10)
-        warnings.warn("nobody hears it", UserWarning, stacklevel=1)
-        leave.set()
-        thread.join()
-        assert warnings.filters == before
-        with pytest.raises(UserWarning):
-            warnings.warn("heard", UserWarning, stacklevel=1)

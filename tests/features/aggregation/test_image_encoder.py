@@ -4,18 +4,23 @@ import re
 
 import numpy as np
 import pytest
-from features.twins import images_of
+from numpy.testing import assert_array_equal
 from PIL import Image
 from sklearn.base import clone
 
 import manyclass as mc
-from manyclass.features.aggregation.image_encoder import prepared
-from manyclass.features.aggregation.sample import sample_descriptors
+from manyclass.features.aggregation.image_encoder import make_descriptors
 from manyclass.features.images.pixels import ImageError
-from manyclass.features.local.descriptor import LocalDescriptors
+from manyclass.features.local.color import LocalColor
+from manyclass.features.local.dense_sift import DenseSift
+from tests.features.twins import images_of
 
 IMAGES = images_of(5)
+
+
 SMALL = {"scales": 2, "random_state": 0, "n_samples": 3000}
+
+
 ENCODERS = {
     "fisher": mc.FisherVectors(3, n_components=8, pyramid=("1x1", "3x1"), **SMALL),
     "fisher sift": mc.FisherVectors(2, ("rootsift",), n_components=5, coordinates=True, **SMALL),
@@ -23,6 +28,8 @@ ENCODERS = {
     "vlad": mc.Vlad(4, pyramid=("1x1", "2x2"), **SMALL),
     "vlad plain": mc.Vlad(3, rotate=False, whiten=True, coordinates=True, n_components=7, **SMALL),
 }
+
+
 WIDTHS = {"fisher": 2 * 4 * 2 * 3 * 8, "fisher sift": 2 * 2 * 7, "bag": 18, "vlad": 5 * 4 * 128, "vlad plain": 3 * 9}
 
 
@@ -158,31 +165,6 @@ def test_progress_is_told_of_every_image():
     assert seen == [(i, 5) for i in range(1, 6)]
 
 
-class Counting:
-    dimension = 2
-
-    def describe(self, image):
-        m = int(image[0, 0, 0])
-        rows = np.stack([np.arange(m), np.full(m, image[0, 0, 1])], axis=1)
-        return LocalDescriptors(rows.astype("f4"), np.zeros((m, 2), "f4"))
-
-
-def test_every_image_gives_the_same_share_and_no_row_twice():
-    images = [np.full((2, 2, 3), (200, i, 0), np.uint8) for i in range(4)]
-    sample = sample_descriptors(images, [Counting()], 41, 100, seed=0)
-    (local,) = sample.parts
-    assert np.bincount(local.values[:, 1].astype(int)).tolist() == [11] * 4
-    assert len(np.unique(local.values, axis=0)) == 44
-    other = sample_descriptors(images, [Counting()], 41, 100, seed=1).parts[0]
-    assert other.values.tolist() != local.values.tolist()
-
-
-def test_an_image_with_fewer_rows_than_its_share_gives_all():
-    images = [np.full((2, 2, 3), (5, 0, 0), np.uint8), np.full((2, 2, 3), (200, 1, 0), np.uint8)]
-    (local,) = sample_descriptors(images, [Counting()], 40, 100, seed=0).parts
-    assert np.bincount(local.values[:, 1].astype(int)).tolist() == [5, 20]
-
-
 def test_gradients_of_descriptors_side_by_side_are_those_of_each_alone():
     both = mc.FisherVectors(2, ("sift", "color"), n_components=4, **SMALL).fit(IMAGES)
     alone = [mc.FisherVectors(2, (name,), n_components=4, **SMALL).fit(IMAGES) for name in ("sift", "color")]
@@ -198,7 +180,31 @@ def test_another_fit_forgets_the_one_before():
     np.testing.assert_array_equal(encoder.fit(others).transform(others), fresh.transform(others))
 
 
-@pytest.mark.parametrize(("coordinates", "expected"), [(False, [[7.0]]), (True, [[7.0, -0.25, 0.5]])])
-def test_coordinates_stand_beside_the_numbers_and_count_from_the_middle(coordinates, expected):
-    local = LocalDescriptors(np.array([[7.0]], "f4"), np.array([[0.25, 1.0]], "f4"))
-    assert prepared(local, None, coordinates).tolist() == expected
+IMAGE = np.random.default_rng(0).integers(0, 256, (50, 60, 3), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("name", "root", "made"),
+    [
+        ("sift", False, DenseSift(8, 2, 16)),
+        ("sift", True, DenseSift(8, 2, 16, root=True)),
+        ("rootsift", False, DenseSift(8, 2, 16, root=True)),
+        ("color", False, LocalColor(8, 2, 16)),
+    ],
+)
+def test_a_name_stands_for_a_descriptor_with_the_settings(name, root, made):
+    (found,) = make_descriptors((name,), step=8, scales=2, patch=16, root=root)
+    values, positions = found.describe(IMAGE)
+    assert_array_equal(values, made.describe(IMAGE).values)
+    assert_array_equal(positions, made.describe(IMAGE).positions)
+    assert values.shape == (len(positions), found.dimension)
+
+
+def test_names_keep_their_order():
+    assert [found.dimension for found in make_descriptors(["color", "sift"])] == [96, 128]
+
+
+@pytest.mark.parametrize("names", [(), "sift", ("surf",), (3,)])
+def test_other_names_are_refused(names):
+    with pytest.raises(ValueError, match="descriptors must be"):
+        make_descriptors(names)

@@ -1,42 +1,20 @@
+"""Rows are what the encoder gives, in order and whatever happens to some of the images."""
+
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
-import time
 from copy import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import manyclass as mc
-from manyclass.features.extraction import identity
-from manyclass.features.extraction.write_features import log_path, read_skipped
+from manyclass.features.extraction.write_features import skip_log_path
 from tests.features import child
 from tests.features.child import Means, Pairs
-from tests.features.hostile import picture, saved
-
-
-def many_images(n=40):
-    return [picture(20 + i % 7, 30, seed=i) for i in range(n)]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Sixty files in two classes, every seventh of them bad."""
-    root = tmp_path_factory.mktemp("images") / "photos"
-    for i in range(60):
-        path = root / f"class {i % 2}" / f"{i:02}.png"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"bad" if i % 7 == 3 else saved(picture(20, 30, seed=i), "PNG"))
-    return root
-
-
-def contents_of(path):
-    files = [*Path(path).iterdir(), log_path(path)]
-    return {file.name.replace(path.name, "x"): file.read_bytes() for file in files if file.is_file()}
+from tests.features.extraction.written import contents_of, many_images
+from tests.features.hostile import picture
 
 
 def test_rows_are_what_the_encoder_gives_in_the_order_of_the_images(tmp_path):
@@ -45,7 +23,7 @@ def test_rows_are_what_the_encoder_gives_in_the_order_of_the_images(tmp_path):
     assert_array_equal(run.store.X.toarray(), [Means().encode(image) for image in images])
     assert_array_equal(run.store.y, np.arange(40))
     assert run.skipped == []
-    assert not log_path(tmp_path / "a.store").exists()
+    assert not skip_log_path(tmp_path / "a.store").exists()
     assert run.store.provenance == {"images": 40, "skipped": 0}
 
 
@@ -340,96 +318,3 @@ def test_pictures_are_read_at_the_size_that_the_encoder_wants_unless_told(tmp_pa
     image = [np.zeros((100, 100), np.uint8)]
     assert mc.write_features(tmp_path / "a.store", image, Area()).store.X.rows(0) == [22 * 22]
     assert mc.write_features(tmp_path / "b.store", image, Area(), max_pixels=100).store.X.rows(0) == [100]
-
-
-def stop_after(n):
-    def progress(done, total):
-        if done >= n:
-            raise KeyboardInterrupt
-
-    return progress
-
-
-@pytest.mark.parametrize("stop", [1, 9, 13, 14, 15, 16, 25, 60])
-def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, folder, stop):
-    whole, cut = tmp_path / "whole.store", tmp_path / "cut.store"
-    child.write(whole, folder)
-    with pytest.raises(KeyboardInterrupt):
-        child.write(cut, folder, progress=stop_after(stop))
-    run = child.write(cut, folder)
-    assert run.resumed_after > 0 or stop < 14  # a dozen are for the quantizer, before any is written
-    assert contents_of(cut) == contents_of(whole)
-
-
-@pytest.mark.parametrize("change", ["encoder", "images", "pixels", "seed", "names"])
-def test_another_run_is_not_taken_for_the_interrupted_one(tmp_path, change):
-    settings = {"images": many_images(), "encoder": Means(), "names": [f"{i}" for i in range(40)]}
-    with pytest.raises(KeyboardInterrupt):
-        mc.write_features(tmp_path / "a.store", **settings, progress=stop_after(9))
-    other = {
-        "encoder": {"encoder": Pairs()},
-        "images": {"images": many_images()[::-1]},
-        "pixels": {"max_pixels": 50},
-        "seed": {"seed": 1},
-        "names": {"names": [f"x{i}" for i in range(40)]},
-    }[change]
-    with pytest.raises(mc.StorageError, match="unfinished write of something else"):
-        mc.write_features(tmp_path / "a.store", **{**settings, **other})
-    assert len(mc.write_features(tmp_path / "a.store", **{**settings, **other}, resume=False).store) == 40
-
-
-def test_without_the_list_of_skipped_images_a_run_is_not_gone_on_with(tmp_path, folder):
-    with pytest.raises(KeyboardInterrupt):
-        child.write(tmp_path / "a.store", folder, progress=stop_after(20))
-    log_path(tmp_path / "a.store").unlink()
-    with pytest.raises(mc.StorageError, match="resume=False"):
-        child.write(tmp_path / "a.store", folder)
-
-
-def test_a_line_that_a_crash_cut_short_is_forgotten(tmp_path, folder):
-    child.write(tmp_path / "whole.store", folder)
-    with pytest.raises(KeyboardInterrupt):
-        child.write(tmp_path / "a.store", folder, progress=stop_after(20))
-    with open(log_path(tmp_path / "a.store"), "ab") as file:
-        file.write(b'{"position":21,"na')
-    child.write(tmp_path / "a.store", folder)
-    assert contents_of(tmp_path / "a.store") == contents_of(tmp_path / "whole.store")
-
-
-def test_a_store_that_is_written_anew_has_a_list_of_its_own(tmp_path, folder):
-    child.write(tmp_path / "a.store", folder)
-    assert len(read_skipped(tmp_path / "a.store")) == 9
-    mc.write_features(tmp_path / "a.store", many_images(), Means(), overwrite=True)
-    assert read_skipped(tmp_path / "a.store") == []
-
-
-def kill_at(store, folder, done):
-    """Kill a writer once it tells of so many pictures; whether it was not through."""
-    process = subprocess.Popen([sys.executable, "-B", child.__file__, store, folder], stdout=subprocess.PIPE)
-    for line in process.stdout:
-        if int(line) >= done:
-            break
-    time.sleep(0.0007 * (done % 5))
-    process.kill()
-    process.stdout.close()
-    return process.wait() != 0
-
-
-def test_killed_ten_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
-    whole, path = tmp_path / "whole.store", tmp_path / "a.store"
-    child.write(whole, folder)
-    # Each goes on where the one before was killed, which may be some pictures earlier than it told.
-    killed = sum(kill_at(path, folder, done) for done in (2, 8, 14, 20, 26, 32, 38, 44, 50, 56))
-    assert killed >= 9
-    child.write(path, folder)
-    assert contents_of(path) == contents_of(whole)
-
-
-def test_encoders_that_learned_something_else_have_other_digests(tmp_path):
-    class Saved(Means):
-        def save(self, path):
-            Path(path).write_bytes(str(self.seconds).encode())
-
-    digests = {identity.encoder_digest(encoder) for encoder in (Saved(1), Saved(2), Means(), Pairs())}
-    assert len(digests) == 4
-    assert identity.encoder_digest(Saved(1)) in digests

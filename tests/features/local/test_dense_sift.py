@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from features import sift_twin
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manyclass import _native
 from manyclass.features.local.dense_sift import DenseSift, resize, smooth
+from tests.features import sift_twin
 
 
 def photograph(h, w, seed=0):
@@ -58,7 +58,7 @@ def test_every_scale_is_the_twin_of_the_image_at_that_size(any_level, level):
 
 def test_patches_are_those_of_vlfeat_with_a_flat_window():
     # What VLFeat 0.9.21 made of a drawn picture, times 512 and rounded: no turn, no other order.
-    with np.load(Path(__file__).parent / "vlfeat_sift.npz") as kept:
+    with np.load(Path(__file__).parents[1] / "vlfeat_sift.npz") as kept:
         gray, expected, centers = kept["gray"], kept["values"].astype(np.float64), kept["centers"]
     found = DenseSift(step=7, scales=1).describe(np.repeat(gray[..., None], 3, axis=2))
     cosines = np.einsum("ij,ij->i", found.values, expected) / np.linalg.norm(expected, axis=1)

@@ -1,11 +1,11 @@
 """Histograms count words, region by region."""
 
 import numpy as np
-from features import twins
 
 from manyclass.features.aggregation.bag_of_words import BagAggregation, word_counts
 from manyclass.features.aggregation.kmeans import fit_vocabulary
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
+from tests.features import twins
 
 
 def test_counts_are_those_of_a_loop():
@@ -14,7 +14,7 @@ def test_counts_are_those_of_a_loop():
     expected = np.zeros((3, 5))
     for label, cell in zip(labels, where, strict=True):
         expected[cell, label] += 1
-    np.testing.assert_array_equal(word_counts(labels, Partition.of(where, 3), 5), expected)
+    np.testing.assert_array_equal(word_counts(labels, Partition.from_labels(where, 3), 5), expected)
 
 
 def test_regions_are_roots_of_frequencies_of_unit_length():
