@@ -2,7 +2,7 @@
 
 checks.py      checks of arguments, and the sentences in which they complain
 digest.py      SHA-256 of bytes, arrays, files and JSON
-errors.py      what can be wrong with files of ours: Damage, StorageError, StoreCorruptedError
+errors.py      the exceptions of the library, and Damage: what can be wrong with files of ours
 files.py       writing files whole or not at all; room on the disk; the lock of a folder
 lazy.py        fronts of folders, and the one table of where the public names live
 linalg.py      singular vectors, subspaces, rows of unit length
