@@ -369,12 +369,3 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
                 f"factors_ must have one column for each of {len(s)} singular values; got {U.shape}, {V.shape}"
             )
         return len(V), len(U)
-
-
-def svd_flip(factors: Factors) -> Factors:
-    """The factors with signs such that the largest entry of every column of U is above zero."""
-    U, s, V = factors
-    if not len(s):
-        return factors
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(len(s))])
-    return U * signs, s, V * signs

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from manyclass._core.checks import check_nonnegative
+from manyclass._core.linalg import svd_flip
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.callbacks import Callback
-from manyclass.estimators.linear_model import FactoredModel, svd_flip
+from manyclass.estimators.linear_model import FactoredModel
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import LowRankWeights, Weights
@@ -121,7 +122,7 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         return TraceNorm(trace) + Ridge(ridge)
 
     def _keep(self, found: Solution) -> None:
-        self.factors_ = svd_flip(found.factors)
+        self.factors_ = svd_flip(*found.factors)
         self.intercept_ = found.b.astype(self.factors_[0].dtype)
 
     def _point(self) -> Weights:

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core import linalg
+from manyclass._core import singular
 from manyclass._core.checks import check_nonnegative
 from manyclass._core.typing import Floats
 from manyclass.penalties.penalty import Penalty, Ridge, as_weights, squares
@@ -270,19 +270,19 @@ class TraceNorm(Gauge):
     spectral = True
 
     def norm(self, W: ArrayLike) -> float:
-        return float(linalg.singular_values(as_weights(W)).sum())
+        return float(singular.singular_values(as_weights(W)).sum())
 
     def polar(self, G: ArrayLike) -> float:
-        return linalg.top_singular_value(as_weights(G))
+        return singular.top_singular_value(as_weights(G))
 
     def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
         G = as_weights(G)
-        u, _, v = linalg.top_singular_triple(G)
+        u, _, v = singular.top_singular_triple(G)
         return u.astype(G.dtype), v.astype(G.dtype)
 
     def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
         W = as_weights(W)
-        U, s, V = linalg.singular_triples(W)
+        U, s, V = singular.singular_triples(W)
         return U.astype(W.dtype), V.astype(W.dtype), s
 
     def prox(self, W: ArrayLike, step: float) -> Floats:
@@ -290,11 +290,11 @@ class TraceNorm(Gauge):
 
     def prox_and_value(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
         W = as_weights(W)
-        V, s = linalg.shrink_singular_values(W, self.strength * float(step))
+        V, s = singular.shrink_singular_values(W, self.strength * float(step))
         return V.astype(W.dtype), self.strength * float(s.sum())
 
     def squared_distance_to_polar_ball(self, G: ArrayLike) -> Callable[[float], float]:
-        s = linalg.singular_values_above(as_weights(G), self.strength)
+        s = singular.singular_values_above(as_weights(G), self.strength)
         return lambda t: float(np.sum(np.maximum(t * s - self.strength, 0) ** 2))
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from manyclass._core.linalg import power_iteration
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch import lbfgs
@@ -221,9 +222,5 @@ def _first_length(function: FactoredLoss, x: Doubles, gradient: Doubles) -> floa
 
 
 def _largest_eigenvalue(X: Floats) -> float:
-    """Of X'X, to about a tenth, by power iteration."""
-    v, found = np.ones(X.shape[1], X.dtype), 0.0
-    for _ in range(10):
-        v = X.T @ (X @ (v / max(float(np.linalg.norm(v)), 1e-30)))
-        found = float(np.linalg.norm(v))
-    return found
+    """Of X'X, to about a tenth."""
+    return float(np.linalg.norm(power_iteration(lambda v: X.T @ (X @ v), np.ones(X.shape[1], X.dtype), rounds=10)))

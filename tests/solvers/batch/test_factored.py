@@ -78,7 +78,7 @@ def test_no_missing_column_leaves_the_point_as_it_is():
     made = objective()
     point = zero_weights(made, fit_null_model(made).b)
     assert (
-        factored._grown(made, fit_null_model(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
+        factored._add_columns(made, fit_null_model(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
     )
 
 

@@ -62,7 +62,7 @@ def test_rounding_of_float32_ends_it_at_last():
     X, y, weights = rows(0)
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
     descent = FactoredDescent(made, fit_null_model(made), _point(made))
-    descent.most = 0.0
+    descent.max_relative_gradient = 0.0
     assert descent.run(SolverRun(), fit_null_model(made), 0.0, 10_000)
 
 
