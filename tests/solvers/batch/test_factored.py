@@ -77,9 +77,8 @@ def test_columns_begin_without_a_change_of_the_mean_scores():
 def test_no_missing_column_leaves_the_point_as_it_is():
     made = objective()
     point = zero_weights(made, fit_null_model(made).b)
-    assert (
-        factored._add_columns(made, fit_null_model(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
-    )
+    nothing = np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0))
+    assert factored._add_columns(made, fit_null_model(made), point, nothing) is point
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
