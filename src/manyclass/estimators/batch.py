@@ -98,6 +98,7 @@ class BatchModel(Probabilities, LinearModel):
         penalty, fitted = self._penalty(), hasattr(self, "status_")
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
+            callback = combine_callbacks(self.callbacks)
             objective = Objective(
                 make_problem(self, X, y, sample_weight), as_score_loss(self.loss), penalty, bool(self.fit_intercept)
             )
@@ -108,7 +109,7 @@ class BatchModel(Probabilities, LinearModel):
                 max_iter=self.max_iter,
                 max_seconds=self.max_seconds,
                 start=None if before is None else self._started(before),
-                callback=combine_callbacks(self.callbacks),
+                callback=callback,
             )
         self._learn(found)
         self._warn(found)

@@ -122,8 +122,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         return TraceNorm(trace) + Ridge(ridge)
 
     def _keep(self, found: Solution) -> None:
-        self.factors_ = svd_flip(*found.factors)
-        self.intercept_ = found.b.astype(self.factors_[0].dtype)
+        self.factors_ = svd_flip(*found.point.factors())
+        self.intercept_ = found.point.b.astype(self.factors_[0].dtype)
 
     def _point(self) -> Weights:
         U, s, V = self.factors_

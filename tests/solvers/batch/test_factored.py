@@ -10,7 +10,7 @@ from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Ridge
 from manyclass.solvers.batch import factored
 from manyclass.solvers.batch.factored_lbfgs import sizes
-from manyclass.solvers.batch.intercept import alpha_max, fit_null_model
+from manyclass.solvers.batch.null_model import alpha_max, fit_null_model
 from manyclass.solvers.batch.points import LowRankWeights, balance_factors, zero_weights
 from manyclass.solvers.batch.solve import solve
 from manyclass.solvers.problem import Objective, Problem

@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 
 from manyclass.solvers.batch import factored_lbfgs
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, FactoredLoss, Units
-from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.points import LowRankWeights
 from manyclass.solvers.batch.solution import SolverRun
 from manyclass.solvers.batch.solve import solve

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contracts.solver import objective, slopes
 
-from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.rank_one import PUBLISHED, Atoms, armijo, rank_one
 from manyclass.solvers.batch.solve import solve
 

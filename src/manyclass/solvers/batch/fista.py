@@ -12,7 +12,7 @@ from manyclass._core.singular import top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap, is_solved
-from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective, Source
