@@ -33,7 +33,7 @@ from benchmarks.load import load
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
 from manyclass.features.local.color import LocalColor
-from manyclass.features.local.dense_sift import DenseSift, gray_of, resize
+from manyclass.features.local.dense_sift import DenseSift, resize, to_gray
 
 PIXELS = 100_000
 Ask = Callable[[int], dict[str, float]]
@@ -73,7 +73,7 @@ def keep(folder: Path, images: list[np.ndarray], encoder: mc.FisherVectors, step
     np.savez(folder / f"learned-{step}.npz", **learned)
     sift = DenseSift(step)
     for i, image in enumerate(images):
-        gray, extent = gray_of(image), 3 * sift.grid.cell + 1
+        gray, extent = to_gray(image), 3 * sift.grid.cell + 1
         sizes = sift.grid.sizes(gray.shape[0], gray.shape[1], extent)
         firsts = [[sift.grid.line(h, extent).first, sift.grid.line(w, extent).first] for h, w in sizes]
         levels = {f"size{j}": resize(gray, *size) for j, size in enumerate(sizes)}

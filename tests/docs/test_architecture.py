@@ -7,12 +7,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|h|inl|md)|(?:[\w-]+/)+)`")
-FOLDERS = [ROOT, ROOT / "src" / "manyclass", *(path for path in (ROOT / "src" / "manyclass").rglob("*") if path.is_dir())]
+SOURCE = ROOT / "src" / "manyclass"
+PLACES = [ROOT, SOURCE, *(path for top in (SOURCE, ROOT / "tests") for path in top.rglob("*") if path.is_dir())]
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_the_files_that_a_page_names_are_there(page):
     names = FILE.findall((ROOT / page).read_text())
-    places = [*FOLDERS, *(path for path in (ROOT / "tests").rglob("*") if path.is_dir())]
     assert len(names) > 10
-    assert [name for name in names if not any((place / name).exists() for place in places)] == []
+    assert [name for name in names if not any((place / name).exists() for place in PLACES)] == []

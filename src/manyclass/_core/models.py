@@ -60,11 +60,27 @@ _RENAMED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or encoder to one file, whole or not at all."""
+    FORMAT.write(path, *_describe(model))
+
+
+def model_digest(model: Any) -> str:
+    """SHA-256 of the file that `save_model` would write, as hexadecimal digits."""
+    return FORMAT.digest(*_describe(model))
+
+
+def is_savable(model: Any) -> bool:
+    """Whether `save_model` takes models of this very class."""
+    name = type(model).__name__
+    return name in _SAVABLE and find_public(name) is type(model)
+
+
+def _describe(model: Any) -> tuple[dict[str, Any], Arrays]:
+    """The content and the arrays of the file of a fitted model."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
     name = type(model).__name__
-    if name not in _SAVABLE or find_public(name) is not type(model):
+    if not is_savable(model):
         raise TypeError(f"a model must be one of {', '.join(_SAVABLE)} to be saved; got {name}")
     arrays: Arrays = {}
     content = {
@@ -73,7 +89,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "parameters": {key: encode_value(value, key, arrays) for key, value in _parameters(model).items()},
         "fitted": {key: encode_value(value, key, arrays) for key, value in vars(model).items() if _is_fitted_name(key)},
     }
-    FORMAT.write(path, content, arrays)
+    return content, arrays
 
 
 def load(path: str | os.PathLike[str]) -> Any:

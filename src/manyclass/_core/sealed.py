@@ -96,11 +96,19 @@ class SealedFormat:
 
     def write(self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Make `path` hold the content and the arrays, whole or not at all; arrays in C order are not copied."""
+        write_bytes(path, *self._encode(content, arrays))
+
+    def digest(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
+        """SHA-256 of the file that `write` would write, as hexadecimal digits."""
+        return _digest(self._encode(content, arrays))
+
+    def _encode(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
+        """The bytes of the file: its header, and one array after the other."""
         plain = {name: _plain(array) for name, array in arrays.items()}
         header = bytearray(self._header(json.dumps(content, separators=(",", ":"), allow_nan=False), plain))
         data = [_raw(array) for array in plain.values()]
         header[_SEAL] = _digest([header, *data]).encode()
-        write_bytes(path, header, *data)
+        return [header, *data]
 
     def read(self, path: str | os.PathLike[str]) -> tuple[Any, Arrays]:
         """(content, arrays) as they were written; whatever else the file holds is refused in one sentence."""

@@ -13,8 +13,8 @@ from manyclass._core.typing import Doubles, Floats
 # Up to this many rows or columns the whole spectrum costs less than an iteration for its largest value.
 SMALL = 100
 
-# Up to so many, where singular values may be so close together that an iteration takes long to tell them apart, or misses
-# some.
+# Up to so many, where singular values may be so close together that an iteration takes long to tell them apart, or
+# misses some.
 MIDDLING = 1500
 
 # The residual A'A v - s^2 v at which the iteration stops is the square of this, times s^2.

@@ -1,1 +1,28 @@
-"""Pixels to vectors: local descriptors, what is learned of them, and how an image's are brought together."""
+"""Features: from images to vectors.
+
+    images/       reading: files, arrays and images of Pillow become pixels, or one sentence that says why not
+    local/        local descriptors: dense SIFT and color statistics of patches on a grid
+    aggregation/  one vector per image out of its local descriptors: Fisher vectors, bags of words, VLAD
+    onnx/         one vector per image out of a layer of a network
+    extraction/   whole folders: images through an encoder into a store, in parallel, resumable
+
+An encoder has `encode(image)` and `n_features_out_`, whichever folder it comes from; `write_features` asks for no more.
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "BagOfWords": "aggregation.bag_of_words",
+        "FeatureRun": "extraction.write_features",
+        "FisherVectors": "aggregation.fisher",
+        "ImageError": "images.pixels",
+        "OnnxFeatures": "onnx.onnx_features",
+        "SkippedImage": "extraction.write_features",
+        "Vlad": "aggregation.vlad",
+        "read_image": "images.decoding",
+        "read_skipped": "extraction.write_features",
+        "write_features": "extraction.write_features",
+    },
+)

@@ -1,4 +1,4 @@
-"""Pictures: thumbnails inside the page, from a folder of images or from an array of them."""
+"""Thumbnails: small images inside the page, from a folder or an array of images; and many on one contact sheet."""
 
 import base64
 import io
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from manyclass._core.checks import check_count
 from manyclass._core.text import shorten
 from manyclass.features.images.decoding import read_image
 from manyclass.features.images.pixels import ImageError
@@ -18,11 +19,11 @@ from manyclass.report.html import Markup, element
 
 _SIDE = 112  # pixels of the longer side: as shown, on a screen of two pixels per point
 
-_QUALITY = 80
+_QUALITY = 80  # of JPEG
 
 
 class Thumbnails:
-    """The pictures of a record by the names of its rows.
+    """The images of a record by the names of its rows.
 
     `where` is the record's entry "pictures": {"folder": path}, or {"array": path of a .npy file, "names": path of a
     list in JSON}. Relative paths are looked for from `home`, the folder of the record, then from its parent, then from
@@ -31,22 +32,24 @@ class Thumbnails:
 
     def __init__(self, where: dict[str, Any] | None, home: Path, images: Path | None = None):
         where = where or {}
-        folder = _existing(where.get("folder"), home)
+        folder = _find_path(where.get("folder"), home)
         self._folders = [path for path in (images, folder) if path is not None]
-        self._array, self._rows = _read_array(_existing(where.get("array"), home), _existing(where.get("names"), home))
-        self._made: dict[str, str | None] = {}
+        self._array, self._rows = _read_array(
+            _find_path(where.get("array"), home), _find_path(where.get("names"), home)
+        )
+        self._sources: dict[str, str | None] = {}
 
     def show(self, name: str, words: str) -> Markup:
         """The thumbnail of a row with words for who does not see it, or a plate with the row's name."""
-        if name not in self._made:
-            self._made[name] = self._source(name)
-        source = self._made[name]
+        if name not in self._sources:
+            self._sources[name] = self._source(name)
+        source = self._sources[name]
         if source is None:
             return element("span", shorten(Path(name).name or name, 24), class_="plate", title=words)
         return element("img", src=source, alt=words, title=words)
 
     def _source(self, name: str) -> str | None:
-        """A data URI, or None if there is no such picture or it cannot be read."""
+        """A data URI, or None if there is no such image or it cannot be read."""
         if self._array is not None and name in self._rows:
             return data_uri(read_image(np.asarray(self._array[self._rows[name]])))
         for path in (path for folder in self._folders for path in _candidates(folder, name)):
@@ -57,11 +60,11 @@ class Thumbnails:
         return None
 
 
-def mark_thumbnail(picture: Markup, right: bool, note: str | None = None) -> Markup:
-    """A picture with a sign and a frame that say whether it is right, and a note under it."""
+def mark_thumbnail(thumbnail: Markup, right: bool, note: str | None = None) -> Markup:
+    """A thumbnail with a sign and a frame that say whether it is right, and a note under it."""
     word = "right" if right else "wrong"
     sign = element("span", "✓" if right else "✗", class_="sign", role="img", aria_label=word)
-    return element("span", picture, sign, element("small", note) if note else None, class_=f"marked {word}")
+    return element("span", thumbnail, sign, element("small", note) if note else None, class_=f"marked {word}")
 
 
 def data_uri(pixels: NDArray[np.uint8]) -> str:
@@ -70,21 +73,38 @@ def data_uri(pixels: NDArray[np.uint8]) -> str:
     >>> data_uri(np.zeros((4, 4, 3), np.uint8))[:22]
     'data:image/png;base64,'
     """
-    picture = Image.fromarray(pixels)
-    picture.thumbnail((_SIDE, _SIDE))
+    image = Image.fromarray(pixels)
+    image.thumbnail((_SIDE, _SIDE))
     kinds: dict[str, dict[str, Any]] = {"png": {"optimize": True}, "jpeg": {"quality": _QUALITY}}
-    coded = {kind: _coded(picture, kind, options) for kind, options in kinds.items()}
-    kind = min(coded, key=lambda kind: len(coded[kind]))
-    return f"data:image/{kind};base64,{base64.b64encode(coded[kind]).decode()}"
+    files = {kind: _compress(image, kind, options) for kind, options in kinds.items()}
+    kind = min(files, key=lambda kind: len(files[kind]))
+    return f"data:image/{kind};base64,{base64.b64encode(files[kind]).decode()}"
 
 
-def _coded(picture: Image.Image, kind: str, options: dict[str, Any]) -> bytes:
+def contact_sheet(images: NDArray[Any], columns: int, margin: int = 1) -> NDArray[Any]:
+    """One page with the images (n, h, w), or colored ones (n, h, w, 3), in rows of `columns` on white.
+
+    >>> contact_sheet(np.zeros((5, 8, 8), np.uint8), columns=3).shape
+    (17, 26)
+    """
+    check_count(columns, "columns")
+    check_count(margin, "margin", least=0)
+    n, h, w, *colors = images.shape
+    rows = -(-n // columns)
+    page = np.full((rows * columns, h + margin, w + margin, *colors), 255, images.dtype)
+    page[:n, :h, :w] = images
+    page = page.reshape(rows, columns, h + margin, w + margin, *colors).swapaxes(1, 2)
+    page = page.reshape(rows * (h + margin), columns * (w + margin), *colors)
+    return page[: page.shape[0] - margin, : page.shape[1] - margin]
+
+
+def _compress(image: Image.Image, kind: str, options: dict[str, Any]) -> bytes:
     buffer = io.BytesIO()
-    picture.save(buffer, kind, **options)
+    image.save(buffer, kind, **options)
     return buffer.getvalue()
 
 
-def _existing(path: str | None, home: Path) -> Path | None:
+def _find_path(path: str | None, home: Path) -> Path | None:
     """The path, found from one of the places that it may be relative to."""
     places = [] if path is None or "\0" in path else [home / path, home.parent / path, Path(path)]
     return next((place for place in places if place.exists()), None)

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.checks import check_count
 from manyclass._core.linalg import l2_normalize, signed_root
-from manyclass.features.aggregation.image_encoder import ImageEncoder, Plain
+from manyclass.features.aggregation.image_encoder import ImageEncoder, State
 from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
 from manyclass.features.aggregation.pca import Vectors
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
@@ -18,38 +17,38 @@ from manyclass.features.aggregation.pyramid import Partition, Pyramid
 def word_counts(labels: NDArray[np.int32], cells: Partition, k: int) -> NDArray[np.float64]:
     """How many rows of each cell have each of k labels, (cells, k).
 
-    >>> word_counts(np.array([0, 1, 1], np.int32), Cells.whole(3), 3)
+    >>> word_counts(np.array([0, 1, 1], np.int32), Partition.single(3), 3)
     array([[1., 2., 0.]])
     """
-    cell = np.repeat(np.arange(len(cells)), np.diff(cells.starts))
-    counts = np.bincount(cell * k + labels[cells.order], minlength=len(cells) * k)
-    return counts.reshape(len(cells), k).astype(np.float64)
+    cell = np.repeat(np.arange(cells.n_cells), np.diff(cells.starts))
+    counts = np.bincount(cell * k + labels[cells.order], minlength=cells.n_cells * k)
+    return counts.reshape(cells.n_cells, k).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class BagAggregation:
     """Roots of the frequencies of words, of unit length: their products are Hellinger's kernel."""
 
-    words: VisualVocabulary
+    vocabulary: VisualVocabulary
 
     @property
     def dimension(self) -> int:
         """D."""
-        return int(self.words.centers.shape[1])
+        return int(self.vocabulary.centers.shape[1])
 
     @property
     def size(self) -> int:
         """The number of words."""
-        return len(self.words.centers)
+        return len(self.vocabulary.centers)
 
     def regions(self, Z: Vectors, positions: Vectors, pyramid: Pyramid) -> Vectors:
         """A histogram per region."""
-        counts = word_counts(self.words.nearest(Z), pyramid.cells(positions), self.size)
-        return l2_normalize(signed_root(pyramid.regions(counts))).astype(np.float32)
+        counts = word_counts(self.vocabulary.assign(Z), pyramid.partition(positions), self.size)
+        return l2_normalize(signed_root(pyramid.sum_regions(counts))).astype(np.float32)
 
-    def plain(self) -> Plain:
+    def state(self) -> State:
         """The words."""
-        return {"centers": self.words.centers}
+        return {"centers": self.vocabulary.centers}
 
 
 class BagOfWords(ImageEncoder):
@@ -104,6 +103,8 @@ class BagOfWords(ImageEncoder):
     (4, 40)
     """
 
+    _counts = ("n_words",)
+
     def __init__(
         self,
         n_words: int = 1024,
@@ -134,11 +135,8 @@ class BagOfWords(ImageEncoder):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_settings(self) -> None:
-        check_count(self.n_words, "n_words")
-
-    def _learn(self, Z: Vectors, seed: int) -> BagAggregation:
+    def _fit_aggregation(self, Z: Vectors, seed: int) -> BagAggregation:
         return BagAggregation(fit_vocabulary(Z, self.n_words, seed))
 
-    def _restored(self, plain: Plain) -> BagAggregation:
-        return BagAggregation(VisualVocabulary(**plain))
+    def _restore_aggregation(self, state: State) -> BagAggregation:
+        return BagAggregation(VisualVocabulary(**state))

@@ -1,4 +1,4 @@
-"""FisherVectors: how the descriptors of an image would change a mixture that fits those of all images.
+"""FisherVectors: how the descriptors of an image would change a Gaussian mixture that fits those of all images.
 
     u_k = 1 / (n sqrt(w_k))   sum_i q_ik (x_i - mu_k) / sigma_k
     v_k = 1 / (n sqrt(2 w_k)) sum_i q_ik [((x_i - mu_k) / sigma_k)^2 - 1]
@@ -13,58 +13,57 @@ from typing import Any
 
 import numpy as np
 
-from manyclass._core.checks import check_count
 from manyclass._core.linalg import l2_normalize, signed_root
 from manyclass._core.typing import Doubles
 from manyclass.features.aggregation.gmm import DiagonalGmm, fit_gmm
-from manyclass.features.aggregation.image_encoder import ImageEncoder, Plain
+from manyclass.features.aggregation.image_encoder import ImageEncoder, State
 from manyclass.features.aggregation.pca import Vectors
-from manyclass.features.aggregation.pyramid import Partition, Pyramid
+from manyclass.features.aggregation.pyramid import Pyramid
 
 
-def fisher_vector(X: Vectors, mixture: DiagonalGmm) -> Doubles:
+def fisher_vector(X: Vectors, gmm: DiagonalGmm) -> Doubles:
     """u and v (2 K D,) of rows X (m, D) float32, without roots and of any length; zeros if there are no rows.
 
-    >>> one = Mixture(np.ones(1), np.zeros((1, 1)), np.ones((1, 1)))
+    >>> one = DiagonalGmm(np.ones(1), np.zeros((1, 1)), np.ones((1, 1)))
     >>> fisher_vector(np.array([[1.0], [2.0]], np.float32), one).round(4)
     array([1.5   , 1.0607])
     """
-    gradients = _gradients(X, mixture, Partition.whole(len(X)), Pyramid(("1x1",)))
+    gradients = _region_gradients(X, np.zeros((len(X), 2), np.float32), gmm, Pyramid(("1x1",)))
     return np.asarray(gradients[0] / max(1, len(X)))
 
 
-def _gradients(X: Vectors, mixture: DiagonalGmm, cells: Partition, pyramid: Pyramid) -> Doubles:
+def _region_gradients(X: Vectors, positions: Vectors, gmm: DiagonalGmm, pyramid: Pyramid) -> Doubles:
     """n u and n v (regions, 2 K D) of the rows of each region."""
-    sums = mixture.sums(X, cells)
-    roots = 1 / np.sqrt(mixture.weights)[:, None]
-    halves = pyramid.regions(sums.first) * roots, pyramid.regions(sums.second) * (roots / np.sqrt(2))
-    return np.concatenate([half.reshape(pyramid.n_regions, -1) for half in halves], axis=1)
+    moments = gmm.moments(X, pyramid.partition(positions))
+    roots = 1 / np.sqrt(gmm.weights)[:, None]
+    u, v = pyramid.sum_regions(moments.first) * roots, pyramid.sum_regions(moments.second) * (roots / np.sqrt(2))
+    return np.concatenate([u.reshape(pyramid.n_regions, -1), v.reshape(pyramid.n_regions, -1)], axis=1)
 
 
 @dataclass(frozen=True)
 class FisherAggregation:
     """Fisher vectors of regions under one mixture."""
 
-    mixture: DiagonalGmm
+    gmm: DiagonalGmm
 
     @property
     def dimension(self) -> int:
         """D."""
-        return int(self.mixture.means.shape[1])
+        return int(self.gmm.means.shape[1])
 
     @property
     def size(self) -> int:
         """2 K D."""
-        return 2 * int(self.mixture.means.size)
+        return 2 * int(self.gmm.means.size)
 
     def regions(self, Z: Vectors, positions: Vectors, pyramid: Pyramid) -> Vectors:
         """Improved Fisher vectors; the number of rows of a region does not matter to them."""
-        gradients = _gradients(Z, self.mixture, pyramid.cells(positions), pyramid)
+        gradients = _region_gradients(Z, positions, self.gmm, pyramid)
         return l2_normalize(signed_root(gradients.astype(np.float32)))
 
-    def plain(self) -> Plain:
+    def state(self) -> State:
         """The mixture."""
-        return {key: getattr(self.mixture, key) for key in ("weights", "means", "variances")}
+        return {key: getattr(self.gmm, key) for key in ("weights", "means", "variances")}
 
 
 class FisherVectors(ImageEncoder):
@@ -123,6 +122,8 @@ class FisherVectors(ImageEncoder):
     (4, 64)
     """
 
+    _counts = ("n_gaussians",)
+
     def __init__(
         self,
         n_gaussians: int = 16,
@@ -151,11 +152,8 @@ class FisherVectors(ImageEncoder):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_settings(self) -> None:
-        check_count(self.n_gaussians, "n_gaussians")
-
-    def _learn(self, Z: Vectors, seed: int) -> FisherAggregation:
+    def _fit_aggregation(self, Z: Vectors, seed: int) -> FisherAggregation:
         return FisherAggregation(fit_gmm(Z, self.n_gaussians, seed))
 
-    def _restored(self, plain: Plain) -> FisherAggregation:
-        return FisherAggregation(DiagonalGmm(**plain))
+    def _restore_aggregation(self, state: State) -> FisherAggregation:
+        return FisherAggregation(DiagonalGmm(**state))

@@ -1,4 +1,4 @@
-"""A mixture of Gaussians with diagonal covariances: how local descriptors are distributed.
+"""Gaussian mixture with diagonal covariances: how local descriptors are distributed.
 
     p(x) = sum_k w_k N(x; mu_k, diag(sigma_k^2))
 
@@ -6,7 +6,6 @@ Learned by expectation-maximization from k-means. Sums are made around the means
 deviations, so that nothing cancels; they are added in float64.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -23,13 +22,13 @@ from manyclass.features.aggregation.pyramid import Partition
 
 VARIANCE_FLOOR = 1e-4  # of the largest variance of a column
 
-WEIGHT_FLOOR = 1e-6
+WEIGHT_FLOOR = 1e-6  # of a Gaussian, whose gradients are divided by its root
 
-_LOG_SHARE = 13.8  # minus the log of the posterior, 1e-6, that is too small to count
+_NEGLIGIBLE = 13.8  # minus the log of the posterior, 1e-6, that is too small to count
 
-_TILE = 8192  # rows that one thread takes at a time
+_TILE = 8192  # rows that one thread takes at a time; the bits of the sums depend on it
 
-_STILL = 1e-4  # nats per row: the likelihood has stopped when it rises by less
+_TOLERANCE = 1e-4  # nats per row: the likelihood has stopped when it rises by less
 
 
 class MixtureMoments(NamedTuple):
@@ -73,14 +72,14 @@ class DiagonalGmm:
         logs = np.log(self.weights) + np.log(rates).sum(axis=1)
         means = np.ascontiguousarray(self.means - self._center, np.float32)
         # What a posterior adds to a Fisher vector is divided by the root of its weight.
-        margin = _LOG_SHARE + np.log(self.weights.max() / self.weights.min()) / 2
-        return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32), min(margin, 2 * _LOG_SHARE)
+        margin = _NEGLIGIBLE + np.log(self.weights.max() / self.weights.min()) / 2
+        return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32), min(margin, 2 * _NEGLIGIBLE)
 
-    def sums(self, X: Vectors, cells: Partition) -> MixtureMoments:
-        """Posteriors of the rows of X (m, D) and what they add up to in each cell; shares below 1e-6 are left out."""
+    def moments(self, X: Vectors, cells: Partition) -> MixtureMoments:
+        """Posteriors of the rows of X (m, D) and what they add up to in each cell; those below 1e-6 are left out."""
         k, D = self.means.shape
-        counts, total = np.zeros((len(cells), k)), np.zeros(1)
-        first, second = np.zeros((len(cells), k, D)), np.zeros((len(cells), k, D))
+        counts, total = np.zeros((cells.n_cells, k)), np.zeros(1)
+        first, second = np.zeros((cells.n_cells, k, D)), np.zeros((cells.n_cells, k, D))
         X = np.subtract(X, self._center, order="C")
         bad = _native.mixture_sums(X, cells.order, cells.starts, *self._tables, counts, first, second, total)
         if bad >= 0:
@@ -95,61 +94,59 @@ def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
     infinite or NaN, whatever the rows.
 
     >>> X = np.array([[-1.0], [1.0], [9.0], [11.0]], np.float32)
-    >>> mixture = fit_mixture(X, 2, seed=0)
-    >>> sorted(mixture.means.ravel().round(2).tolist()), mixture.variances.ravel().round(2).tolist()
+    >>> gmm = fit_gmm(X, 2, seed=0)
+    >>> sorted(gmm.means.ravel().round(2).tolist()), gmm.variances.ravel().round(2).tolist()
     ([0.0, 10.0], [1.0, 1.0])
     """
-    floor = _floor(X)
-    mixture, before = _around(fit_vocabulary(X, k, seed, iterations=15), X, floor), -np.inf
+    floor = _variance_floor(X)
+    gmm, before = _initialize(fit_vocabulary(X, k, seed, iterations=15), X, floor), -np.inf
     for _ in range(iterations):
-        sums = _sums_of_all(X, mixture)
-        if sums.likelihood < before + _STILL * len(X):
+        moments = _total_moments(X, gmm)
+        if moments.likelihood < before + _TOLERANCE * len(X):
             break
-        mixture, before = _maximized(mixture, sums, floor), sums.likelihood
-    return mixture
+        gmm, before = _maximize(gmm, moments, floor), moments.likelihood
+    return gmm
 
 
-def _floor(X: Vectors) -> float:
+def _variance_floor(X: Vectors) -> float:
     largest = float(X.var(axis=0, dtype=np.float64).max())
     # Rows that are all alike fit a Gaussian of any width.
     return VARIANCE_FLOOR * largest if largest > 0 else 1.0
 
 
-def _around(words: VisualVocabulary, X: Vectors, floor: float) -> DiagonalGmm:
+def _initialize(vocabulary: VisualVocabulary, X: Vectors, floor: float) -> DiagonalGmm:
     """Gaussians at the words, all of them as wide as rows lie around their nearest word."""
-    k, D = words.centers.shape
+    (k, D), C = vocabulary.centers.shape, vocabulary.centers
 
     def squares(at: slice) -> Doubles:
-        return np.asarray(np.square(X[at] - words.centers[words.nearest(X[at])]).sum(axis=0, dtype=np.float64))
+        return np.asarray(np.square(X[at] - C[vocabulary.assign(X[at])]).sum(axis=0, dtype=np.float64))
 
     variances = sum(thread_map(squares, spans(len(X), _TILE)), np.zeros(D)) / len(X)
-    return DiagonalGmm(
-        np.full(k, 1 / k), words.centers.astype(np.float64), np.tile(np.maximum(variances, floor), (k, 1))
-    )
+    return DiagonalGmm(np.full(k, 1 / k), C.astype(np.float64), np.tile(np.maximum(variances, floor), (k, 1)))
 
 
-def _sums_of_all(X: Vectors, mixture: DiagonalGmm) -> MixtureMoments:
-    parts = thread_map(lambda at: mixture.sums(X[at], Partition.whole(at.stop - at.start)), spans(len(X), _TILE))
-    return _added(parts, *mixture.means.shape)
-
-
-def _added(parts: Iterator[MixtureMoments], k: int, D: int) -> MixtureMoments:
+def _total_moments(X: Vectors, gmm: DiagonalGmm) -> MixtureMoments:
+    k, D = gmm.means.shape
     counts, first, second, likelihood = np.zeros((1, k)), np.zeros((1, k, D)), np.zeros((1, k, D)), 0.0
-    for part in parts:
-        counts += part.counts
-        first += part.first
-        second += part.second
-        likelihood += part.likelihood
+
+    def tile_moments(at: slice) -> MixtureMoments:
+        return gmm.moments(X[at], Partition.single(at.stop - at.start))
+
+    for tile in thread_map(tile_moments, spans(len(X), _TILE)):
+        counts += tile.counts
+        first += tile.first
+        second += tile.second
+        likelihood += tile.likelihood
     return MixtureMoments(counts, first, second, likelihood)
 
 
-def _maximized(mixture: DiagonalGmm, sums: MixtureMoments, floor: float) -> DiagonalGmm:
+def _maximize(gmm: DiagonalGmm, moments: MixtureMoments, floor: float) -> DiagonalGmm:
     """The mixture that fits the posteriors best; a Gaussian that next to no row belongs to stays where it is."""
-    counts = sums.counts[0]
+    counts = moments.counts[0]
     alive = counts[:, None] > 1e-3
     n = np.where(alive, counts[:, None], 1)
-    shift, excess = np.where(alive, sums.first[0] / n, 0), np.where(alive, sums.second[0] / n, 0)
-    means = mixture.means + shift * np.sqrt(mixture.variances)
-    variances = np.maximum(mixture.variances * (1 + excess - shift**2), floor)
+    shift, excess = np.where(alive, moments.first[0] / n, 0), np.where(alive, moments.second[0] / n, 0)
+    means = gmm.means + shift * np.sqrt(gmm.variances)
+    variances = np.maximum(gmm.variances * (1 + excess - shift**2), floor)
     weights = np.maximum(counts / counts.sum(), WEIGHT_FLOOR)
     return DiagonalGmm(weights / weights.sum(), means, variances)

@@ -1,8 +1,7 @@
 """ImageEncoder: what Fisher vectors, bags of words and VLAD have in common, from images to vectors.
 
-What an encoder knows of one kind of local descriptor: how it is projected, and how it is brought together.
-
-Local descriptors by the names that users type.
+Every kind of local descriptor that an encoder is given goes through a `DescriptorPipeline` of its own: a projection,
+and an aggregation that makes one vector per region of the image.
 """
 
 import os
@@ -12,25 +11,25 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_count, check_finite, check_one_of
+from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
 from manyclass._core.linalg import l2_normalize
 from manyclass._core.parallel import thread_map
 from manyclass._core.rollback import rollback_on_error
-from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection
+from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid
-from manyclass.features.aggregation.sample import MOST_IMAGES, Progress, sample_descriptors
-from manyclass.features.images.decoding import Pixels, read_image
-from manyclass.features.images.pixels import ImageError, as_image_list
+from manyclass.features.aggregation.sample import MAX_IMAGES, Progress, sample_descriptors
+from manyclass.features.images.decoding import as_image_list, read_image
+from manyclass.features.images.pixels import ImageError, Pixels
 from manyclass.features.local.color import LocalColor
 from manyclass.features.local.dense_sift import DenseSift
 from manyclass.features.local.descriptor import Descriptor, LocalDescriptors
 
-Plain = dict[str, Any]
+State = dict[str, Any]  # what was learned, as arrays by name
+
+DESCRIPTORS = ("sift", "rootsift", "color")
 
 
 class Aggregation(Protocol):
@@ -47,8 +46,8 @@ class Aggregation(Protocol):
     def regions(self, Z: Vectors, positions: Vectors, pyramid: Pyramid) -> Vectors:
         """Vectors (regions, size) float32 of unit length, or zero where a region has no rows."""
 
-    def plain(self) -> Plain:
-        """All that it knows, as arrays by name."""
+    def state(self) -> State:
+        """All that was learned, as arrays by name."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +58,17 @@ class DescriptorPipeline:
     coordinates: bool
     aggregation: Aggregation
 
-    def vector(self, local: LocalDescriptors, pyramid: Pyramid) -> Vectors:
+    def encode(self, local: LocalDescriptors, pyramid: Pyramid) -> Vectors:
         """The regions of an image one after the other, of unit length together."""
-        Z = prepared(local, self.projection, self.coordinates)
+        Z = project_descriptors(local, self.projection, self.coordinates)
         return l2_normalize(self.aggregation.regions(Z, local.positions, pyramid).ravel())
 
-    def plain(self) -> Plain:
-        """All that it knows, as arrays by name."""
+    def state(self) -> State:
+        """All that was learned, as arrays by name."""
         projection = vars(self.projection) if self.projection else {}
-        return {"projection": dict(projection), "aggregation": self.aggregation.plain()}
+        return {"projection": dict(projection), "aggregation": self.aggregation.state()}
 
-    def check(self, dimension: int) -> None:
+    def check_dimension(self, dimension: int) -> None:
         """Refuse what does not fit a descriptor of so many numbers, or itself."""
         if self.projection and len(self.projection.mean) != dimension:
             raise ValueError(f"a projection must take {dimension} numbers; got {len(self.projection.mean)}")
@@ -80,35 +79,18 @@ class DescriptorPipeline:
             )
 
 
-def fitted_projection(X: Vectors, n_components: int | None, whiten: bool) -> Projection | None:
-    """The projection to n_components numbers, None for all; there is none if nothing would change."""
-    if n_components is None and not whiten:
-        return None
-    return fit_projection(X, X.shape[1] if n_components is None else n_components, whiten)
-
-
-def restored_projection(plain: Plain) -> Projection | None:
-    """The projection of which `Part.plain` has these."""
-    return Projection(**plain) if plain else None
-
-
-def prepared(local: LocalDescriptors, projection: Projection | None, coordinates: bool) -> Vectors:
-    """Rows as they are brought together: projected, and with (x, y) from -1/2 to 1/2 beside them if asked."""
-    Z = projection(local.values) if projection else local.values
-    return np.concatenate([Z, local.positions - np.float32(0.5)], axis=1) if coordinates else Z
-
-
 class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base class of transformers that learn from local descriptors of images and give every image one vector.
 
     Kinds of descriptors are learned separately, and their vectors are concatenated. A subclass defines
 
-    - `_learn(Z, seed)`: an Aggregation for prepared rows Z (m, p);
-    - `_restored(plain)`: the Aggregation whose `plain()` gave these arrays;
-    - `_check_settings()` for its own parameters.
+    - `_fit_aggregation(Z, seed)`: an Aggregation for projected rows Z (m, p);
+    - `_restore_aggregation(state)`: the Aggregation whose `state()` gave these arrays;
+    - `_counts`: those of its own parameters that must be positive integers.
     """
 
     forks = True  # nothing that it does takes threads of others
+    _counts: tuple[str, ...] = ()
 
     descriptors: Sequence[str]
     n_components: int | None
@@ -121,7 +103,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     max_pixels: int
     n_samples: int
     random_state: Any
-    parts_: list[Plain]
+    parts_: list[State]  # one of each kind of descriptor; files of models know it by this name
     skipped_: list[tuple[int, str]]
     n_features_out_: int
 
@@ -146,15 +128,19 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ImageEncoder
             The fitted encoder itself.
         """
-        self._check_common()
+        self._check_settings()
         images = as_image_list(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
-        seed = int(check_random_state(self.random_state).randint(1 << 31))
+        seed = draw_seed(self.random_state)
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
-        _check_some(sample.skipped, min(len(images), MOST_IMAGES))
-        parts = [self._learned(local, name, seed) for local, name in zip(sample.parts, self.descriptors, strict=True)]
-        self.parts_, self.skipped_ = [part.plain() for part in parts], sample.skipped
-        self.n_features_out_ = pyramid.n_regions * sum(part.aggregation.size for part in parts)
+        _check_some(sample.skipped, min(len(images), MAX_IMAGES))
+        states, size = [], 0
+        for local, name in zip(sample.descriptors, self.descriptors, strict=True):
+            pipeline = self._fit_pipeline(local, name, seed)
+            states.append(pipeline.state())
+            size += pipeline.aggregation.size
+        self.parts_, self.skipped_ = states, sample.skipped
+        self.n_features_out_ = pyramid.n_regions * size
         return self
 
     def transform(self, images: Sequence[Any]) -> Vectors:
@@ -182,7 +168,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         out = np.empty((len(images), self.n_features_out_), np.float32)
 
         def fill(position: int) -> None:
-            out[position] = self.encode(_read(images, position, self.max_pixels))
+            out[position] = self.encode(_read_one(images, position, self.max_pixels))
 
         for _ in thread_map(fill, range(len(images))):
             pass
@@ -202,8 +188,8 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Vector of unit length, or zeros if the image is too small for a patch.
         """
         check_is_fitted(self)
-        descriptors, parts, pyramid = self._ready()
-        vectors = [part.vector(d.describe(image), pyramid) for d, part in zip(descriptors, parts, strict=True)]
+        descriptors, pipelines, pyramid = self._restored()
+        vectors = [p.encode(d.describe(image), pyramid) for d, p in zip(descriptors, pipelines, strict=True)]
         return l2_normalize(np.concatenate(vectors)) if len(vectors) > 1 else vectors[0]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -231,53 +217,52 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         dict
             Empty, because no array is an attribute by itself.
         """
-        descriptors, parts, pyramid = self._ready()
-        for descriptor, part in zip(descriptors, parts, strict=True):
-            part.check(descriptor.dimension)
-        width = pyramid.n_regions * sum(part.aggregation.size for part in parts)
+        descriptors, pipelines, pyramid = self._restored()
+        for descriptor, pipeline in zip(descriptors, pipelines, strict=True):
+            pipeline.check_dimension(descriptor.dimension)
+        width = pyramid.n_regions * sum(pipeline.aggregation.size for pipeline in pipelines)
         if fitted["n_features_out_"] != width:
             raise ValueError(f"n_features_out_ must be {width}; got {fitted['n_features_out_']}")
         return {}
 
     @abstractmethod
-    def _learn(self, Z: Vectors, seed: int) -> Aggregation: ...
+    def _fit_aggregation(self, Z: Vectors, seed: int) -> Aggregation: ...
 
     @abstractmethod
-    def _restored(self, plain: Plain) -> Aggregation: ...
+    def _restore_aggregation(self, state: State) -> Aggregation: ...
 
-    @abstractmethod
-    def _check_settings(self) -> None: ...
-
-    def _check_common(self) -> None:
+    def _check_settings(self) -> None:
         check_count(self.n_samples, "n_samples")
         check_count(self.max_pixels, "max_pixels")
         if self.n_components is not None:
             check_count(self.n_components, "n_components")
-        self._check_settings()
+        for name in self._counts:
+            check_count(getattr(self, name), name)
 
     def _descriptors(self) -> tuple[Descriptor, ...]:
-        return descriptors_by_name(self.descriptors, self.step, self.scales, self.patch, self.root)
+        return make_descriptors(self.descriptors, self.step, self.scales, self.patch, self.root)
 
-    def _learned(self, local: LocalDescriptors, name: str, seed: int) -> DescriptorPipeline:
+    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> DescriptorPipeline:
         if not len(local.values):
             raise ValueError(f"images must have at least one patch of {self.patch} pixels for {name!r}; got none")
         check_finite(local.values, f"descriptors {name!r}")
-        projection = fitted_projection(local.values, self.n_components, getattr(self, "whiten", False))
-        Z = np.ascontiguousarray(prepared(local, projection, self.coordinates))
-        return DescriptorPipeline(projection, self.coordinates, self._learn(Z, seed))
+        projection, whiten = None, getattr(self, "whiten", False)
+        if self.n_components is not None or whiten:
+            projection = fit_projection(local.values, self.n_components or local.values.shape[1], whiten)
+        Z = np.ascontiguousarray(project_descriptors(local, projection, self.coordinates))
+        return DescriptorPipeline(projection, self.coordinates, self._fit_aggregation(Z, seed))
 
-    def _ready(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
+    def _restored(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
         """What encodes an image, made of the fitted arrays when first needed."""
-        made: Any = vars(self).get("_made")
-        if made is None or made[0] is not self.parts_:
-            parts = [
-                DescriptorPipeline(
-                    restored_projection(p["projection"]), self.coordinates, self._restored(p["aggregation"])
-                )
-                for p in self.parts_
-            ]
-            made = self._made = (self.parts_, (self._descriptors(), parts, Pyramid(self.pyramid)))
-        return made[1]  # type: ignore[no-any-return]
+        kept: Any = vars(self).get("_pipelines")
+        if kept is None or kept[0] is not self.parts_:
+            pipelines = [self._restore_pipeline(state) for state in self.parts_]
+            kept = self._pipelines = (self.parts_, (self._descriptors(), pipelines, Pyramid(self.pyramid)))
+        return kept[1]  # type: ignore[no-any-return]
+
+    def _restore_pipeline(self, state: State) -> DescriptorPipeline:
+        projection = Projection(**state["projection"]) if state["projection"] else None
+        return DescriptorPipeline(projection, self.coordinates, self._restore_aggregation(state["aggregation"]))
 
     @property
     def _n_features_out(self) -> int:
@@ -294,11 +279,11 @@ def _check_some(skipped: list[tuple[int, str]], n: int) -> None:
     if n == 0:
         raise ValueError("images must have at least one entry; got none")
     if len(skipped) == n:
-        position, why = skipped[0]
-        raise ValueError(f"at least one of the {n} images to learn from must be usable; image {position} {why}")
+        position, reason = skipped[0]
+        raise ValueError(f"at least one of the {n} images to learn from must be usable; image {position} {reason}")
 
 
-def _read(images: Sequence[Any], position: int, max_pixels: int) -> NDArray[np.uint8]:
+def _read_one(images: Sequence[Any], position: int, max_pixels: int) -> Pixels:
     image = images[position]
     try:
         return read_image(image, max_pixels)
@@ -307,26 +292,23 @@ def _read(images: Sequence[Any], position: int, max_pixels: int) -> NDArray[np.u
         raise ImageError(f"image {position}{name} {error}") from error
 
 
-NAMES = ("sift", "rootsift", "color")
-
-
-def descriptors_by_name(
+def make_descriptors(
     names: Sequence[str], step: int = 6, scales: int = 5, patch: int = 24, root: bool = False
 ) -> tuple[Descriptor, ...]:
     """One descriptor per name, all on grids of the same step, scales and patch.
 
     "sift" is `DenseSift`, with square roots if `root`; "rootsift" has them always; "color" is `LocalColor`.
 
-    >>> [descriptor.dimension for descriptor in descriptors_by_name(("sift", "color"))]
+    >>> [descriptor.dimension for descriptor in make_descriptors(("sift", "color"))]
     [128, 96]
     """
     if isinstance(names, str) or not names:
         raise ValueError(f"descriptors must be a sequence of names such as ('sift', 'color'); got {names!r}")
-    return tuple(_by_name(name, step, scales, patch, root) for name in names)
+    return tuple(_make_descriptor(name, step, scales, patch, root) for name in names)
 
 
-def _by_name(name: str, step: int, scales: int, patch: int, root: bool) -> Descriptor:
-    check_one_of(name, "descriptors", NAMES)
+def _make_descriptor(name: str, step: int, scales: int, patch: int, root: bool) -> Descriptor:
+    check_one_of(name, "descriptors", DESCRIPTORS)
     if name == "color":
         return LocalColor(step, scales, patch)
     return DenseSift(step, scales, patch, root or name == "rootsift")

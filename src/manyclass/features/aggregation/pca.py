@@ -1,21 +1,22 @@
 """PCA of local descriptors: fewer numbers each, that vary independently."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
 from manyclass._core.linalg import column_signs
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import one_blas_thread
 from manyclass.data.matrix import spans
+from manyclass.data.moments import scatter
+from manyclass.features.local.descriptor import LocalDescriptors
 
 Vectors = NDArray[np.float32]
 
-_TILE = 4096  # rows whose products are made at once
+_TILE = 4096  # rows whose products are made at once; the bits of the sums depend on it
 
-_LEAST_SHARE = 1e-2  # of the largest variance, below which whitening would magnify noise
+_LEAST_VARIANCE = 1e-2  # of the largest variance, below which whitening would magnify noise
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,15 @@ def fit_projection(X: Vectors, p: int, whiten: bool) -> Projection:
     V: NDArray[np.float64] = vectors[:, ::-1][:, :p].copy()
     V *= column_signs(V)
     if whiten:
-        least = _LEAST_SHARE * float(variances[-1]) or 1.0
+        least = _LEAST_VARIANCE * float(variances[-1]) or 1.0
         V /= np.sqrt(np.maximum(variances[::-1][:p], least))
     return Projection(mean.astype(np.float32), np.ascontiguousarray(V, np.float32), whiten)
+
+
+def project_descriptors(local: LocalDescriptors, projection: Projection | None, coordinates: bool) -> Vectors:
+    """Rows as they are aggregated: projected, and with (x, y) from -1/2 to 1/2 beside them if asked."""
+    Z = projection(local.values) if projection else local.values
+    return np.concatenate([Z, local.positions - np.float32(0.5)], axis=1) if coordinates else Z
 
 
 def descriptor_moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -73,9 +80,6 @@ def descriptor_moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.floa
     tiles = spans(len(X), _TILE)
     mean = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in tiles], axis=0) / len(X)
 
-    def product(at: slice) -> Any:
-        rows = X[at] - mean
-        return rows.T @ rows
-
-    covariance = sum(thread_map(product, tiles), np.zeros((X.shape[1], X.shape[1]))) / len(X)
+    covariance = scatter(lambda at: X[at] - mean, len(X), X.shape[1], _TILE)
+    covariance /= len(X)
     return mean, covariance

@@ -1,9 +1,7 @@
 """Spatial pyramids: regions of an image, each with sums of its own, made from one pass over the descriptors.
 
 Regions of different layouts overlap. They are unions of cells, which do not: a descriptor joins the sums of its cell,
-and the sums of a region are those of its cells added up.
-
-Rows in cells: which rows are added up together.
+and the sums of a region are those of its cells added up. A `Partition` says which rows are in which cell.
 """
 
 import re
@@ -15,33 +13,31 @@ from numpy.typing import NDArray
 
 
 class Partition(NamedTuple):
-    """A partition of rows: those of cell g are order[starts[g]:starts[g + 1]]."""
+    """A partition of rows into n_cells cells: those of cell g are order[starts[g]:starts[g + 1]]."""
 
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
+    n_cells: int
 
     @classmethod
-    def of(cls, numbers: NDArray[np.integer[Any]], count: int) -> "Partition":
-        """The partition by the cell, in [0, count), of every row; rows of a cell keep their order.
+    def from_labels(cls, labels: NDArray[np.integer[Any]], n_cells: int) -> "Partition":
+        """The partition by the cell, in [0, n_cells), of every row; rows of a cell keep their order.
 
-        >>> Cells.of(np.array([1, 0, 1]), 3)
-        Cells(order=array([1, 0, 2]), starts=array([0, 1, 3, 3]))
+        >>> Partition.from_labels(np.array([1, 0, 1]), 3)
+        Partition(order=array([1, 0, 2]), starts=array([0, 1, 3, 3]), n_cells=3)
         """
-        starts = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))])
-        return cls(np.argsort(numbers, kind="stable").astype(np.int64), starts.astype(np.int64))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_cells))])
+        return cls(np.argsort(labels, kind="stable").astype(np.int64), starts.astype(np.int64), n_cells)
 
     @classmethod
-    def whole(cls, n: int) -> "Partition":
+    def single(cls, n: int) -> "Partition":
         """All of n rows in one cell."""
-        return cls(np.arange(n, dtype=np.int64), np.array([0, n], np.int64))
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
+        return cls(np.arange(n, dtype=np.int64), np.array([0, n], np.int64), 1)
 
 
 _LAYOUT = re.compile(r"([1-9]\d?)x([1-9]\d?)")
 
-MOST_CELLS = 1024
+MAX_CELLS = 1024  # sums are held for each; finer layouts hold less than one patch per cell
 
 
 class Pyramid:
@@ -55,27 +51,27 @@ class Pyramid:
     """
 
     def __init__(self, layouts: Sequence[str]):
-        self.grids = [_grid(layout) for layout in _listed(layouts)]
+        self.grids = [_parse_layout(layout) for layout in _check_layouts(layouts)]
         self.n_regions = sum(rows * columns for rows, columns in self.grids)
         x, y = (_intervals([grid[axis] for grid in self.grids]) for axis in (1, 0))
         self._cuts = x[0], y[0]
         self.n_cells = len(x[1]) * len(y[1])
-        if self.n_cells > MOST_CELLS:
-            raise ValueError(f"pyramid must cut an image into at most {MOST_CELLS} cells; got {self.n_cells}")
-        self._member = self._membership(x[1], y[1])
+        if self.n_cells > MAX_CELLS:
+            raise ValueError(f"pyramid must cut an image into at most {MAX_CELLS} cells; got {self.n_cells}")
+        self._cells_of_region = self._find_cells(x[1], y[1])
 
-    def cells(self, positions: NDArray[np.float32]) -> Partition:
-        """The cells of positions (m, 2), shares (x, y) of width and height."""
+    def partition(self, positions: NDArray[np.float32]) -> Partition:
+        """The cells of positions (m, 2), fractions (x, y) of width and height."""
         x, y = (np.searchsorted(cuts, positions[:, axis], side="right") for axis, cuts in enumerate(self._cuts))
-        return Partition.of(y * (len(self._cuts[0]) + 1) + x, self.n_cells)
+        return Partition.from_labels(y * (len(self._cuts[0]) + 1) + x, self.n_cells)
 
-    def regions(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sum_regions(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums over regions (n_regions, ...) from sums over cells (n_cells, ...)."""
         if self.n_cells == 1:
             return np.broadcast_to(sums, (self.n_regions, *sums.shape[1:]))
-        return np.stack([sums[member].sum(axis=0) for member in self._member])
+        return np.stack([sums[cells].sum(axis=0) for cells in self._cells_of_region])
 
-    def _membership(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> list[NDArray[np.intp]]:
+    def _find_cells(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> list[NDArray[np.intp]]:
         """The cells of every region; x and y are the middles of the intervals between cuts."""
         regions = []
         for rows, columns in self.grids:
@@ -84,21 +80,21 @@ class Pyramid:
         return regions
 
 
-def _listed(layouts: Sequence[str]) -> Sequence[str]:
+def _check_layouts(layouts: Sequence[str]) -> Sequence[str]:
     if isinstance(layouts, str) or not len(layouts):
         raise ValueError(f"pyramid must be a sequence of layouts such as ('1x1', '3x1'); got {layouts!r}")
     return layouts
 
 
-def _grid(layout: str) -> tuple[int, int]:
+def _parse_layout(layout: str) -> tuple[int, int]:
     found = _LAYOUT.fullmatch(layout) if isinstance(layout, str) else None
     if not found:
         raise ValueError(f"pyramid must hold layouts such as '3x1', rows by columns; got {layout!r}")
     return int(found[1]), int(found[2])
 
 
-def _intervals(parts: list[int]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """The inner cuts of [0, 1] into 1/p for every p, and the middles of what is between them."""
-    cuts = np.unique(np.concatenate([np.arange(1, p, dtype=np.float32) / np.float32(p) for p in parts]))
+def _intervals(counts: list[int]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """The inner cuts of [0, 1] into p intervals for every p, and the middles of what is between them."""
+    cuts = np.unique(np.concatenate([np.arange(1, p, dtype=np.float32) / np.float32(p) for p in counts]))
     ends = np.concatenate([[0.0], cuts.astype(np.float64), [1.0]])
     return cuts, (ends[1:] + ends[:-1]) / 2

@@ -13,27 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from manyclass._core.checks import check_count
 from manyclass._core.linalg import l2_normalize, signed_root
 from manyclass._core.parallel import one_blas_thread
-from manyclass.features.aggregation.image_encoder import ImageEncoder, Plain
+from manyclass.features.aggregation.image_encoder import ImageEncoder, State
 from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
 from manyclass.features.aggregation.pca import Vectors
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
 
 
-def fit_rotations(X: Vectors, words: VisualVocabulary) -> Vectors:
+def fit_rotations(X: Vectors, vocabulary: VisualVocabulary) -> Vectors:
     """R (k, D, D): columns of R[c] are the principal axes of x - c over the rows of X nearest to word c.
 
     A word with no more than one row keeps its axes.
     """
-    k, D = words.centers.shape
-    near = Partition.of(words.nearest(X), k)
+    k, D = vocabulary.centers.shape
+    nearest = Partition.from_labels(vocabulary.assign(X), k)
     R = np.tile(np.eye(D, dtype=np.float32), (k, 1, 1))
     with one_blas_thread():
         for c in range(k):
-            rows = near.order[near.starts[c] : near.starts[c + 1]]
-            residuals = X[rows] - words.centers[c].astype(np.float64)
+            rows = nearest.order[nearest.starts[c] : nearest.starts[c + 1]]
+            residuals = X[rows] - vocabulary.centers[c].astype(np.float64)
             if len(rows) > 1:
                 R[c] = np.linalg.eigh(residuals.T @ residuals)[1][:, ::-1]
     return R
@@ -43,36 +42,36 @@ def fit_rotations(X: Vectors, words: VisualVocabulary) -> Vectors:
 class VladAggregation:
     """VLAD of regions, with words and, if there are any, rotations."""
 
-    words: VisualVocabulary
+    vocabulary: VisualVocabulary
     rotations: Vectors | None
 
     def __post_init__(self) -> None:
-        k, D = self.words.centers.shape
+        k, D = self.vocabulary.centers.shape
         if self.rotations is not None and self.rotations.shape != (k, D, D):
             raise ValueError(f"rotations must have shape {(k, D, D)}; got {self.rotations.shape}")
 
     @property
     def dimension(self) -> int:
         """D."""
-        return int(self.words.centers.shape[1])
+        return int(self.vocabulary.centers.shape[1])
 
     @property
     def size(self) -> int:
         """k D."""
-        return int(self.words.centers.size)
+        return int(self.vocabulary.centers.size)
 
     def regions(self, Z: Vectors, positions: Vectors, pyramid: Pyramid) -> Vectors:
         """A vector per region."""
-        _, sums = self.words.residuals(Z, self.words.nearest(Z), pyramid.cells(positions))
-        S = l2_normalize(pyramid.regions(sums)).astype(np.float32)
+        _, sums = self.vocabulary.residual_sums(Z, self.vocabulary.assign(Z), pyramid.partition(positions))
+        S = l2_normalize(pyramid.sum_regions(sums)).astype(np.float32)
         if self.rotations is not None:
             with one_blas_thread():
                 S = np.matmul(S.transpose(1, 0, 2), self.rotations).transpose(1, 0, 2)
         return l2_normalize(signed_root(S.reshape(pyramid.n_regions, -1)))
 
-    def plain(self) -> Plain:
-        "VisualVocabulary and rotations."
-        return {"centers": self.words.centers, "rotations": self.rotations}
+    def state(self) -> State:
+        """Words and rotations."""
+        return {"centers": self.vocabulary.centers, "rotations": self.rotations}
 
 
 class Vlad(ImageEncoder):
@@ -132,6 +131,8 @@ class Vlad(ImageEncoder):
     (4, 512)
     """
 
+    _counts = ("n_words",)
+
     def __init__(
         self,
         n_words: int = 64,
@@ -164,12 +165,9 @@ class Vlad(ImageEncoder):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _check_settings(self) -> None:
-        check_count(self.n_words, "n_words")
+    def _fit_aggregation(self, Z: Vectors, seed: int) -> VladAggregation:
+        vocabulary = fit_vocabulary(Z, self.n_words, seed)
+        return VladAggregation(vocabulary, fit_rotations(Z, vocabulary) if self.rotate else None)
 
-    def _learn(self, Z: Vectors, seed: int) -> VladAggregation:
-        words = fit_vocabulary(Z, self.n_words, seed)
-        return VladAggregation(words, fit_rotations(Z, words) if self.rotate else None)
-
-    def _restored(self, plain: Plain) -> VladAggregation:
-        return VladAggregation(VisualVocabulary(plain["centers"]), plain["rotations"])
+    def _restore_aggregation(self, state: State) -> VladAggregation:
+        return VladAggregation(VisualVocabulary(state["centers"]), state["rotations"])

@@ -1,7 +1,11 @@
-"""Many pictures through one encoder, in parallel and in order; each gives a row, or the reason why not."""
+"""Encoding: many images through one encoder, in parallel and in order; each gives a row, or the reason why not.
+
+Where there is a quantizer, rows become its codes. One that is not fitted yet learns from some of the images first.
+"""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -10,21 +14,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.checks import check_count
 from manyclass._core.parallel import get_threads, thread_map, threads
 from manyclass.data.quantizer import Quantizer
 from manyclass.features.extraction.workers import Workers, may_fork
-from manyclass.features.images.decoding import Pixels, read_image
-from manyclass.features.images.pixels import ImageError, as_image_list, reason_of
+from manyclass.features.images.decoding import as_image_list, read_image
+from manyclass.features.images.pixels import ImageError, Pixels, error_reason
 
 _WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
 
-_CODED_TOGETHER = 8  # chunks; a quantizer of long rows reads codebooks of many megabytes, for one row as for eight
+_QUANTIZED_TOGETHER = 8  # chunks; a quantizer of long rows reads codebooks of many megabytes, for one row as for eight
+
+_MAX_SAMPLE_ROWS = 16384  # that a quantizer learns from, unless it is told otherwise: 64 for each of 256 centroids
+
+_MAX_SAMPLE_BYTES = 1 << 30  # of rows in memory at once
 
 
 class RowEncoder(Protocol):
-    """Whatever turns a picture into n_features_out_ numbers, the same for any number of threads.
+    """Whatever turns an image into n_features_out_ numbers, the same for any number of threads.
 
-    One that works better on several at once has `batch_size` and `encode_many(list of pictures) -> (m, d)` besides. It
+    One that works better on several at once has `batch_size` and `encode_many(list of images) -> (m, d)` besides. It
     is called from several threads; one that says `forks = True` is copied to other processes instead, where what it
     notes is lost. No library that it uses may then have threads of its own, such as OpenMP's, which a copy would wait
     for in vain.
@@ -37,78 +46,98 @@ class RowEncoder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class EncodedImage:
-    """What became of the picture at a position: a row of numbers or of codes, or the reason why there is none."""
+    """What became of the image at a position: a row of numbers or of codes, or the reason why there is none."""
 
     position: int
     row: NDArray[Any] | None
     reason: str | None = None
 
 
+Group = list[list[EncodedImage]]  # of several chunks
+
+Known = dict[int, list[EncodedImage]]  # by the position of the first image of a chunk
+
+Progress = Callable[[int, int], None]
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """Pictures, what encodes them, and how large they are read. Rows become codes where there is a quantizer."""
+    """Images, what encodes them, and how large they are read. Rows become codes where there is a quantizer."""
 
     images: Sequence[Any]
     encoder: Any
     max_pixels: int = 100_000
-    limit: int = 50_000_000
+    max_source_pixels: int = 50_000_000
     quantizer: Quantizer | None = None
+
+    @property
+    def chunk_size(self) -> int:
+        """How many images are encoded together."""
+        return int(getattr(self.encoder, "batch_size", 1))
 
     def chunks(self) -> list[range]:
         """The positions that are encoded together. They do not depend on where a run begins, so neither do the bits."""
-        n, size = len(self.images), int(getattr(self.encoder, "batch_size", 1))
+        n, size = len(self.images), self.chunk_size
         return [range(first, min(n, first + size)) for first in range(0, n, size)]
 
-    def outcomes(self, chunks: Sequence[range]) -> Iterator[list[EncodedImage]]:
-        """What became of every picture, a chunk at a time, in order."""
-        size = _CODED_TOGETHER if self.quantizer else 1
+    def encode_from(self, start: int, known: Known) -> Iterator[list[EncodedImage]]:
+        """What became of the images from `start` on; chunks that are `known` already are taken from there."""
+        chunks = [chunk for chunk in self.chunks() if chunk.stop > start]
+        fresh = self.encode_chunks([chunk for chunk in chunks if chunk.start not in known])
+        for chunk in chunks:
+            outcomes = known.pop(chunk.start) if chunk.start in known else next(fresh)
+            yield [outcome for outcome in outcomes if outcome.position >= start]
+
+    def encode_chunks(self, chunks: Sequence[range]) -> Iterator[list[EncodedImage]]:
+        """What became of every image, a chunk at a time, in order."""
+        size = _QUANTIZED_TOGETHER if self.quantizer else 1
         groups = [list(chunks[first : first + size]) for first in range(0, len(chunks), size)]
         if len(chunks) < _WORTH_PROCESSES or not self._forks():
-            yield from chain.from_iterable(thread_map(self._group, groups))
+            yield from chain.from_iterable(thread_map(self._encode_group, groups))
             return
-        with Workers(self._group, get_threads()) as workers:
-            yield from chain.from_iterable(workers.in_order(groups, partial(_alone, workers)))
+        with Workers(self._encode_group, get_threads()) as workers:
+            yield from chain.from_iterable(workers.map(groups, partial(_encode_alone, workers)))
 
     def _forks(self) -> bool:
         # Other sequences may read from files, which are not open in the workers.
-        at_hand = isinstance(self.images, list | tuple | np.ndarray)
-        return may_fork() and at_hand and getattr(self.encoder, "forks", False)
+        in_memory = isinstance(self.images, list | tuple | np.ndarray)
+        return may_fork() and in_memory and getattr(self.encoder, "forks", False)
 
-    def _group(self, chunks: list[range]) -> list[list[EncodedImage]]:
-        with threads(1):  # the pictures are shared out, and not what is done to one
-            return encode_rows([self._outcomes(chunk) for chunk in chunks], self.quantizer)
+    def _encode_group(self, chunks: list[range]) -> Group:
+        with threads(1):  # the images are distributed, and not what is done to one
+            group = [self._encode_chunk(chunk) for chunk in chunks]
+            return group if self.quantizer is None else quantize_rows(group, self.quantizer)
 
-    def _outcomes(self, chunk: range) -> list[EncodedImage]:
+    def _encode_chunk(self, chunk: range) -> list[EncodedImage]:
         found = [self._read(position) for position in chunk]
-        pictures = {position: image for position, image, _ in found if image is not None}
-        rows = iter(self._rows(list(pictures.values())))
+        rows = iter(self._encode_images([image for _, image, _ in found if image is not None]))
         return [
-            EncodedImage(position, None, why) if image is None else self._checked(position, next(rows))
-            for position, image, why in found
+            EncodedImage(position, None, reason) if image is None else self._check_row(position, next(rows))
+            for position, image, reason in found
         ]
 
     def _read(self, position: int) -> tuple[int, Pixels | None, str | None]:
         try:
-            return position, read_image(self.images[position], self.max_pixels, self.limit), None
+            return position, read_image(self.images[position], self.max_pixels, self.max_source_pixels), None
         except ImageError as error:
             return position, None, str(error)
 
-    def _rows(self, pictures: list[Pixels]) -> list[NDArray[Any] | str]:
-        if len(pictures) > 1:
+    def _encode_images(self, images: list[Pixels]) -> list[NDArray[Any] | str]:
+        if len(images) > 1:
             try:
-                return list(self.encoder.encode_many(pictures))
+                return list(self.encoder.encode_many(images))
             except (ValueError, MemoryError):
                 pass  # one of them is to blame: alone, each answers for itself
-        return [self._row(picture) for picture in pictures]
+        return [self._encode_image(image) for image in images]
 
-    def _row(self, picture: Pixels) -> NDArray[Any] | str:
+    def _encode_image(self, image: Pixels) -> NDArray[Any] | str:
         try:
-            row: NDArray[Any] = self.encoder.encode(picture)
+            row: NDArray[Any] = self.encoder.encode(image)
             return row
         except (ValueError, MemoryError) as error:
-            return f"cannot be encoded: {reason_of(error)}"
+            return f"cannot be encoded: {error_reason(error)}"
 
-    def _checked(self, position: int, row: NDArray[Any] | str) -> EncodedImage:
+    def _check_row(self, position: int, row: NDArray[Any] | str) -> EncodedImage:
         if isinstance(row, str):
             return EncodedImage(position, None, row)
         if row.shape != (self.encoder.n_features_out_,):
@@ -121,53 +150,26 @@ class Encoding:
         return EncodedImage(position, row)
 
 
-Group = list[list[EncodedImage]]  # of several chunks
+def _encode_alone(workers: Workers[list[range], Group], chunks: list[range]) -> Group:
+    """What became of the images of chunks that ended a process: each answers for itself."""
 
-
-def _alone(workers: Workers[list[range], Group], chunks: list[range]) -> Group:
-    """What became of the pictures of chunks that ended a process: each answers for itself."""
-
-    def of(chunk: range) -> list[EncodedImage]:
-        return [outcome for found in workers.result([chunk], partial(_alone, workers)) for outcome in found]
+    def encode(chunk: range) -> list[EncodedImage]:
+        return [outcome for found in workers.run([chunk], partial(_encode_alone, workers)) for outcome in found]
 
     if len(chunks) > 1:
-        return [of(chunk) for chunk in chunks]
+        return [encode(chunk) for chunk in chunks]
     (chunk,) = chunks
     if len(chunk) == 1:
         return [[EncodedImage(chunk[0], None, "crashed the decoder")]]
-    return [[outcome for position in chunk for outcome in of(range(position, position + 1))]]
+    return [[outcome for position in chunk for outcome in encode(range(position, position + 1))]]
 
 
-def encode_rows(group: Group, quantizer: Quantizer | None) -> Group:
-    """The outcomes with their rows as codes, if there is a quantizer."""
-    rows = [outcome.row for found in group for outcome in found if outcome.row is not None]
-    if quantizer is None or not rows:
-        return group
-    try:
-        codes = iter(quantizer.encode_rows(np.stack(rows)))
-    except ValueError:  # one of them is to blame: alone, each answers for itself
-        return [[_coded_alone(outcome, quantizer) for outcome in found] for found in group]
-    return [
-        [outcome if outcome.row is None else EncodedImage(outcome.position, next(codes)) for outcome in found]
-        for found in group
-    ]
-
-
-def _coded_alone(outcome: EncodedImage, quantizer: Quantizer) -> EncodedImage:
-    if outcome.row is None:
-        return outcome
-    try:
-        return EncodedImage(outcome.position, quantizer.encode_rows(outcome.row[None])[0])
-    except ValueError as error:
-        return EncodedImage(outcome.position, None, f"cannot be quantized: {reason_of(error)}")
-
-
-def encode_image(images: Sequence[Any], encoder: RowEncoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
-    """The rows (n, d) of pictures, of which none may be bad."""
+def encode_images(images: Sequence[Any], encoder: RowEncoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
+    """The rows (n, d) of images, of which none may be bad."""
     images = as_image_list(images)
     X = np.empty((len(images), encoder.n_features_out_), np.float32)
     encoding = Encoding(images, encoder, max_pixels)
-    for outcomes in encoding.outcomes(encoding.chunks()):
+    for outcomes in encoding.encode_chunks(encoding.chunks()):
         for outcome in outcomes:
             if outcome.row is None:
                 image = images[outcome.position]
@@ -175,3 +177,76 @@ def encode_image(images: Sequence[Any], encoder: RowEncoder, max_pixels: int = 1
                 raise ImageError(f"image {name} {outcome.reason}")
             X[outcome.position] = outcome.row
     return X
+
+
+def quantize_rows(group: Group, quantizer: Quantizer) -> Group:
+    """The outcomes with their rows as codes."""
+    rows = [outcome.row for found in group for outcome in found if outcome.row is not None]
+    if not rows:
+        return group
+    try:
+        codes = iter(quantizer.encode_rows(np.stack(rows)))
+    except ValueError:  # one of them is to blame: alone, each answers for itself
+        return [[_quantize_alone(outcome, quantizer) for outcome in found] for found in group]
+    return [
+        [outcome if outcome.row is None else EncodedImage(outcome.position, next(codes)) for outcome in found]
+        for found in group
+    ]
+
+
+def _quantize_alone(outcome: EncodedImage, quantizer: Quantizer) -> EncodedImage:
+    if outcome.row is None:
+        return outcome
+    try:
+        return EncodedImage(outcome.position, quantizer.encode_rows(outcome.row[None])[0])
+    except ValueError as error:
+        return EncodedImage(outcome.position, None, f"cannot be quantized: {error_reason(error)}")
+
+
+def fit_quantizer(
+    quantizer: Quantizer, encoding: Encoding, sample: int | None, seed: int, progress: Progress | None = None
+) -> tuple[Quantizer, Known]:
+    """A copy of the quantizer that has learned from a sample of images, and the codes of these images."""
+    sampled = _encode_sample(encoding, sample_size(encoding.encoder.n_features_out_, sample), seed, progress)
+    rows = [outcome.row for outcomes in sampled.values() for outcome in outcomes if outcome.row is not None]
+    if not rows:
+        first = next(iter(sampled.values()))[0]
+        raise ValueError(f"a quantizer must have rows to learn from; no image has one: the first {first.reason}")
+    fitted = copy(quantizer).fit(np.stack(rows))
+    return fitted, dict(zip(sampled, quantize_rows(list(sampled.values()), fitted), strict=True))
+
+
+def sample_size(d: int, sample: int | None) -> int:
+    """Rows to learn from: as asked, or 16384, or fewer if they are long.
+
+    >>> sample_size(4096, None), sample_size(131072, None), sample_size(131072, 500)
+    (16384, 2048, 500)
+    """
+    if sample is not None:
+        return check_count(sample, "sample")
+    return max(1, min(_MAX_SAMPLE_ROWS, _MAX_SAMPLE_BYTES // (4 * d)))
+
+
+def is_fitted(quantizer: Any) -> bool:
+    """Whether a quantizer has learned already."""
+    try:
+        return bool(quantizer.n_features)
+    except ValueError:
+        return False
+
+
+def _encode_sample(encoding: Encoding, n_rows: int, seed: int, progress: Progress | None) -> Known:
+    """Images drawn at random, until they have so many rows or there are no more."""
+    chunks = encoding.chunks()
+    order = np.random.default_rng(seed).permutation(len(chunks)).tolist()
+    found: Known = {}
+    count = seen = 0
+    for outcomes in encoding.encode_chunks([chunks[i] for i in order]):
+        found[outcomes[0].position] = outcomes
+        count += sum(outcome.row is not None for outcome in outcomes)
+        seen += len(outcomes)
+        if progress:
+            progress(seen, len(encoding.images))
+        if count >= n_rows:
+            break
+    return found

@@ -1,4 +1,4 @@
-"""Workers: processes among which tasks are shared out, and which may die without taking the run with them.
+"""Workers: processes among which tasks are distributed, and which may crash without taking the run with them.
 
 They are forked, so that they have all that this process has, and only tasks and results go through pipes. Threads would
 do for code that lets go of the interpreter, but small steps in Python between the loops keep two of them from being
@@ -50,19 +50,19 @@ class Workers(Generic[T, R]):
         for _ in range(n):
             self._idle.put(_Worker(work))
 
-    def in_order(self, tasks: Iterable[T], lost: Callable[[T], R]) -> Iterator[R]:
-        """The result of every task, in their order; `lost(task)` for one in which two processes died."""
+    def map(self, tasks: Iterable[T], on_crash: Callable[[T], R]) -> Iterator[R]:
+        """The result of every task, in their order; `on_crash(task)` for one in which two processes died."""
         with ThreadPoolExecutor(self._n, "manyclass") as pool:
-            yield from ordered_map(lambda task: pool.submit(self.result, task, lost), tasks, self._n * _AHEAD)
+            yield from ordered_map(lambda task: pool.submit(self.run, task, on_crash), tasks, self._n * _AHEAD)
 
-    def result(self, task: T, lost: Callable[[T], R]) -> R:
+    def run(self, task: T, on_crash: Callable[[T], R]) -> R:
         """The result of one task."""
         for _ in range(2):  # a process may also be ended by others, who want its memory
             try:
                 return self._ask(task)
             except WorkerCrashedError:
                 pass
-        return lost(task)
+        return on_crash(task)
 
     def _ask(self, task: T) -> R:
         worker = self._idle.get()
@@ -90,7 +90,7 @@ class _Worker:
 
     def __init__(self, work: Callable[[Any], Any]):
         context = multiprocessing.get_context("fork")
-        self._pipe, other = (_above_standard(end) for end in context.Pipe())
+        self._pipe, other = (_move_above_standard_streams(end) for end in context.Pipe())
         self._process = context.Process(target=_serve, args=(other, work), daemon=True)
         with suppress_warnings():  # of a fork among threads; ours hold no lock, and BLAS looks after its own
             self._process.start()
@@ -111,7 +111,7 @@ class _Worker:
         self._process.join()
 
 
-def _above_standard(end: Connection) -> Connection:
+def _move_above_standard_streams(end: Connection) -> Connection:
     """The same end of a pipe, not where standard streams are, which workers keep open, in a process that has none."""
     moved = Connection(fcntl.fcntl(end.fileno(), fcntl.F_DUPFD_CLOEXEC, 3))
     end.close()
@@ -127,12 +127,12 @@ def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
     with one_blas_thread():
         while True:
             try:
-                pipe.send(_done(work, pipe.recv()))
+                pipe.send(_run_task(work, pipe.recv()))
             except (EOFError, OSError):
                 os._exit(0)
 
 
-def _done(work: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
+def _run_task(work: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
     try:
         return True, work(task)
     except Exception as error:

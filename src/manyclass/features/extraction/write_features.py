@@ -1,15 +1,13 @@
-"""write_features: from pictures to a store of features, which an interruption does not undo.
+"""write_features: from images to a store of features, which an interruption does not undo.
 
-The pictures that a run passed over, in a file beside its store.
-
-A text file of JSON lines. The first says which run it is of; each other is a picture: its position in the run, its name
-and the reason. A line is safe on disk before any row of a later picture is, so that after a crash the file tells which
-pictures the rows are of.
+Images that cannot be used are listed in a file beside the store, the `SkipLog`. It is a text file of JSON lines: the
+first says which run it is of; each other is an image: its position in the run, its name and the reason. A line is safe
+on disk before any row of a later image is, so that after a crash the file tells which images the rows are of.
 """
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,102 +16,33 @@ import numpy as np
 
 from manyclass._core.checks import check_count
 from manyclass._core.files import sync_file, write_bytes
-from manyclass._core.sealed import digest
+from manyclass._core.sealed import digest, parse_json
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store import StorageError, Store, StoreWriter
-from manyclass.features.extraction.encoding import EncodedImage, Encoding
-from manyclass.features.extraction.identity import fit_quantizer_on_sample, run_identity
-from manyclass.features.images.pixels import as_image_list, fill_positions
+from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
+from manyclass.features.extraction.identity import run_identity
+from manyclass.features.images.decoding import as_image_list, as_positional
 
-FORMAT = "manyclass skipped images 1"
+SKIP_LOG_FORMAT = "manyclass skipped images 1"
 
 
 @dataclass(frozen=True)
-class Skipped:
-    """A picture that has no row: its position among those of the run, its name, and the reason."""
+class SkippedImage:
+    """An image that has no row in a store.
+
+    Parameters
+    ----------
+    position : int
+        Position among the images of the run.
+    name : str
+        Name of the image.
+    reason : str
+        Why it could not be used.
+    """
 
     position: int
     name: str
     reason: str
-
-
-class SkipLog:
-    """The file `photos.store.skipped.jsonl` of the run that writes photos.store."""
-
-    def __init__(self, path: Path, entries: list[Skipped], first: bytes):
-        self.path, self.entries = path, entries
-        self._first = first
-        self._waiting: list[Skipped] = []
-
-    @classmethod
-    def beside(cls, store: Path, run: str, rows_done: int) -> Self:
-        """The log of a run, by its digest, which has so many rows already; what was said of later pictures is cut."""
-        path = log_path(store)
-        first = _line({"format": FORMAT, "run": run})
-        log = cls(path, [], first)
-        if rows_done:
-            log.entries = _entries(path, first)
-            log.entries = [entry for entry in log.entries if entry.position < log.position_after(rows_done)]
-        write_bytes(path, first, *(_line(asdict(entry)) for entry in log.entries))
-        return log
-
-    def position_after(self, rows: int) -> int:
-        """The position of the picture after that of so many rows."""
-        position = rows
-        for entry in self.entries:
-            if entry.position >= position:
-                break
-            position += 1
-        return position
-
-    def add(self, entry: Skipped) -> None:
-        """Note a picture, which must come after those before; `sync` makes it safe."""
-        self._waiting.append(entry)
-
-    def sync(self) -> None:
-        """Make all that was noted safe from a crash."""
-        if not self._waiting:
-            return
-        with open(self.path, "ab") as file:
-            file.write(b"".join(_line(asdict(entry)) for entry in self._waiting))
-            file.flush()
-            sync_file(file.fileno())
-        self.entries += self._waiting
-        self._waiting = []
-
-    def close(self) -> None:
-        """Remove the file of a run that is through and passed over nothing."""
-        if not self.entries:
-            self.path.unlink(missing_ok=True)
-
-
-def log_path(store: str | os.PathLike[str]) -> Path:
-    """Where the pictures that the run of a store passed over are listed."""
-    return Path(os.fspath(store) + ".skipped.jsonl")
-
-
-def read_skipped(store: str | os.PathLike[str]) -> list[Skipped]:
-    """The pictures that have no row in a store which `write_features` wrote, and why."""
-    path = log_path(store)
-    return [_entry(line) for line in path.read_bytes().splitlines()[1:]] if path.exists() else []
-
-
-def _entries(path: Path, first: bytes) -> list[Skipped]:
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    if lines[:1] != [first]:
-        raise StorageError(
-            f"{path}, which lists the images skipped so far, is missing or belongs to another run; "
-            "pass resume=False to start over"
-        )
-    return [_entry(line) for line in lines[1:] if line.endswith(b"\n")]
-
-
-def _entry(line: bytes) -> Skipped:
-    return Skipped(**json.loads(line))
-
-
-def _line(entry: dict[str, Any]) -> bytes:
-    return json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +53,14 @@ class FeatureRun:
     ----------
     store : Store
         Store that was written.
-    skipped : list of Skipped
+    skipped : list of SkippedImage
         Images without a row in the store: position, name and reason.
     resumed_after : int
         Number of rows that an earlier attempt had written.
     """
 
     store: Store
-    skipped: list[Skipped]
+    skipped: list[SkippedImage]
     resumed_after: int
 
 
@@ -210,66 +139,146 @@ def write_features(
     if not hasattr(encoder, "encode"):
         raise ValueError(f"encoder must have encode(image), as FisherVectors has; got {type(encoder).__name__}")
     images = as_image_list(images)
-    names = _names(images) if names is None else fill_positions(names)
-    columns = {"y": fill_positions(y), "names": names, "split": fill_positions(split)}
+    names = _names(images) if names is None else as_positional(names)
+    columns = {"y": as_positional(y), "names": names, "split": as_positional(split)}
     _check_lengths(images, columns)
     most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
     encoding = Encoding(images, encoder, check_count(most, "max_pixels"), max_source_pixels)
-    identity = run_identity(encoding, names, quantizer, sample, seed)
-    kept = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
-    fitted, known = fit_quantizer_on_sample(quantizer, kept.quantizer, encoding, sample, seed, progress)
-    encoding = replace(encoding, quantizer=fitted)
-    width = None if fitted else encoder.n_features_out_
-    with StoreWriter(path, width, quantizer=fitted, identity=identity, overwrite=overwrite, resume=resume) as writer:
-        log = SkipLog.beside(path, digest(identity), writer.rows_done)
-        done = writer.rows_done
-        _stream(writer, log, encoding, known, names, progress)
-        _check_some(writer, log, len(images))
-        rows = _left(len(images), log.entries)
+    identity = parse_json(run_identity(encoding, names, quantizer, sample, seed), "identity")
+    run = digest(identity)
+    # What the writer would refuse is refused before any image is read, and a quantizer of an earlier attempt is found.
+    earlier = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
+    known: Known = {}
+    if quantizer is not None and earlier.quantizer is not None:
+        quantizer = earlier.quantizer
+    elif quantizer is not None and not is_fitted(quantizer):
+        quantizer, known = fit_quantizer(quantizer, encoding, sample, seed, progress)
+    encoding = replace(encoding, quantizer=quantizer)
+    width = None if quantizer else encoder.n_features_out_
+    with StoreWriter(path, width, quantizer=quantizer, identity=identity, overwrite=overwrite, resume=resume) as writer:
+        resumed_after = writer.rows_done
+        writer.reserve(len(images))
+        log = SkipLog.open(path, run, resumed_after)
+        _write_rows(writer, log, encoding, known, names, progress)
+        if writer.rows_done == 0:
+            name, reason = log.entries[0].name, log.entries[0].reason
+            raise ValueError(f"at least one of the {len(images)} images must be usable; the first, {name}, {reason}")
+        skipped = {entry.position for entry in log.entries}
+        rows = [position for position in range(len(images)) if position not in skipped]
         entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
-        counts = {"images": len(images), "skipped": len(log.entries)}
+        counts = {"images": len(images), "skipped": len(skipped)}
         store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **counts})
         log.close()
-    return FeatureRun(store, log.entries, done)
+    return FeatureRun(store, log.entries, resumed_after)
 
 
-def _stream(
+def skip_log_path(store: str | os.PathLike[str]) -> Path:
+    """Where the images that the run of a store skipped are listed."""
+    return Path(os.fspath(store) + ".skipped.jsonl")
+
+
+def read_skipped(store: str | os.PathLike[str]) -> list[SkippedImage]:
+    """Read which images have no row in a store that `write_features` wrote, and why.
+
+    Parameters
+    ----------
+    store : path-like
+        Folder of the store.
+
+    Returns
+    -------
+    list of SkippedImage
+        Images in the order of the run.
+    """
+    path = skip_log_path(store)
+    return [_parse_entry(line) for line in path.read_bytes().splitlines()[1:]] if path.exists() else []
+
+
+class SkipLog:
+    """The file `photos.store.skipped.jsonl` of the run that writes photos.store."""
+
+    def __init__(self, path: Path, entries: list[SkippedImage]):
+        self.path, self.entries = path, entries
+
+    @classmethod
+    def open(cls, store: Path, run: str, rows_done: int) -> Self:
+        """The log of a run, by its digest, which has so many rows already; what was said of later images is cut."""
+        path = skip_log_path(store)
+        header = _format_line({"format": SKIP_LOG_FORMAT, "run": run})
+        log = cls(path, _read_entries(path, header) if rows_done else [])
+        log.entries = [entry for entry in log.entries if entry.position < log.position_after(rows_done)]
+        write_bytes(path, header, *(_format_line(asdict(entry)) for entry in log.entries))
+        return log
+
+    def position_after(self, rows: int) -> int:
+        """The position of the image after that of so many rows."""
+        position = rows
+        for entry in self.entries:
+            if entry.position >= position:
+                break
+            position += 1
+        return position
+
+    def append(self, entries: Sequence[SkippedImage]) -> None:
+        """Note images, which must come after those before, safe from a crash."""
+        with open(self.path, "ab") as file:
+            file.write(b"".join(_format_line(asdict(entry)) for entry in entries))
+            file.flush()
+            sync_file(file.fileno())
+        self.entries += entries
+
+    def close(self) -> None:
+        """Remove the file of a run that is through and skipped nothing."""
+        if not self.entries:
+            self.path.unlink(missing_ok=True)
+
+
+def _read_entries(path: Path, header: bytes) -> list[SkippedImage]:
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    if lines[:1] != [header]:
+        raise StorageError(
+            f"{path}, which lists the images skipped so far, is missing or belongs to another run; "
+            "pass resume=False to start over"
+        )
+    return [_parse_entry(line) for line in lines[1:] if line.endswith(b"\n")]
+
+
+def _parse_entry(line: bytes) -> SkippedImage:
+    return SkippedImage(**json.loads(line))
+
+
+def _format_line(entry: dict[str, Any]) -> bytes:
+    return json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def _write_rows(
     writer: StoreWriter,
     log: SkipLog,
     encoding: Encoding,
-    known: dict[int, list[EncodedImage]],
+    known: Known,
     names: Sequence[str] | None,
     progress: Progress | None,
 ) -> None:
     n, start = len(encoding.images), log.position_after(writer.rows_done)
-    writer.reserve(n)
-    add = writer.append_codes if encoding.quantizer else writer.append
-    size = len(encoding.chunks()[0])
+    append = writer.append_codes if encoding.quantizer else writer.append
 
-    def tell(position: int) -> None:
-        if progress:  # pictures that the quantizer learned from are done as well
-            progress(min(n, position + size * len(known)), n)
+    def report(position: int) -> None:
+        if progress:  # images that the quantizer learned from are done as well
+            progress(min(n, position + encoding.chunk_size * len(known)), n)
 
-    tell(start)
-    for outcomes in _outcomes(encoding, known, start):
+    report(start)
+    for outcomes in encoding.encode_from(start, known):
+        skipped = []
         for outcome in outcomes:
             if outcome.reason is not None:
                 name = names[outcome.position] if names is not None else str(outcome.position)
-                log.add(Skipped(outcome.position, name, outcome.reason))
-        log.sync()
+                skipped.append(SkippedImage(outcome.position, name, outcome.reason))
+        if skipped:
+            log.append(skipped)
         rows = [outcome.row for outcome in outcomes if outcome.row is not None]
         if rows:
-            add(np.stack(rows))
-        tell(outcomes[-1].position + 1)
-
-
-def _outcomes(encoding: Encoding, known: dict[int, list[EncodedImage]], start: int) -> Iterator[list[EncodedImage]]:
-    """What became of the pictures from `start` on; some chunks may be known, by the position of their first."""
-    chunks = [chunk for chunk in encoding.chunks() if chunk.stop > start]
-    fresh = encoding.outcomes([chunk for chunk in chunks if chunk.start not in known])
-    for chunk in chunks:
-        outcomes = known.pop(chunk.start) if chunk.start in known else next(fresh)
-        yield [outcome for outcome in outcomes if outcome.position >= start]
+            append(np.stack(rows))
+        report(outcomes[-1].position + 1)
 
 
 def _names(images: Sequence[Any]) -> list[str] | None:
@@ -284,14 +293,3 @@ def _check_lengths(images: Sequence[Any], columns: dict[str, Sequence[Any] | Non
     for name, values in columns.items():
         if values is not None and len(values) != len(images):
             raise ValueError(f"{name} must have one entry per image ({len(images)}); got {len(values)}")
-
-
-def _check_some(writer: StoreWriter, log: SkipLog, n: int) -> None:
-    if writer.rows_done == 0:
-        first = log.entries[0]
-        raise ValueError(f"at least one of the {n} images must be usable; the first, {first.name}, {first.reason}")
-
-
-def _left(n: int, skipped: Sequence[Skipped]) -> list[int]:
-    gone = {entry.position for entry in skipped}
-    return [position for position in range(n) if position not in gone]

@@ -1,21 +1,39 @@
-"""read_image: any picture as pixels, or one sentence that says why not.
+"""read_image: any image as pixels, or one sentence that says why not; and what users pass as many images.
 
-Pictures that are files, which are believed in nothing.
+A file is believed in nothing: it is looked at before it is opened, decoded by few decoders, and not at all if it says
+that it is too large.
 """
 
 import os
 import stat
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, Image, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
 from manyclass._core.checks import check_count
 from manyclass._core.parallel import suppress_warnings
-from manyclass.features.images.pixels import ImageError, as_pil_image, final_size, reason_of, shrink_image
+from manyclass.features.images.pixels import (
+    ImageError,
+    Pixels,
+    array_to_pixels,
+    error_reason,
+    final_size,
+    image_to_pixels,
+)
 
-Pixels = NDArray[np.uint8]  # (h, w, 3), red, green and blue
+# Decoders that are in wide use and fuzzed; others run interpreters, or nobody has looked at them for years.
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+
+LARGEST_SOURCE = 150_000_000  # pixels; beyond that Pillow refuses by itself
+
+_COPIES = {"WEBP": 2}  # a decoder that holds more copies of an image than others may have fewer pixels
+
+_BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+
+_COLOR_CHANNELS = (3, 4)
 
 
 def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 50_000_000) -> Pixels:
@@ -49,77 +67,79 @@ def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 
     >>> read_image(np.ones((500, 2000)))[0, 0], read_image(np.ones((500, 2000))).shape
     (array([255, 255, 255], dtype=uint8), (158, 632, 3))
     """
-    most = check_count(max_pixels, "max_pixels")
+    max_pixels = check_count(max_pixels, "max_pixels")
     if isinstance(source, str | bytes | os.PathLike):
-        return decode_image(source, most, check_count(max_source_pixels, "max_source_pixels", most=MOST_LIMIT))
+        max_source_pixels = check_count(max_source_pixels, "max_source_pixels", most=LARGEST_SOURCE)
+        return _decode_file(source, max_pixels, max_source_pixels)
     if isinstance(source, Image.Image):
-        return open_image(source, most)
-    return np.asarray(shrink_image(as_pil_image(source), most)).copy()
+        return _decode_image(source, max_pixels)
+    return array_to_pixels(source, max_pixels)
 
 
-# Decoders that are in wide use and fuzzed; others run interpreters, or nobody has looked at them for years.
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+def as_image_list(images: Any) -> Sequence[Any]:
+    """The images, which images[0], images[1] ... are from now on; anything else is refused.
 
-MOST_LIMIT = 150_000_000  # beyond that Pillow refuses by itself
-
-_COPIES = {"WEBP": 2}  # a decoder that holds more copies of a picture than others may have fewer pixels
-
-_BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
-
-_UPRIGHT = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
+    >>> len(as_image_list(np.zeros((5, 40, 30, 3), np.uint8)))
+    5
+    """
+    images = as_positional(images)
+    is_sequence = hasattr(images, "__len__") and hasattr(images, "__getitem__")
+    if isinstance(images, str | bytes | os.PathLike | Mapping) or not is_sequence:
+        raise ValueError(f"images must be a sequence of paths or arrays; got {type(images).__name__}")
+    if isinstance(images, np.ndarray) and not _is_many(images):
+        raise ValueError(
+            f"images must be a sequence of paths or arrays; got one array of shape {images.shape}; if it is one image, "
+            "put it in a list"
+        )
+    return images  # type: ignore[no-any-return]
 
 
-def decode_image(path: str | bytes | os.PathLike[Any], most: int, limit: int) -> NDArray[np.uint8]:
-    """The pixels (h, w, 3) of a file, upright, at most `most` of them; of a file of at most `limit` pixels."""
+def as_positional(values: Any) -> Any:
+    """The values; of a column of pandas, whose [i] is that of a label and not of a position, its array."""
+    return values.to_numpy() if hasattr(values, "iloc") else values
+
+
+def _is_many(images: NDArray[Any]) -> bool:
+    if images.dtype.kind in "OU":
+        return images.ndim == 1
+    return images.ndim == 4 or (images.ndim == 3 and images.shape[2] not in _COLOR_CHANNELS)
+
+
+def _decode_file(path: str | bytes | os.PathLike[Any], max_pixels: int, max_source_pixels: int) -> Pixels:
     try:
-        with suppress_warnings(), _opened(path) as file, Image.open(file, formats=FORMATS) as picture:
-            _prepare(picture, most, limit)
-            return _pixels(picture, most)
+        with suppress_warnings(), _open_file(path) as file, Image.open(file, formats=FORMATS) as image:
+            _prepare(image, max_pixels, max_source_pixels)
+            return image_to_pixels(image, max_pixels)
     except ImageError:
         raise
     except UnidentifiedImageError:
         raise ImageError(f"is not an image in a supported format ({', '.join(FORMATS)})") from None
     except _BOMBS:
-        raise ImageError(f"has more than {limit:,} pixels") from None
+        raise ImageError(f"has more than {max_source_pixels:,} pixels") from None
     except Exception as error:
         # A file that somebody has made can drive a decoder into any exception that there is.
-        raise ImageError(f"cannot be decoded: {reason_of(error)}") from error
+        raise ImageError(f"cannot be decoded: {error_reason(error)}") from error
 
 
-def open_image(picture: Image.Image, most: int) -> NDArray[np.uint8]:
+def _decode_image(image: Image.Image, max_pixels: int) -> Pixels:
     """The same of an image of Pillow, whose size is its owner's affair."""
     try:
         with suppress_warnings():
-            return _pixels(picture, most)
+            return image_to_pixels(image, max_pixels)
     except ImageError:
         raise
     except Exception as error:
-        raise ImageError(f"cannot be decoded: {reason_of(error)}") from error
+        raise ImageError(f"cannot be decoded: {error_reason(error)}") from error
 
 
-def _pixels(picture: Image.Image, most: int) -> NDArray[np.uint8]:
-    picture.load()
-    upright = _UPRIGHT.get(_orientation(picture))
-    small = shrink_image(picture, most)
-    return np.array(small.transpose(upright) if upright is not None else small)
-
-
-def _opened(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:
+def _open_file(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:
     try:
         _check_file(os.stat(path))  # before it is opened: to open a device or a pipe can do things
         return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
     except ImageError:
         raise
     except (OSError, ValueError) as error:
-        raise ImageError(f"cannot be read: {reason_of(error)}") from error
+        raise ImageError(f"cannot be read: {error_reason(error)}") from error
 
 
 def _check_file(found: os.stat_result) -> None:
@@ -131,21 +151,13 @@ def _check_file(found: os.stat_result) -> None:
         raise ImageError("is empty")
 
 
-def _prepare(picture: Image.Image, most: int, limit: int) -> None:
-    width, height = picture.size
-    limit //= _COPIES.get(picture.format or "", 1)
+def _prepare(image: Image.Image, max_pixels: int, max_source_pixels: int) -> None:
+    """Refuse an image that is too large, and have the decoder shrink it where it can."""
+    width, height = image.size
+    limit = max_source_pixels // _COPIES.get(image.format or "", 1)
     if width * height > limit:
         raise ImageError(f"has {width} x {height} pixels, more than {limit:,}")
     if min(width, height) < 1:
         raise ImageError("has no pixels")
     # A JPEG can be decoded at 1/2, 1/4 or 1/8 of its size, which takes a fraction of the time and the memory.
-    picture.draft(picture.mode, final_size(width, height, most))
-
-
-def _orientation(picture: Image.Image) -> int:
-    """The number of the EXIF of a loaded picture; a picture whose EXIF is broken stays as it is."""
-    try:
-        value = picture.getexif().get(ExifTags.Base.Orientation)
-    except Exception:
-        return 1
-    return value if isinstance(value, int) else 1
+    image.draft(image.mode, final_size(width, height, max_pixels))

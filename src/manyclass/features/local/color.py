@@ -6,7 +6,13 @@ from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass.features.local.dense_sift import resize
-from manyclass.features.local.descriptor import GridLine, LocalDescriptors, PatchGrid, check_image
+from manyclass.features.local.descriptor import (
+    GridLevel,
+    LocalDescriptors,
+    PatchGrid,
+    check_image,
+    concatenate_descriptors,
+)
 
 
 class LocalColor:
@@ -30,17 +36,16 @@ class LocalColor:
     def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
         """The patches of an image (h, w, 3); none if it has fewer than `patch` pixels along a side."""
         image = check_image(image)
+        levels = self.grid.levels(image.shape[0], image.shape[1], self.grid.patch)
+        values = [self._describe_level(image, level) for level in levels]
+        return concatenate_descriptors(values, [level.positions for level in levels], self.dimension)
 
-        def values_of(h: int, w: int, rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
-            return self._patches(_resized(image, h, w), rows, columns)
-
-        return self.grid.describe(image.shape[0], image.shape[1], self.grid.patch, values_of, self.dimension)
-
-    def _patches(self, image: NDArray[np.uint8], rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
+    def _describe_level(self, image: NDArray[np.uint8], level: GridLevel) -> NDArray[np.float32]:
+        image, rows, columns = _resize_bytes(image, level.height, level.width), level.rows, level.columns
         cell, pitch = self.grid.cell, self.grid.pitch
-        sums = self.grid.cells(rows, columns)
+        sums = np.empty((*level.lattice, 8), np.float32)
         _native.color_cells(image, (rows.first, pitch), (columns.first, pitch), np.ones(cell, np.float32), sums)
-        cells = _statistics(sums, cell * cell)
+        cells = _mean_and_deviation(sums, cell * cell)
         y, x, number = cells.strides
         jump, within = self.grid.step // pitch, cell // pitch
         patches = as_strided(
@@ -52,18 +57,17 @@ class LocalColor:
         return patches.reshape(-1, 96)
 
 
-def _resized(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+def _resize_bytes(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
     if image.shape[:2] == (height, width):
         return image
     resized = resize(image.astype(np.float32), height, width)
     return np.rint(resized.clip(0, 255, out=resized), out=resized).astype(np.uint8)
 
 
-def _statistics(sums: NDArray[np.float32], n: int) -> NDArray[np.float32]:
+def _mean_and_deviation(sums: NDArray[np.float32], n: int) -> NDArray[np.float32]:
     """Means and deviations (..., 6) from sums of n pixels less 128, and of their squares, which are whole numbers."""
     S, Q = sums[..., :3].astype(np.float64), sums[..., 3:6].astype(np.float64)
     # n Q - S^2 is a difference of whole numbers below 2^53, hence exact and never negative.
     deviations = np.sqrt(n * Q - S * S)
-    return np.concatenate([S / n + 128, deviations / n], axis=-1, dtype=np.float32, casting="same_kind") / np.float32(
-        255
-    )
+    statistics = np.concatenate([S / n + 128, deviations / n], axis=-1, dtype=np.float32, casting="same_kind")
+    return statistics / np.float32(255)

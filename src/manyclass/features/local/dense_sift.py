@@ -5,7 +5,7 @@ apart. A pixel votes with the length of its gradient, shared linearly between th
 the nearest cells; the Gaussian window that would weigh pixels by their distance from the center of the patch (standard
 deviation: two cells) is replaced by its mean over each cell.
 
-Images of other sizes: each pixel a weighted sum of its neighbors, along y and along x.
+`resize` and `smooth` make each pixel a weighted sum of its neighbors, along y and along x.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,15 @@ from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.checks import check_nonnegative
-from manyclass.features.local.descriptor import GridLine, LocalDescriptors, PatchGrid, check_image
+from manyclass.features.local.descriptor import (
+    GridLevel,
+    LocalDescriptors,
+    PatchGrid,
+    check_image,
+    concatenate_descriptors,
+)
 
-_GRAY = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255)
+_GRAY = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255)  # luma of ITU-R BT.601
 
 
 class DenseSift:
@@ -27,7 +33,7 @@ class DenseSift:
 
     Sizes are a factor sqrt(2) apart, patches come by size from large to small, row by row, and their numbers in the
     order y, x, direction; directions are 45 degrees apart from right to down. A patch is of unit length, cut at 0.2,
-    and of unit length again; with `root` it holds the square roots of its shares (RootSIFT). Where the mean gradient
+    and of unit length again; with `root` it holds the square roots of its fractions (RootSIFT). Where the mean gradient
     is less than `contrast` (white less black, per pixel) it is all zeros; the default keeps everything but rounding.
     `smoothing` is the standard deviation, in pixels, of a Gaussian applied to every size before gradients are taken.
 
@@ -48,33 +54,31 @@ class DenseSift:
         smoothing: float = 0.0,
     ):
         self.grid, self.root = PatchGrid(step, scales, patch), bool(root)
-        self.contrast, self.smoothing = (
-            check_nonnegative(contrast, "contrast"),
-            check_nonnegative(smoothing, "smoothing"),
-        )
+        self.contrast = check_nonnegative(contrast, "contrast")
+        self.smoothing = check_nonnegative(smoothing, "smoothing")
 
     def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
         """The patches of an image (h, w, 3); none if it has fewer than 3 patch / 4 + 1 pixels along a side."""
-        gray = gray_of(check_image(image))
+        image = check_image(image)
+        levels = self.grid.levels(image.shape[0], image.shape[1], 3 * self.grid.cell + 1)
+        gray = to_gray(image)
+        values = [self._describe_level(gray, level) for level in levels]
+        return concatenate_descriptors(values, [level.positions for level in levels], self.dimension)
 
-        def values_of(h: int, w: int, rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
-            return self._patches(smooth(resize(gray, h, w), self.smoothing), rows, columns)
-
-        return self.grid.describe(gray.shape[0], gray.shape[1], 3 * self.grid.cell + 1, values_of, self.dimension)
-
-    def _patches(self, gray: NDArray[np.float32], rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
+    def _describe_level(self, image: NDArray[np.float32], level: GridLevel) -> NDArray[np.float32]:
+        gray = smooth(resize(image, level.height, level.width), self.smoothing)
         cell, step, pitch = self.grid.cell, self.grid.step, self.grid.pitch
         profile = (1 - np.abs(np.arange(1 - cell, cell)) / cell).astype(np.float32)
-        cells = self.grid.cells(rows, columns)
-        top, left = rows.first - cell + 1, columns.first - cell + 1
+        cells = np.empty((*level.lattice, 8), np.float32)
+        top, left = level.rows.first - cell + 1, level.columns.first - cell + 1
         _native.orientation_cells(gray, (top, pitch), (left, pitch), profile, cells)
-        out = np.empty((rows.number, columns.number, 128), np.float32)
+        out = np.empty((level.rows.number, level.columns.number, 128), np.float32)
         least = self.contrast * self.grid.patch**2
         _native.sift_of_cells(cells, cell // pitch, step // pitch, _window(cell), least, self.root, out)
         return out.reshape(-1, 128)
 
 
-def gray_of(image: NDArray[np.uint8]) -> NDArray[np.float32]:
+def to_gray(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Lightness in [0, 1]."""
     gray: NDArray[np.float32] = image[..., 0] * _GRAY[0]
     gray += image[..., 1] * _GRAY[1]

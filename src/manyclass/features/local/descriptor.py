@@ -1,9 +1,9 @@
-"""What a local descriptor gives: numbers for each of many patches of an image, and where the patches are.
+"""Local descriptors: numbers for each of many patches of an image, and where the patches lie.
 
-Where patches lie: a pyramid of sizes a factor sqrt(2) apart, and on each a regular grid.
+Patches lie on regular grids, on copies of the image whose sizes are a factor sqrt(2) apart.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from math import gcd
 from typing import Any, NamedTuple, Protocol
 
@@ -16,7 +16,7 @@ from manyclass._core.checks import check_count
 class LocalDescriptors(NamedTuple):
     """m patches of one image.
 
-    `values` (m, D) float32 holds what is known of each patch, `positions` (m, 2) float32 its center (x, y) as shares
+    `values` (m, D) float32 holds what is known of each patch, `positions` (m, 2) float32 its center (x, y) as fractions
     of the width and height of the image, in [0, 1]. An image that is too small for a single patch has m = 0.
     """
 
@@ -35,14 +35,6 @@ class Descriptor(Protocol):
         """The patches of an image (h, w, 3) of 8-bit red, green and blue."""
 
 
-def check_image(image: Any) -> NDArray[np.uint8]:
-    """The image as a C-ordered array, if it is (h, w, 3) of bytes."""
-    image = np.asarray(image)
-    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or image.size == 0:
-        raise ValueError(f"image must be uint8 of shape (height, width, 3); got {image.dtype} of shape {image.shape}")
-    return np.ascontiguousarray(image)
-
-
 class GridLine(NamedTuple):
     """Patches along one axis: `number` of them, `step` pixels apart, the first one at pixel `first`."""
 
@@ -51,15 +43,27 @@ class GridLine(NamedTuple):
     number: int
 
 
-# values_of(height, width, rows, columns): the patches (m, D) of the image at that size, row by row.
-ValuesOf = Callable[[int, int, GridLine, GridLine], NDArray[np.float32]]
+class GridLevel(NamedTuple):
+    """The patches of one size of the image, (height, width).
+
+    They lie on `rows` x `columns`, have their centers at `positions` (m, 2), and their cells on a common lattice of
+    `lattice` (rows, columns).
+    """
+
+    height: int
+    width: int
+    rows: GridLine
+    columns: GridLine
+    positions: NDArray[np.float32]
+    lattice: tuple[int, int]
 
 
 class PatchGrid:
     """Square patches of 4 x 4 cells, `step` pixels apart, at `scales` sizes of the image.
 
     Scale j is the image at 2^(-j/2) of its size, with patches of the same number of pixels there. `patch` is their
-    side, which 4 must divide.
+    side, which 4 must divide, `cell` that of a cell, and `pitch` the pixels between neighbors on the lattice that holds
+    the cells of all patches.
     """
 
     def __init__(self, step: int, scales: int, patch: int):
@@ -68,54 +72,60 @@ class PatchGrid:
         self.patch = check_count(patch, "patch", 4, 128)
         if patch % 4:
             raise ValueError(f"patch must be a multiple of 4; got {patch}")
+        self.cell = self.patch // 4
+        self.pitch = gcd(self.step, self.cell)
 
-    @property
-    def cell(self) -> int:
-        """Pixels along a cell."""
-        return self.patch // 4
+    def levels(self, height: int, width: int, extent: int) -> list[GridLevel]:
+        """Patches of `extent` pixels at every scale that has room for one, large to small."""
+        return [self._level(h, w, extent) for h, w in self.sizes(height, width, extent)]
 
     def sizes(self, height: int, width: int, least: int) -> list[tuple[int, int]]:
         """Height and width of each scale, as far as both are `least` pixels or more.
 
-        >>> Grid(6, 3, 24).sizes(100, 40, 24)
+        >>> PatchGrid(6, 3, 24).sizes(100, 40, 24)
         [(100, 40), (71, 28)]
         """
-        shares = [2 ** (-j / 2) for j in range(self.scales)]
-        sizes = [(round(height * share), round(width * share)) for share in shares]
+        scales = [2 ** (-j / 2) for j in range(self.scales)]
+        sizes = [(round(height * scale), round(width * scale)) for scale in scales]
         return [size for size in sizes if min(size) >= least]
 
     def line(self, length: int, extent: int) -> GridLine:
         """Patches of `extent` pixels along `length`; what is left over is divided between both ends.
 
-        >>> Grid(6, 1, 24).line(45, 19)
-        Line(first=1, step=6, number=5)
+        >>> PatchGrid(6, 1, 24).line(45, 19)
+        GridLine(first=1, step=6, number=5)
         """
         room = length - extent
         return GridLine(room % self.step // 2, self.step, room // self.step + 1)
 
-    @property
-    def pitch(self) -> int:
-        """Pixels between neighboring cells on the lattice that holds the cells of all patches."""
-        return gcd(self.step, self.cell)
-
-    def cells(self, rows: GridLine, columns: GridLine) -> NDArray[np.float32]:
-        """Room for all cells of a grid of patches, 8 numbers each."""
-        number = [((line.number - 1) * self.step + 3 * self.cell) // self.pitch + 1 for line in (rows, columns)]
-        return np.empty((*number, 8), np.float32)
-
-    def describe(self, height: int, width: int, extent: int, values_of: ValuesOf, dimension: int) -> LocalDescriptors:
-        """Patches of `extent` pixels at every scale, large to small, as `values_of` describes those of one scale."""
-        values, places = [np.empty((0, dimension), np.float32)], [np.empty((0, 2), np.float32)]
-        for h, w in self.sizes(height, width, extent):
-            rows, columns = self.line(h, extent), self.line(w, extent)
-            values.append(values_of(h, w, rows, columns))
-            places.append(patch_positions(rows, columns, h, w, extent))
-        return LocalDescriptors(np.concatenate(values), np.concatenate(places))
+    def _level(self, height: int, width: int, extent: int) -> GridLevel:
+        rows, columns = self.line(height, extent), self.line(width, extent)
+        lattice = [((line.number - 1) * self.step + 3 * self.cell) // self.pitch + 1 for line in (rows, columns)]
+        positions = patch_positions(rows, columns, height, width, extent)
+        return GridLevel(height, width, rows, columns, positions, (lattice[0], lattice[1]))
 
 
 def patch_positions(rows: GridLine, columns: GridLine, height: int, width: int, extent: int) -> NDArray[np.float32]:
-    """Centers (x, y) of patches as shares of the image, row by row; pixel i covers [i, i + 1)."""
+    """Centers (x, y) of patches as fractions of the image, row by row; pixel i covers [i, i + 1)."""
     x = (columns.first + columns.step * np.arange(columns.number) + extent / 2) / width
     y = (rows.first + rows.step * np.arange(rows.number) + extent / 2) / height
     grid: NDArray[Any] = np.stack(np.meshgrid(x, y), axis=-1)
     return grid.reshape(-1, 2).astype(np.float32)
+
+
+def concatenate_descriptors(
+    values: Sequence[NDArray[np.float32]], positions: Sequence[NDArray[np.float32]], dimension: int
+) -> LocalDescriptors:
+    """Patches of several sizes or images, one after the other; of none at all an array without rows."""
+    return LocalDescriptors(
+        np.concatenate([np.empty((0, dimension), np.float32), *values]),
+        np.concatenate([np.empty((0, 2), np.float32), *positions]),
+    )
+
+
+def check_image(image: Any) -> NDArray[np.uint8]:
+    """The image as a C-ordered array, if it is (h, w, 3) of bytes."""
+    image = np.asarray(image)
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or image.size == 0:
+        raise ValueError(f"image must be uint8 of shape (height, width, 3); got {image.dtype} of shape {image.shape}")
+    return np.ascontiguousarray(image)

@@ -13,7 +13,7 @@ _CHANNELS_FIRST = {
 
 _LAYOUTS = ([0, 2, 3, 1], [0, 3, 1, 2])
 
-_MIXES_PLACES = {"Reshape", "Flatten", "Gather", "Shape"}
+_MIXES_POSITIONS = {"Reshape", "Flatten", "Gather", "Shape"}
 
 
 class Graph:
@@ -21,41 +21,41 @@ class Graph:
 
     def __init__(self, path: Path):
         onnx = _onnx()
-        with _said_of(path):
+        with _explain_errors(path):
             self._proto = onnx.load(path)
-            self._shapes = _shapes(onnx.shape_inference.infer_shapes(self._proto))
+            self._shapes = _known_shapes(onnx.shape_inference.infer_shapes(self._proto))
         self.path = path
         self.nodes = list(self._proto.graph.node)
-        self._made = {name: node for node in self.nodes for name in node.output}
-        self._maps = self._placed()
+        self._maker = {name: node for node in self.nodes for name in node.output}
+        self._maps = self._find_maps()
 
     def tensor(self, layer: str | None, spatial: bool) -> str:
         """The name of a layer's tensor: of a node or tensor of that name; of the last that is a map of activations, if
         that is wanted and there is one; or of the output."""
         if layer is None:
             return (self._last_map() if spatial else None) or str(self._proto.graph.output[0].name)
-        if layer in self._made:
+        if layer in self._maker:
             return layer
         for node in self.nodes:
             if node.name == layer:
                 return str(node.output[0])
-        last = ", ".join(list(self._made)[-8:])
+        last = ", ".join(list(self._maker)[-8:])
         raise ValueError(
             f"layer must be the name of a node or a tensor of {self.path}; got {layer!r}; the last are {last}"
         )
 
     def channels_last(self, name: str, input_last: bool) -> bool:
         """Whether the last axis of a tensor of four is that of the channels."""
-        while name in self._made:
-            node = self._made[name]
+        while name in self._maker:
+            node = self._maker[name]
             if node.op_type in _CHANNELS_FIRST:
                 return False
             if node.op_type == "Transpose":
-                order = _order(node)
+                order = _permutation(node)
                 if order in _LAYOUTS:
                     return order == _LAYOUTS[0]
-            made = sorted((given for given in node.input if given in self._made), key=lambda x: x not in self._maps)
-            name = next(iter(made), node.input[0] if node.input else "")
+            inputs = sorted((given for given in node.input if given in self._maker), key=lambda x: x not in self._maps)
+            name = next(iter(inputs), node.input[0] if node.input else "")
         return input_last
 
     def bytes_with_output(self, name: str) -> bytes:
@@ -81,11 +81,13 @@ class Graph:
         shape = self._shapes.get(name, ())
         return len(shape) == 4 and shape[2:] != (1, 1) and shape[1:3] != (1, 1)
 
-    def _placed(self) -> set[str]:
-        """The tensors whose places are those of the picture: nodes come in the order in which they are run."""
+    def _find_maps(self) -> set[str]:
+        """The tensors whose positions are those of the image: nodes come in the order in which they are run."""
         maps = {given.name for given in self._proto.graph.input}
         for node in self.nodes:
-            mixes = node.op_type in _MIXES_PLACES or (node.op_type == "Transpose" and _order(node) not in _LAYOUTS)
+            mixes = node.op_type in _MIXES_POSITIONS or (
+                node.op_type == "Transpose" and _permutation(node) not in _LAYOUTS
+            )
             if node.op_type in _CHANNELS_FIRST or (not mixes and not maps.isdisjoint(node.input)):
                 maps.update(node.output)
         return maps
@@ -93,14 +95,14 @@ class Graph:
 
 def data_files(path: Path) -> list[Path]:
     """The files beside a model in which it keeps its weights; most models have them within."""
-    with _said_of(path):
+    with _explain_errors(path):
         tensors = _onnx().load(path, load_external_data=False).graph.initializer
-    places = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
-    return [path.parent / place for place in sorted(places)]
+    names = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
+    return [path.parent / name for name in sorted(names)]
 
 
 @contextmanager
-def _said_of(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ImportError):
@@ -109,11 +111,11 @@ def _said_of(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} must be an ONNX file; it cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _order(node: Any) -> list[int]:
+def _permutation(node: Any) -> list[int]:
     return next((list(a.ints) for a in node.attribute if a.name == "perm"), [])
 
 
-def _shapes(proto: Any) -> dict[str, tuple[int, ...]]:
+def _known_shapes(proto: Any) -> dict[str, tuple[int, ...]]:
     """The shape of every tensor that is known to have one; 0 for what is open."""
     known = [*proto.graph.value_info, *proto.graph.output]
     return {info.name: tuple(int(dim.dim_value) for dim in info.type.tensor_type.shape.dim) for info in known}

@@ -1,7 +1,4 @@
-"""Network: a layer of an ONNX file, run by onnxruntime.
-
-Pictures as networks want them: a size, a range, an order of the axes.
-"""
+"""Network: a layer of an ONNX file, run by onnxruntime; and images as networks want them, in size, range and axes."""
 
 import json
 from dataclasses import dataclass
@@ -13,14 +10,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from manyclass._core.checks import check_count, check_positive
-from manyclass.features.images.decoding import Pixels
+from manyclass.features.images.pixels import Pixels
 from manyclass.features.onnx.graph import Graph
 
 Batch = NDArray[np.float32]
 
 
 class Network:
-    """From pictures (m, h, w, 3) to the activations of a layer: maps (m, C, h', w'), or vectors (m, D).
+    """From images (m, h, w, 3) to the activations of a layer: maps (m, C, h', w'), or vectors (m, D).
 
     Each run takes one thread, so that bits do not depend on their number; several runs may go on at once.
     """
@@ -36,25 +33,24 @@ class Network:
                 f"the network must take float32 images (n, 3, h, w) or (n, h, w, 3); {path} takes {given.type} "
                 f"of shape {given.shape}"
             )
-        self._last = shape[1] != 3
-        self._maps_last = graph.channels_last(self.tensor, self._last)
+        self._channels_last = shape[1] != 3
+        self._maps_last = graph.channels_last(self.tensor, self._channels_last)
         self._batch = shape[0]
-        height, width = shape[1:3] if self._last else shape[2:4]
+        height, width = shape[1:3] if self._channels_last else shape[2:4]
         self.size = (height, width) if height is not None and width is not None else None
 
-    def activations(self, pictures: Batch) -> Batch:
-        """The activations of so many pictures of one size."""
-        X = pictures if self._last else pictures.transpose(0, 3, 1, 2)
+    def activations(self, images: Batch) -> Batch:
+        """The activations of so many images of one size."""
+        X = images if self._channels_last else images.transpose(0, 3, 1, 2)
         if self._batch is None:
             found = self._run(X)
         else:  # the file says how many it takes at a time
-            found = np.concatenate(
-                [self._run(self._filled(X[i : i + self._batch])) for i in range(0, len(X), self._batch)]
-            )
+            batches = [X[i : i + self._batch] for i in range(0, len(X), self._batch)]
+            found = np.concatenate([self._run(self._pad(batch)) for batch in batches])
         found = found[: len(X)]
         return found.transpose(0, 3, 1, 2) if found.ndim == 4 and self._maps_last else found
 
-    def _filled(self, X: Batch) -> Batch:
+    def _pad(self, X: Batch) -> Batch:
         return np.concatenate([X, np.zeros((int(self._batch or 0) - len(X), *X.shape[1:]), np.float32)])
 
     def _run(self, X: Batch) -> Batch:
@@ -85,9 +81,9 @@ _DEFAULTS = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225), "crop"
 
 @dataclass(frozen=True)
 class InputSettings:
-    """(pixel / 255 - mean) / std of the central part of a picture, `crop` of what fits, at size (h, w) or as it is.
+    """(pixel / 255 - mean) / std of the center of an image, `crop` of what fits, at size (h, w) or as it is.
 
-    Without a crop the whole picture is stretched to the size.
+    Without a crop the whole image is stretched to the size.
     """
 
     mean: tuple[float, float, float]
@@ -96,41 +92,40 @@ class InputSettings:
     size: tuple[int, int] | None
 
     @classmethod
-    def chosen(cls, model: Path, given: dict[str, Any], declared: tuple[int, int] | None) -> Self:
+    def choose(cls, model: Path, given: dict[str, Any], declared: tuple[int, int] | None) -> Self:
         """What is given, else what model.json beside model.onnx says, else what is usual; the size that the network
         declares goes before all."""
-        beside = _beside(model)
-        chosen = _DEFAULTS | beside | {key: value for key, value in given.items() if value is not None}
-        mean, std = (_three(chosen[key], key) for key in ("mean", "std"))
+        chosen = _DEFAULTS | _read_settings(model) | {key: value for key, value in given.items() if value is not None}
+        mean, std = (_check_three(chosen[key], key) for key in ("mean", "std"))
         crop = None if chosen["crop"] == "stretch" else check_positive(chosen["crop"], "crop")
         if min(std) <= 0 or (crop or 0) > 1:
             raise ValueError(f"std must be above 0, and crop at most 1; got {std} and {crop}")
-        return cls(mean, std, crop, declared or _size(chosen.get("size")))
+        return cls(mean, std, crop, declared or _check_size(chosen.get("size")))
 
-    def prepared(self, image: Pixels) -> NDArray[np.float32]:
-        """The picture as (h, w, 3) numbers."""
-        pixels = self._framed(image).astype(np.float32)
+    def prepare(self, image: Pixels) -> NDArray[np.float32]:
+        """The image as (h, w, 3) numbers."""
+        pixels = self._crop_and_resize(image).astype(np.float32)
         pixels /= 255
         pixels -= np.array(self.mean, np.float32)
         pixels /= np.array(self.std, np.float32)
         return pixels
 
-    def _framed(self, image: Pixels) -> Pixels:
+    def _crop_and_resize(self, image: Pixels) -> Pixels:
         if self.size is None:
             return image
         h, w = self.size
-        box = None if self.crop is None else _central(image.shape[1], image.shape[0], w, h, self.crop)
+        box = None if self.crop is None else _central_box(image.shape[1], image.shape[0], w, h, self.crop)
         return np.asarray(Image.fromarray(image).resize((w, h), Image.Resampling.BICUBIC, box=box))
 
 
-def _central(width: int, height: int, w: int, h: int, crop: float) -> tuple[float, float, float, float]:
-    """The box of proportions w : h in the middle of a picture, `crop` of the largest."""
+def _central_box(width: int, height: int, w: int, h: int, crop: float) -> tuple[float, float, float, float]:
+    """The box of proportions w : h in the middle of an image, `crop` of the largest."""
     scale = crop * min(width / w, height / h)
     left, top = max(0.0, (width - scale * w) / 2), max(0.0, (height - scale * h) / 2)
     return left, top, width - left, height - top
 
 
-def _beside(model: Path) -> dict[str, Any]:
+def _read_settings(model: Path) -> dict[str, Any]:
     path = model.with_suffix(".json")
     if not path.exists():
         return {}
@@ -144,7 +139,7 @@ def _beside(model: Path) -> dict[str, Any]:
     return said
 
 
-def _three(values: Any, name: str) -> tuple[float, float, float]:
+def _check_three(values: Any, name: str) -> tuple[float, float, float]:
     numbers = np.asarray(values if np.ndim(values) else [values] * 3)
     if numbers.shape != (3,) or numbers.dtype.kind not in "fiu" or not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be three finite numbers, one per color; got {values!r}")
@@ -152,7 +147,7 @@ def _three(values: Any, name: str) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _size(value: Any) -> tuple[int, int] | None:
+def _check_size(value: Any) -> tuple[int, int] | None:
     if value is None:
         return None
     height, width = value if isinstance(value, list | tuple) and len(value) == 2 else (value, value)

@@ -1,4 +1,4 @@
-"""OnnxFeatures: activations of a network, pooled to one vector per picture."""
+"""OnnxFeatures: activations of a network, pooled to one vector per image."""
 
 import hashlib
 import os
@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from manyclass._core import models
 from manyclass._core.checks import check_count, check_one_of
-from manyclass.features.extraction.encoding import encode_image
-from manyclass.features.images.decoding import Pixels
+from manyclass.features.extraction.encoding import encode_images
+from manyclass.features.images.pixels import Pixels
 from manyclass.features.onnx.graph import data_files
 from manyclass.features.onnx.network import InputSettings, Network
 from manyclass.features.onnx.pooling import POOLINGS, pool
@@ -42,7 +42,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     size : int or tuple of int, default=None
         Input size, (height, width) or one number.
     crop : float or "stretch", default=None
-        Central share of the image that is seen; "stretch" is all of it, whatever its proportions.
+        Central fraction of the image that is seen; "stretch" is all of it, whatever its proportions.
     batch_size : int, default=1
         Number of images that go through the network together.
     max_pixels : int, default=100_000
@@ -135,10 +135,10 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Vectors.
         """
         network, settings = self._opened()
-        prepared = [settings.prepared(image) for image in images]
-        if len({picture.shape for picture in prepared}) > 1:  # which cannot be one batch
-            return np.concatenate([self._vectors(network, picture[None]) for picture in prepared])
-        return self._vectors(network, np.stack(prepared))
+        inputs = [settings.prepare(image) for image in images]
+        if len({one.shape for one in inputs}) > 1:  # which cannot be one batch
+            return np.concatenate([self._encode_batch(network, one[None]) for one in inputs])
+        return self._encode_batch(network, np.stack(inputs))
 
     def transform(self, images: Sequence[Any]) -> NDArray[np.float32]:
         """Read images and compute their vectors.
@@ -158,7 +158,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ImageError
             If an image cannot be used.
         """
-        return encode_image(images, self, self.max_pixels)
+        return encode_images(images, self, self.max_pixels)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the settings and the digest of the network to a file, which `manyclass.load` reads.
@@ -170,7 +170,6 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         path : path-like
             File to write.
         """
-        self._opened()
         models.save_model(self, path)
 
     def plain_parameters(self, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -186,6 +185,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         dict
             Parameters to write.
         """
+        self._opened()  # which finds the digest that is saved with them
         return parameters | {"model": str(Path(self.model).expanduser().absolute())}
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -203,12 +203,13 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         return {"sha256_": ()}
 
-    def _vectors(self, network: Network, batch: NDArray[np.float32]) -> NDArray[np.float32]:
-        found = network.activations(batch)
+    def _encode_batch(self, network: Network, batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        activations = network.activations(batch)
         if self.pooling is None:
-            return found.reshape(len(batch), -1)
-        maps = found if found.ndim == 4 else found.reshape(len(batch), -1, 1, 1)
-        return pool(maps, self.pooling if found.ndim == 4 else "mean")
+            return activations.reshape(len(batch), -1)
+        if activations.ndim == 4:
+            return pool(activations, self.pooling)
+        return pool(activations.reshape(len(batch), -1, 1, 1), "mean")
 
     def _opened(self) -> tuple[Network, InputSettings]:
         return self.__dict__.get("_network") or self._open()
@@ -221,9 +222,9 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_digest(path)
         network = Network(path, self.layer, spatial=self.pooling is not None)
         given = {"mean": self.mean, "std": self.std, "size": self.size, "crop": self.crop}
-        settings = InputSettings.chosen(path, given, network.size)
-        blank = settings.prepared(np.zeros((224, 224, 3), np.uint8))
-        self._width = self._vectors(network, blank[None]).shape[1]
+        settings = InputSettings.choose(path, given, network.size)
+        blank = settings.prepare(np.zeros((224, 224, 3), np.uint8))
+        self._width = self._encode_batch(network, blank[None]).shape[1]
         self._network = network, settings
         return self._network
 

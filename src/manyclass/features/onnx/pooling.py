@@ -1,4 +1,4 @@
-"""Maps of activations (m, C, h, w) to one vector (m, C) per picture."""
+"""Pooling: maps of activations (m, C, h, w) to one vector (m, C) per image."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Vectors = NDArray[np.float64]
 
 _POWER = 3.0  # of the generalized mean
 
-_LEAST = 1e-6
+_LEAST = 1e-6  # at which it cuts activations, as its authors do
 
 
 def pool(maps: Maps, pooling: str) -> NDArray[np.float32]:

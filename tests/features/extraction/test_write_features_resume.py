@@ -1,0 +1,130 @@
+"""Interrupted and killed, a run goes on to the same bytes; what was skipped is in a log."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+import manyclass as mc
+from manyclass.features.extraction.write_features import SkipLog, SkippedImage, read_skipped, skip_log_path
+from tests.features import child
+from tests.features.child import Means, Pairs
+from tests.features.extraction.written import contents_of, many_images
+
+
+def stop_after(n):
+    def progress(done, total):
+        if done >= n:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("stop", [1, 9, 13, 14, 15, 16, 25, 60])
+def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, folder, stop):
+    whole, cut = tmp_path / "whole.store", tmp_path / "cut.store"
+    child.write(whole, folder)
+    with pytest.raises(KeyboardInterrupt):
+        child.write(cut, folder, progress=stop_after(stop))
+    run = child.write(cut, folder)
+    assert run.resumed_after > 0 or stop < 14  # a dozen are for the quantizer, before any is written
+    assert contents_of(cut) == contents_of(whole)
+
+
+@pytest.mark.parametrize("change", ["encoder", "images", "pixels", "seed", "names"])
+def test_another_run_is_not_taken_for_the_interrupted_one(tmp_path, change):
+    settings = {"images": many_images(), "encoder": Means(), "names": [f"{i}" for i in range(40)]}
+    with pytest.raises(KeyboardInterrupt):
+        mc.write_features(tmp_path / "a.store", **settings, progress=stop_after(9))
+    other = {
+        "encoder": {"encoder": Pairs()},
+        "images": {"images": many_images()[::-1]},
+        "pixels": {"max_pixels": 50},
+        "seed": {"seed": 1},
+        "names": {"names": [f"x{i}" for i in range(40)]},
+    }[change]
+    with pytest.raises(mc.StorageError, match="unfinished write of something else"):
+        mc.write_features(tmp_path / "a.store", **{**settings, **other})
+    assert len(mc.write_features(tmp_path / "a.store", **{**settings, **other}, resume=False).store) == 40
+
+
+def test_without_the_list_of_skipped_images_a_run_is_not_gone_on_with(tmp_path, folder):
+    with pytest.raises(KeyboardInterrupt):
+        child.write(tmp_path / "a.store", folder, progress=stop_after(20))
+    skip_log_path(tmp_path / "a.store").unlink()
+    with pytest.raises(mc.StorageError, match="resume=False"):
+        child.write(tmp_path / "a.store", folder)
+
+
+def test_a_line_that_a_crash_cut_short_is_forgotten(tmp_path, folder):
+    child.write(tmp_path / "whole.store", folder)
+    with pytest.raises(KeyboardInterrupt):
+        child.write(tmp_path / "a.store", folder, progress=stop_after(20))
+    with open(skip_log_path(tmp_path / "a.store"), "ab") as file:
+        file.write(b'{"position":21,"na')
+    child.write(tmp_path / "a.store", folder)
+    assert contents_of(tmp_path / "a.store") == contents_of(tmp_path / "whole.store")
+
+
+def test_a_store_that_is_written_anew_has_a_list_of_its_own(tmp_path, folder):
+    child.write(tmp_path / "a.store", folder)
+    assert len(read_skipped(tmp_path / "a.store")) == 9
+    mc.write_features(tmp_path / "a.store", many_images(), Means(), overwrite=True)
+    assert read_skipped(tmp_path / "a.store") == []
+
+
+def kill_at(store, folder, done):
+    """Kill a writer once it tells of so many pictures; whether it was not through."""
+    process = subprocess.Popen([sys.executable, "-B", child.__file__, store, folder], stdout=subprocess.PIPE)
+    for line in process.stdout:
+        if int(line) >= done:
+            break
+    time.sleep(0.0007 * (done % 5))
+    process.kill()
+    process.stdout.close()
+    return process.wait() != 0
+
+
+def test_killed_ten_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
+    whole, path = tmp_path / "whole.store", tmp_path / "a.store"
+    child.write(whole, folder)
+    # Each goes on where the one before was killed, which may be some pictures earlier than it told.
+    killed = sum(kill_at(path, folder, done) for done in (2, 8, 14, 20, 26, 32, 38, 44, 50, 56))
+    assert killed >= 9
+    child.write(path, folder)
+    assert contents_of(path) == contents_of(whole)
+
+
+def log_with(store, positions):
+    log = SkipLog.open(store, "run", 0)
+    log.append([SkippedImage(position, f"{position}\udcff\n.jpg", "is bad") for position in positions])
+    return log
+
+
+@pytest.mark.parametrize(("rows", "position"), [(1, 2), (2, 3), (3, 6), (4, 7), (9, 12)])
+def test_the_next_picture_is_told_by_the_rows_and_those_passed_over(tmp_path, rows, position):
+    # The rows are of the pictures 1, 2, 5, 6, 7 ...; what was passed over after the last of them is looked at again.
+    assert log_with(tmp_path / "a.store", [0, 3, 4]).position_after(rows) == position
+
+
+def test_a_log_comes_back_as_it_was_up_to_the_rows_that_are_safe(tmp_path):
+    log_with(tmp_path / "a.store", [0, 3, 4])
+    again = SkipLog.open(tmp_path / "a.store", "run", 2)
+    assert [entry.position for entry in again.entries] == [0]
+    assert again.entries[0].name == "0\udcff\n.jpg"
+    assert read_skipped(tmp_path / "a.store") == again.entries
+
+
+def test_the_log_of_another_run_is_refused(tmp_path):
+    log_with(tmp_path / "a.store", [0])
+    with pytest.raises(mc.StorageError, match="belongs to another run"):
+        SkipLog.open(tmp_path / "a.store", "other run", 2)
+
+
+def test_a_log_of_nothing_goes_and_one_of_something_stays(tmp_path):
+    log_with(tmp_path / "a.store", []).close()
+    log_with(tmp_path / "b.store", [1]).close()
+    assert not skip_log_path(tmp_path / "a.store").exists()
+    assert len(read_skipped(tmp_path / "b.store")) == 1
+    assert read_skipped(tmp_path / "nothing.store") == []
