@@ -12,7 +12,7 @@ from manyclass.estimators.path_grid import RIDGES, TRACES, strength_grid
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
-from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.path import follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution
 from manyclass.solvers.batch.solve import solve

@@ -17,7 +17,7 @@ from benchmarks.page import Page
 from benchmarks.timing import all_threads
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
-from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.solve import solve
 from manyclass.solvers.problem import Objective, Problem
 

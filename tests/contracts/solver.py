@@ -14,7 +14,7 @@ import manyclass as mc
 from manyclass.losses.multiclass import SCORE_LOSSES
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
-from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.solve import SOLVERS as REGISTRY
 from manyclass.solvers.batch.solve import Solver, solve
 from manyclass.solvers.problem import Objective, Problem

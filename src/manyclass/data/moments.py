@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.linalg import column_signs
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import PANEL_BYTES, Matrix, spans
@@ -80,9 +81,7 @@ class Spectrum:
         s, V = s[::-1], V[:, ::-1]
         real = s > max(0, s[0]) * (len(s) + TILE) * np.finfo(np.float64).eps
         V = V[:, real]
-        # The largest entry of every column is above zero, so that the signs are nobody's choice.
-        V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
-        return cls(np.ascontiguousarray(s[real]), np.ascontiguousarray(V))
+        return cls(np.ascontiguousarray(s[real]), np.ascontiguousarray(V * column_signs(V)))
 
     def check_varies(self, n: int) -> "Spectrum":
         """This spectrum of n rows, which must differ somewhere."""

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from manyclass._core.checks import check_finite, check_nonnegative
+from manyclass._core.linalg import svd_flip
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Floats
 from manyclass.estimators.batch import BatchModel
@@ -216,19 +217,10 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         return TraceNorm(trace) + Ridge(ridge)
 
     def _keep(self, found: Solution) -> None:
-        self.factors_ = svd_flip(found.factors)
-        self.intercept_ = found.b.astype(self.factors_[0].dtype)
+        self.factors_ = svd_flip(*found.point.factors())
+        self.intercept_ = found.point.b.astype(self.factors_[0].dtype)
 
     def _point(self) -> Weights:
         U, s, V = self.factors_
         roots = np.sqrt(s).astype(U.dtype)
         return LowRankWeights(U * roots, V * roots, self.intercept_.astype(np.float64))
-
-
-def svd_flip(factors: Factors) -> Factors:
-    """The factors with signs such that the largest entry of every column of U is above zero."""
-    U, s, V = factors
-    if not len(s):
-        return factors
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(len(s))])
-    return U * signs, s, V * signs

@@ -33,7 +33,7 @@ from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
-from manyclass.solvers.batch.intercept import alpha_max
+from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve

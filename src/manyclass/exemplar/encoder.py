@@ -238,18 +238,3 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
-
-
-def unit_rows(Z: Doubles) -> Doubles:
-    """Z with rows of unit length; rows of zeros stay as they are.
-
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0], [1e-200, 0.0]]))
-    array([[0.6, 0.8],
-           [0. , 0. ],
-           [1. , 0. ]])
-    """
-    # The square of a tiny or huge number would be lost.
-    peak = np.abs(Z).max(axis=1, keepdims=True, initial=0)
-    Z = Z / np.where(peak > 0, peak, 1)
-    length = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
-    return Z / np.where(length > 0, length, 1)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from manyclass._core.checks import check_finite
+from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import spans
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, unit_rows
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder
 from manyclass.exemplar.leave_one_out import leave_one_out_cosines, leave_one_out_weight
 
 

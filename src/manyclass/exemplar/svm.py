@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from manyclass._core.checks import check_count, check_one_of, check_positive, draw_seed
+from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import center_rows, column_means, mean_square
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.exemplar._svm_solvers import DualDescent, ExemplarSgd
-from manyclass.exemplar.encoder import Encoder, unit_rows
+from manyclass.exemplar.encoder import Encoder
 from manyclass.exemplar.linear_encoder import one_or_many
 
 BATCH = 256  # images that are trained at once

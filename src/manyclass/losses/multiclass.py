@@ -218,7 +218,10 @@ def _x_log_x(Q: Floats) -> NDArray[np.float64]:
 
 
 SCORE_LOSSES: dict[str, ScoreLoss] = {
-    loss.name: loss for loss in (Softmax(), SmoothedHinge(), SquaredScores(), LogisticScores())
+    "softmax": Softmax(),
+    "smoothed_hinge": SmoothedHinge(),
+    "squared": SquaredScores(),
+    "logistic": LogisticScores(),
 }
 
 _SETTINGS = {"smoothed_hinge": ("sharpness",)}

@@ -1,7 +1,7 @@
 """Penalties: functions of the weights W (d, k), which never see X.
 
-- `penalty`: `Penalty`, what solvers ask of one, and `Ridge`, the square
-- `norms`: `Gauge`, a norm made of atoms, with the trace, L1 and group norms; sums; and the registry `PENALTIES`
+- `penalty`: what solvers ask of one: `Penalty`; `Gauge`, a norm made of atoms; `Ridge`, the square; and their sum
+- `norms`: the trace, L1 and group norms, and the registry `PENALTIES`
 - `smoothed`: penalties without corners, for `manyclass.solvers.smooth`
 """
 
@@ -10,7 +10,7 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "Gauge": "norms",
+        "Gauge": "penalty",
         "GroupNorm": "norms",
         "HalfSquare": "smoothed",
         "L1Norm": "norms",

@@ -1,156 +1,18 @@
-"""Gauge: a penalty made of atoms.
-
-L1Norm: few entries of W differ from zero.
-
-GroupNorm: few rows of W differ from zero, so that few features serve all classes.
-
-TraceNorm: W has low rank, so that classes share few latent features.
-
-Sums of penalties: a gauge and a ridge.
-
-Penalties as names and strengths, and back.
-"""
+"""Gauges, penalties made of atoms: trace norm, L1 norm, group norm; and penalties as names and strengths."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core import linalg
-from manyclass._core.checks import check_nonnegative
+from manyclass._core import singular
 from manyclass._core.typing import Floats
-from manyclass.penalties.penalty import Penalty, Ridge, as_weights, squares
-
-
-@dataclass(frozen=True, repr=False)
-class Gauge(Penalty):
-    """A norm made of atoms, times a strength.
-
-    The norm of W is the least sum of weights, none below zero, with which atoms ``u v'`` add up to W. Atoms have u (d,)
-    and v (k,) of length 1. The norm and its polar satisfy ``<G, W> <= polar(G) * norm(W)``. Derive from it for a norm
-    of your own.
-
-    Parameters
-    ----------
-    strength : float
-        Factor of the norm, at least 0.
-
-    Attributes
-    ----------
-    spectral : bool
-        Whether the norm is the sum of the singular values, so that factors of W can stand for W.
-    """
-
-    strength: float
-
-    # Whether it is the sum of the singular values, so that factors of W can stand for W.
-    spectral: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", check_nonnegative(self.strength, "strength"))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.strength})"
-
-    @abstractmethod
-    def norm(self, W: ArrayLike) -> float:
-        """Evaluate the norm, without the strength.
-
-        Parameters
-        ----------
-        W : array-like of shape (d, k)
-            Weights.
-
-        Returns
-        -------
-        float
-            The norm of W.
-        """
-
-    @abstractmethod
-    def polar(self, G: ArrayLike) -> float:
-        """Evaluate the polar: the largest <G, A> over all atoms A, without the strength.
-
-        Parameters
-        ----------
-        G : array-like of shape (d, k)
-            A gradient.
-
-        Returns
-        -------
-        float
-            The polar of G.
-        """
-
-    @abstractmethod
-    def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
-        """Find an atom A = u v' with <G, A> = polar(G).
-
-        Parameters
-        ----------
-        G : array-like of shape (d, k)
-            A gradient; where it is zero, any atom will do.
-
-        Returns
-        -------
-        u : ndarray of shape (d,)
-            The left side, of the dtype of G.
-        v : ndarray of shape (k,)
-            The right side, of the dtype of G.
-        """
-
-    @abstractmethod
-    def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
-        """Decompose W into atoms, such that W = U diag(weights) V' and the weights add up to norm(W).
-
-        Parameters
-        ----------
-        W : array-like of shape (d, k)
-            Weights.
-
-        Returns
-        -------
-        U : ndarray of shape (d, m)
-            The left sides of the atoms.
-        V : ndarray of shape (k, m)
-            Their right sides.
-        weights : ndarray of float64 of shape (m,)
-            Their weights, above 0.
-        """
-
-    def squared_distance_to_polar_ball(self, G: ArrayLike) -> Callable[[float], float]:
-        """Make a function that measures how far t G is from the ball in which the conjugate is zero.
-
-        Parameters
-        ----------
-        G : array-like of shape (d, k)
-            A gradient.
-
-        Returns
-        -------
-        callable
-            The function ``t -> |prox(t G, 1)|_F^2``, the squared distance.
-        """
-        G = as_weights(G)
-        return lambda t: float(squares(self.prox(G * G.dtype.type(t), 1.0)).sum())
-
-    def value(self, W: ArrayLike) -> float:
-        return self.strength * self.norm(W)
-
-    def conjugate(self, G: ArrayLike) -> float:
-        G = as_weights(G)
-        slack = 1 + 100 * float(np.finfo(G.dtype).eps)
-        return 0.0 if self.polar(G) <= slack * self.strength else np.inf
-
-    def parts(self) -> tuple[Gauge | None, Ridge]:
-        return self, Ridge(0.0)
+from manyclass.penalties.penalty import Gauge, Penalty, Ridge, as_weights, squares
 
 
 class L1Norm(Gauge):
@@ -270,19 +132,19 @@ class TraceNorm(Gauge):
     spectral = True
 
     def norm(self, W: ArrayLike) -> float:
-        return float(linalg.singular_values(as_weights(W)).sum())
+        return float(singular.singular_values(as_weights(W)).sum())
 
     def polar(self, G: ArrayLike) -> float:
-        return linalg.top_singular_value(as_weights(G))
+        return singular.top_singular_value(as_weights(G))
 
     def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
         G = as_weights(G)
-        u, _, v = linalg.top_singular_triple(G)
+        u, _, v = singular.top_singular_triple(G)
         return u.astype(G.dtype), v.astype(G.dtype)
 
     def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
         W = as_weights(W)
-        U, s, V = linalg.singular_triples(W)
+        U, s, V = singular.singular_triples(W)
         return U.astype(W.dtype), V.astype(W.dtype), s
 
     def prox(self, W: ArrayLike, step: float) -> Floats:
@@ -290,67 +152,15 @@ class TraceNorm(Gauge):
 
     def prox_and_value(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
         W = as_weights(W)
-        V, s = linalg.shrink_singular_values(W, self.strength * float(step))
+        V, s = singular.shrink_singular_values(W, self.strength * float(step))
         return V.astype(W.dtype), self.strength * float(s.sum())
 
     def squared_distance_to_polar_ball(self, G: ArrayLike) -> Callable[[float], float]:
-        s = linalg.singular_values_above(as_weights(G), self.strength)
+        s = singular.singular_values_above(as_weights(G), self.strength)
         return lambda t: float(np.sum(np.maximum(t * s - self.strength, 0) ** 2))
 
 
-def add_penalties(a: Penalty, b: Penalty) -> Penalty:
-    """a + b: ridges merge, a gauge and a ridge stand side by side, and two gauges are refused."""
-    (gauge, ridge), (other_gauge, other_ridge) = a.parts(), b.parts()
-    if gauge is not None and other_gauge is not None:
-        raise ValueError(f"a penalty may have only one gauge besides a ridge; got {gauge} + {other_gauge}")
-    gauge, ridge = gauge or other_gauge, Ridge(ridge.strength + other_ridge.strength)
-    return ridge if gauge is None else PenaltySum(gauge, ridge)
-
-
-@dataclass(frozen=True, repr=False)
-class PenaltySum(Penalty):
-    """gauge(W) + ridge(W).
-
-    >>> from manyclass.penalties.norms import TraceNorm
-    >>> TraceNorm(0.001) + Ridge(1e-05)
-    TraceNorm(0.001) + Ridge(1e-05)
-    """
-
-    gauge: Gauge
-    ridge: Ridge
-
-    def __repr__(self) -> str:
-        return f"{self.gauge} + {self.ridge}"
-
-    def value(self, W: ArrayLike) -> float:
-        return self.gauge.value(W) + self.ridge.value(W)
-
-    def prox(self, W: ArrayLike, step: float) -> Floats:
-        return self.gauge.prox(*self._shrunk(W, step))
-
-    def prox_and_value(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
-        V, value = self.gauge.prox_and_value(*self._shrunk(W, step))
-        return V, value + self.ridge.value(V)
-
-    def _shrunk(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
-        # Both squares in V complete to one: the gauge sees a shorter W, and a step as much shorter.
-        return self.ridge.prox(W, step), float(step) * self.ridge.shrinkage(step)
-
-    def conjugate(self, G: ArrayLike) -> float:
-        return self.gauge.conjugate(G) if self.ridge.strength == 0 else self.conjugate_along(G)(1.0)
-
-    def conjugate_along(self, G: ArrayLike) -> Callable[[float], float]:
-        if self.ridge.strength == 0:
-            return self.gauge.conjugate_along(G)
-        # The maximum is at W = prox(G, 1) / (2 ridge), and there <G, W> = gauge(W) + 2 ridge(W).
-        squared_distance = self.gauge.squared_distance_to_polar_ball(G)
-        return lambda t: squared_distance(t) / (4 * self.ridge.strength)
-
-    def parts(self) -> tuple[Gauge | None, Ridge]:
-        return self.gauge, self.ridge
-
-
-PENALTIES: dict[str, Any] = {kind.__name__: kind for kind in (GroupNorm, L1Norm, Ridge, TraceNorm)}
+PENALTIES: dict[str, Any] = {"GroupNorm": GroupNorm, "L1Norm": L1Norm, "Ridge": Ridge, "TraceNorm": TraceNorm}
 
 
 def check_penalty(penalty: Any) -> Penalty:

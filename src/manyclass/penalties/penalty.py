@@ -1,20 +1,17 @@
-"""Penalty, what solvers ask of a convex function of W (d, k), and Ridge, which may stand beside any gauge."""
+"""What solvers ask of a convex function of W (d, k): Penalty; Gauge, a norm made of atoms; Ridge; and their sum."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_nonnegative
 from manyclass._core.typing import Floats
-
-if TYPE_CHECKING:
-    from manyclass.penalties.norms import Gauge
 
 
 class Penalty(ABC):
@@ -123,8 +120,6 @@ class Penalty(ABC):
         """
 
     def __add__(self, other: Penalty) -> Penalty:
-        from manyclass.penalties.norms import add_penalties
-
         return add_penalties(self, other) if isinstance(other, Penalty) else NotImplemented
 
     def __radd__(self, other: object) -> Penalty:
@@ -204,6 +199,181 @@ class Ridge(Penalty):
 
     def parts(self) -> tuple[Gauge | None, Ridge]:
         return None, self
+
+
+@dataclass(frozen=True, repr=False)
+class Gauge(Penalty):
+    """A norm made of atoms, times a strength.
+
+    The norm of W is the least sum of weights, none below zero, with which atoms ``u v'`` add up to W. Atoms have u (d,)
+    and v (k,) of length 1. The norm and its polar satisfy ``<G, W> <= polar(G) * norm(W)``. Derive from it for a norm
+    of your own.
+
+    Parameters
+    ----------
+    strength : float
+        Factor of the norm, at least 0.
+
+    Attributes
+    ----------
+    spectral : bool
+        Whether the norm is the sum of the singular values, so that factors of W can stand for W.
+    """
+
+    strength: float
+
+    spectral: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strength", check_nonnegative(self.strength, "strength"))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.strength})"
+
+    @abstractmethod
+    def norm(self, W: ArrayLike) -> float:
+        """Evaluate the norm, without the strength.
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k)
+            Weights.
+
+        Returns
+        -------
+        float
+            The norm of W.
+        """
+
+    @abstractmethod
+    def polar(self, G: ArrayLike) -> float:
+        """Evaluate the polar: the largest <G, A> over all atoms A, without the strength.
+
+        Parameters
+        ----------
+        G : array-like of shape (d, k)
+            A gradient.
+
+        Returns
+        -------
+        float
+            The polar of G.
+        """
+
+    @abstractmethod
+    def atom(self, G: ArrayLike) -> tuple[Floats, Floats]:
+        """Find an atom A = u v' with <G, A> = polar(G).
+
+        Parameters
+        ----------
+        G : array-like of shape (d, k)
+            A gradient; where it is zero, any atom will do.
+
+        Returns
+        -------
+        u : ndarray of shape (d,)
+            The left side, of the dtype of G.
+        v : ndarray of shape (k,)
+            The right side, of the dtype of G.
+        """
+
+    @abstractmethod
+    def atoms(self, W: ArrayLike) -> tuple[Floats, Floats, NDArray[np.float64]]:
+        """Decompose W into atoms, such that W = U diag(weights) V' and the weights add up to norm(W).
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k)
+            Weights.
+
+        Returns
+        -------
+        U : ndarray of shape (d, m)
+            The left sides of the atoms.
+        V : ndarray of shape (k, m)
+            Their right sides.
+        weights : ndarray of float64 of shape (m,)
+            Their weights, above 0.
+        """
+
+    def squared_distance_to_polar_ball(self, G: ArrayLike) -> Callable[[float], float]:
+        """Make a function that measures how far t G is from the ball in which the conjugate is zero.
+
+        Parameters
+        ----------
+        G : array-like of shape (d, k)
+            A gradient.
+
+        Returns
+        -------
+        callable
+            The function ``t -> |prox(t G, 1)|_F^2``, the squared distance.
+        """
+        G = as_weights(G)
+        return lambda t: float(squares(self.prox(G * G.dtype.type(t), 1.0)).sum())
+
+    def value(self, W: ArrayLike) -> float:
+        return self.strength * self.norm(W)
+
+    def conjugate(self, G: ArrayLike) -> float:
+        G = as_weights(G)
+        slack = 1 + 100 * float(np.finfo(G.dtype).eps)
+        return 0.0 if self.polar(G) <= slack * self.strength else np.inf
+
+    def parts(self) -> tuple[Gauge | None, Ridge]:
+        return self, Ridge(0.0)
+
+
+def add_penalties(a: Penalty, b: Penalty) -> Penalty:
+    """a + b: ridges merge, a gauge and a ridge stand side by side, and two gauges are refused."""
+    (gauge, ridge), (other_gauge, other_ridge) = a.parts(), b.parts()
+    if gauge is not None and other_gauge is not None:
+        raise ValueError(f"a penalty may have only one gauge besides a ridge; got {gauge} + {other_gauge}")
+    gauge, ridge = gauge or other_gauge, Ridge(ridge.strength + other_ridge.strength)
+    return ridge if gauge is None else PenaltySum(gauge, ridge)
+
+
+@dataclass(frozen=True, repr=False)
+class PenaltySum(Penalty):
+    """gauge(W) + ridge(W).
+
+    >>> from manyclass.penalties.norms import TraceNorm
+    >>> TraceNorm(0.001) + Ridge(1e-05)
+    TraceNorm(0.001) + Ridge(1e-05)
+    """
+
+    gauge: Gauge
+    ridge: Ridge
+
+    def __repr__(self) -> str:
+        return f"{self.gauge} + {self.ridge}"
+
+    def value(self, W: ArrayLike) -> float:
+        return self.gauge.value(W) + self.ridge.value(W)
+
+    def prox(self, W: ArrayLike, step: float) -> Floats:
+        return self.gauge.prox(*self._shrunk(W, step))
+
+    def prox_and_value(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
+        V, value = self.gauge.prox_and_value(*self._shrunk(W, step))
+        return V, value + self.ridge.value(V)
+
+    def _shrunk(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
+        # Both squares in V complete to one: the gauge sees a shorter W, and a step as much shorter.
+        return self.ridge.prox(W, step), float(step) * self.ridge.shrinkage(step)
+
+    def conjugate(self, G: ArrayLike) -> float:
+        return self.gauge.conjugate(G) if self.ridge.strength == 0 else self.conjugate_along(G)(1.0)
+
+    def conjugate_along(self, G: ArrayLike) -> Callable[[float], float]:
+        if self.ridge.strength == 0:
+            return self.gauge.conjugate_along(G)
+        # The maximum is at W = prox(G, 1) / (2 ridge), and there <G, W> = gauge(W) + 2 ridge(W).
+        squared_distance = self.gauge.squared_distance_to_polar_ball(G)
+        return lambda t: squared_distance(t) / (4 * self.ridge.strength)
+
+    def parts(self) -> tuple[Gauge | None, Ridge]:
+        return self.gauge, self.ridge
 
 
 def as_weights(W: ArrayLike) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
+from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
@@ -58,7 +59,7 @@ class CosineEncoder:
         def fill(at: slice) -> None:
             rows = matrix.rows(at)
             check_finite(rows, "X", at.start)
-            out[at] = _unit(rows)
+            out[at] = unit_rows(rows.astype(np.float64))
 
         for_each(fill, spans(len(matrix), 1024))
         return out
@@ -81,15 +82,3 @@ def check_encoder(encoder: Any, name: str) -> None:
 def is_inner_product(encoder: Any) -> bool:
     """Whether the similarity of embeddings is their inner product, so that they may be added up."""
     return bool(getattr(encoder, "inner_product", False))
-
-
-def _unit(rows: NDArray[Any]) -> NDArray[Any]:
-    # Powers of the largest number first, as the square of a tiny or huge one would be lost.
-    rows = rows.astype(np.float64)
-    rows /= _or_one(np.abs(rows).max(axis=1, initial=0))
-    rows /= _or_one(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
-    return rows
-
-
-def _or_one(lengths: NDArray[Any]) -> NDArray[Any]:
-    return np.where(lengths > 0, lengths, 1)[:, None]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_nonnegative
+from manyclass._core.linalg import l2_normalize
 from manyclass._core.typing import Doubles
 from manyclass.retrieval.faiss_index import FaissIndex
 from manyclass.retrieval.search import Best, FlatIndex, sort_best
@@ -59,8 +60,7 @@ class QueryExpansion:
         """
         weights = np.maximum(scores.astype(np.float64), 0) ** self.alpha
         total = C + np.einsum("qm,qmd->qd", weights, found)
-        lengths = np.linalg.norm(total, axis=1, keepdims=True)
-        return np.ascontiguousarray(total / np.where(lengths > 0, lengths, 1), np.float32)
+        return np.ascontiguousarray(l2_normalize(total), np.float32)
 
 
 @dataclass(frozen=True)

@@ -156,13 +156,13 @@ def latent_record(model: Any) -> dict[str, Any]:
 
 def _left_factors(coef: Any) -> tuple[Any, Any]:
     """Singular values above rounding, and their singular vectors on the side of the classes."""
+    from manyclass._core.linalg import column_signs, rank_above_rounding
     from manyclass._core.parallel import one_blas_thread
 
     with one_blas_thread():
         V, s, _ = np.linalg.svd(coef.astype(np.float64), full_matrices=False)
-    r = int(np.count_nonzero(s > 10 * np.finfo(coef.dtype).eps * s[:1].sum()))
-    signs = np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
-    return s[:r], (V * signs)[:, :r]
+    r = rank_above_rounding(s, coef.dtype)
+    return s[:r], (V * column_signs(V))[:, :r]
 
 
 def replace_nonfinite(value: Any) -> Any:

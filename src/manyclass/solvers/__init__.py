@@ -19,7 +19,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Solver": "batch.solve",
         "Status": "batch.solution",
         "StochasticObjective": "sgd.objectives",
-        "alpha_max": "batch.intercept",
+        "alpha_max": "batch.null_model",
         "solve": "batch.solve",
     },
 )

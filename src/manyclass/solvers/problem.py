@@ -122,7 +122,7 @@ class WeightedLoss:
     def chunks(self, rows: slice) -> list[slice]:
         """Consecutive chunks of these rows; they depend on the shape alone."""
         size = max(32, min(1024, _CHUNK // max(1, self.k)))
-        return [slice(rows.start + c.start, rows.start + c.stop) for c in spans(rows.stop - rows.start, size)]
+        return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
 
     def class_fractions(self) -> Doubles:
         """The sum of p over the rows of each class (k,)."""
@@ -172,11 +172,11 @@ class Objective:
         self.k = problem.k
         self.dtype: np.dtype[Any] = problem.X.dtype
         self.penalty = penalty
-        self.gauge, self.ridge = penalty.parts()
         self.fit_intercept = fit_intercept
         self.budget = budget
-        self.rows = WeightedLoss(loss, np.asarray(problem.y, np.intp), _shares(problem), problem.k)
+        self.rows = WeightedLoss(loss, np.asarray(problem.y, np.intp), _row_weights(problem), problem.k)
         self.passes = 0.0
+        self.gauge, self.ridge = penalty.parts()
 
     def with_penalty(self, penalty: Penalty) -> "Objective":
         """Make an objective of the same rows and loss under another penalty.
@@ -344,7 +344,7 @@ class Objective:
         return self.rows.in_place(R[here], chunk), R[here].sum(axis=0, dtype=np.float64)
 
 
-def _shares(problem: Problem) -> Doubles:
+def _row_weights(problem: Problem) -> Doubles:
     """Weights of the rows that count, divided by their sum (n,)."""
     weights = np.zeros(problem.X.shape[0])
     np.add.at(weights, problem.index, problem.weights[problem.index].astype(np.float64))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
+from manyclass._core.linalg import column_signs
 from manyclass._core.parallel import one_blas_thread
 from manyclass.data.matrix import spans
 from manyclass.data.moments import scatter
@@ -60,8 +61,7 @@ def fit_projection(X: Vectors, p: int, whiten: bool) -> Projection:
     with one_blas_thread():
         variances, vectors = np.linalg.eigh(covariance)
     V: NDArray[np.float64] = vectors[:, ::-1][:, :p].copy()
-    # An eigenvector has two signs: that with which its largest entry is positive is taken.
-    V *= np.where(V[np.abs(V).argmax(axis=0), np.arange(p)] < 0, -1, 1)
+    V *= column_signs(V)
     if whiten:
         least = _LEAST_VARIANCE * float(variances[-1]) or 1.0
         V /= np.sqrt(np.maximum(variances[::-1][:p], least))

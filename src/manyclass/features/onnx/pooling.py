@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_one_of
+from manyclass._core.linalg import l2_normalize
 
 Maps = NDArray[np.float32]
 
@@ -19,9 +20,7 @@ _LEAST = 1e-6  # at which it cuts activations, as its authors do
 def pool(maps: Maps, pooling: str) -> NDArray[np.float32]:
     """The vectors, of unit length, or zero where all activations are; "gem", which cuts them, has no zeros."""
     check_one_of(pooling, "pooling", POOLINGS)
-    vectors = POOLINGS[pooling](maps)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return l2_normalize(POOLINGS[pooling](maps)).astype(np.float32)
 
 
 def mean_pool(maps: Maps) -> Vectors:

@@ -5,7 +5,7 @@ Read `solve` first, then `factored`.
 - `solve`: `solve`, and the registry of the solvers with what each needs of a penalty
 - `solution`: `Solution` and `Status`, and the run that keeps the best point of a solver
 - `points`: the weights W, dense or as a product of two factors, and b
-- `intercept`: the best b for W = 0 and for a W that stays as it is; `alpha_max`
+- `null_model`: the best b for W = 0, and `alpha_max`, the strength from which on that is the optimum
 - `duality`: the duality gap, by which all solvers stop
 - `factored`, `factored_lbfgs`: trace norm, by L-BFGS on the factors of W (Burer and Monteiro)
 - `fista`: any penalty with a proximal step (Beck and Teboulle)
@@ -26,9 +26,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Solution": "solution",
         "Solver": "solve",
         "Status": "solution",
-        "alpha_max": "intercept",
+        "alpha_max": "null_model",
         "duality_gap": "duality",
-        "fit_null_model": "intercept",
+        "fit_null_model": "null_model",
         "follow_path": "path",
         "ridge_max": "path",
     },

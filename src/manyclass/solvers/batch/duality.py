@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
 from manyclass.solvers.problem import LossGradient, Objective, Source
 

@@ -5,16 +5,20 @@ has no local minima but the global one (Burer and Monteiro, 2003; Haeffele and V
 few products of X with r columns. A gradient by W then proves that the columns were enough, or tells which to add.
 """
 
+from functools import partial
+
 import numpy as np
 
-from manyclass._core.linalg import Triple, singular_pairs_above, top_singular_pairs
+from manyclass._core.parallel import thread_map
+from manyclass._core.singular import Triple, singular_pairs_above, top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.duality import duality_gap, is_solved, scale
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes
-from manyclass.solvers.batch.intercept import NullModel, known_scores, refit_intercept
-from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
+from manyclass.solvers.batch.lbfgs import Pairs, inverse_hessian_times
+from manyclass.solvers.batch.null_model import NullModel
+from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, tall_matmul, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status
-from manyclass.solvers.problem import Objective
+from manyclass.solvers.problem import Objective, Source
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
 
@@ -30,6 +34,10 @@ _MAX_RELATIVE_GRADIENT = 2
 _MARGIN = 0.7
 
 _SAMPLE_ROWS = 512  # that are enough to choose the length of a first step
+
+_MAX_EVALUATIONS = 12  # evaluations
+
+_FIRST_STEP = 0.01  # of a first step
 
 
 def factored(
@@ -147,7 +155,7 @@ def _descent_with_missing_columns(
 
 def _gradient_rounding(objective: Objective, base: NullModel) -> float:
     """What the rounding of sums that should cancel leaves of the mean row: a smaller gradient tells nothing."""
-    return float(np.finfo(objective.dtype).eps) * float(np.linalg.norm(base.center(objective)))
+    return float(np.finfo(objective.dtype).eps) * float(np.linalg.norm(base.center))
 
 
 def _add_columns(objective: Objective, base: NullModel, point: LowRankWeights, missing: Triple) -> LowRankWeights:
@@ -158,7 +166,7 @@ def _add_columns(objective: Objective, base: NullModel, point: LowRankWeights, m
     roots = np.sqrt(s)
     t = np.sqrt(_column_scale(objective, base, point, (-U * roots, roots, V * roots)))
     A, B = -t * U * roots, t * V * roots
-    b = point.b - B @ (A.T @ base.center(objective))
+    b = point.b - B @ (A.T @ base.center)
     wide_A, wide_B = (np.hstack(pair).astype(objective.dtype) for pair in ((point.A, A), (point.B, B)))
     return LowRankWeights(wide_A, wide_B, b)
 
@@ -188,7 +196,7 @@ def _column_scale(objective: Objective, base: NullModel, point: LowRankWeights, 
     rows = np.unique(np.linspace(0, objective.n - 1, _SAMPLE_ROWS).astype(np.intp))
     X, y, p = objective.X.rows(rows), objective.rows.y[rows], objective.rows.p[rows]
     S = ((X @ point.A) @ point.B.T + point.b).astype(objective.dtype)
-    D = ((X - base.center(objective)) @ A @ B.T).astype(objective.dtype)
+    D = ((X - base.center) @ A @ B.T).astype(objective.dtype)
     total, squares = max(float(p.sum()), 1e-300), float(np.sum(roots**4))
     loss = objective.rows.loss
     along = -squares - float(p @ np.einsum("nk,nk->n", D, loss.value_and_gradient(S, y)[1])) / total
@@ -205,3 +213,65 @@ def _column_scale(objective: Objective, base: NullModel, point: LowRankWeights, 
     while 2 * t <= most and (next_value := value(2 * t)) < last:
         t, last = 2 * t, next_value
     return t
+
+
+def refit_intercept(
+    objective: Objective, point: LowRankWeights, Z: Floats, tolerance: float
+) -> tuple[LowRankWeights, Source]:
+    """The same W with a b near its best, and its scores.
+
+    No class has a gradient above `tolerance` of its fraction of the rows. Z is X A (n, r): no product with X is
+    needed.
+    """
+    loss = _InterceptLoss(objective, point, Z)
+    if objective.fit_intercept:
+        point = LowRankWeights(point.A, point.B, loss.best(point.b, tolerance))
+    return point, partial(loss.scores, point.b.astype(objective.dtype))
+
+
+def known_scores(objective: Objective, point: LowRankWeights, Z: Floats) -> Source:
+    """The scores of a point whose Z = X A (n, r) is known, without a product with X."""
+    return partial(_InterceptLoss(objective, point, Z).scores, point.b.astype(objective.dtype))
+
+
+class _InterceptLoss:
+    """The mean loss by b, in units that are the longer the fewer rows a class has."""
+
+    def __init__(self, objective: Objective, point: LowRankWeights, Z: Floats):
+        self.rows, self.n = objective.rows, objective.n
+        self.Z, self.right = Z, np.ascontiguousarray(point.B.T, objective.dtype)
+        self.S = tall_matmul(Z, self.right) if objective.keeps_scores() else None
+        self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions(), 1e-12))
+
+    def best(self, b: Doubles, tolerance: float) -> Doubles:
+        """From b on, the b of smallest gradient against the fractions, or the first for which that is small enough.
+
+        Steps of L-BFGS that nothing searches along: values no longer tell which of two points is better here.
+        """
+        x, found, pairs = b / self.units, (np.inf, b / self.units), Pairs(maxlen=_MAX_EVALUATIONS)
+        last: tuple[Doubles, Doubles] | None = None
+        for _ in range(_MAX_EVALUATIONS):
+            g = self.gradient(x)
+            found = min(found, (float(np.abs(g * self.units).max()), x), key=lambda pair: pair[0])
+            if found[0] <= tolerance:
+                break
+            if last is not None and (x - last[0]) @ (g - last[1]) > 0:
+                pairs.append((x - last[0], g - last[1]))
+            last = x, g
+            x = x - (inverse_hessian_times(pairs, g) if pairs else g * (_FIRST_STEP / float(np.linalg.norm(g))))
+        return found[1] * self.units
+
+    def scores(self, b: Floats, rows: slice) -> Floats:
+        """X A B' + b of some rows."""
+        return (tall_matmul(self.Z[rows], self.right) if self.S is None else self.S[rows]) + b
+
+    def gradient(self, x: Doubles) -> Doubles:
+        """By x = b / units (k,)."""
+        b = (x * self.units).astype(self.Z.dtype)
+        parts = thread_map(partial(self._part, b), self.rows.chunks(slice(0, self.n)))
+        return np.asarray(sum(parts) * self.units)
+
+    def _part(self, b: Floats, rows: slice) -> Doubles:
+        S = (self.Z[rows] @ self.right if self.S is None else self.S[rows]) + b
+        self.rows.in_place(S, rows)
+        return np.asarray(S.sum(axis=0, dtype=np.float64))

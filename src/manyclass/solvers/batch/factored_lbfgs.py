@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from manyclass._core.linalg import power_iteration
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch import lbfgs
 from manyclass.solvers.batch.duality import scale
-from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.lbfgs import lbfgs
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights
 from manyclass.solvers.batch.solution import SolverRun
 from manyclass.solvers.problem import Objective
@@ -132,14 +133,14 @@ class FactoredDescent:
 
     def __init__(self, objective: Objective, base: NullModel, point: LowRankWeights):
         sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
-        units = _units(sample, base.center(objective), point)
+        units = _units(sample, base.center, point)
         self.function = FactoredLoss(objective, units)
         self.x = self.function.pack(point.A, point.B, point.b)
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
         gradient = self.function(self.x)[1]
         length = _first_length(FactoredLoss(sample, units), self.x, gradient)
         self.gain = length * float(np.linalg.norm(gradient)) / 2  # of the first step, if the curvature stays the same
-        self.steps = lbfgs.lbfgs(self.function, self.x, _FIRST_STEP * length, slack=slack)
+        self.steps = lbfgs(self.function, self.x, _FIRST_STEP * length, slack=slack)
         self.values: deque[float] = deque(maxlen=_WINDOW + 1)
         # |gradient| |x| against what there is, about twice the gap where there is no ridge; and what it may be.
         self.relative_gradient, self.max_relative_gradient = np.inf, np.inf
@@ -221,9 +222,5 @@ def _first_length(function: FactoredLoss, x: Doubles, gradient: Doubles) -> floa
 
 
 def _largest_eigenvalue(X: Floats) -> float:
-    """Of X'X, to about a tenth, by power iteration."""
-    v, found = np.ones(X.shape[1], X.dtype), 0.0
-    for _ in range(10):
-        v = X.T @ (X @ (v / max(float(np.linalg.norm(v)), 1e-30)))
-        found = float(np.linalg.norm(v))
-    return found
+    """Of X'X, to about a tenth."""
+    return float(np.linalg.norm(power_iteration(lambda v: X.T @ (X @ v), np.ones(X.shape[1], X.dtype), rounds=10)))

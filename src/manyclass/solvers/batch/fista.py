@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyclass._core.linalg import top_singular_pairs
+from manyclass._core.linalg import power_iteration
+from manyclass._core.singular import top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap, is_solved
-from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective, Source
@@ -110,15 +111,16 @@ class _Steps:
 
 
 def largest_eigenvalue(objective: Objective) -> float:
-    """Of sum_i p_i X_i' X_i, by power iteration: a little more than the largest, or 1 where X is zero."""
-    v = np.random.default_rng(0).standard_normal(objective.d)
-    found = 0.0
-    for _ in range(_POWER_ITERATIONS):
-        v /= max(float(np.linalg.norm(v)), 1e-300)
+    """Of sum_i p_i X_i' X_i: a little more than the largest, or 1 where X is zero."""
+    quotients, p = [0.0], objective.rows.p
+
+    def multiply(v: Floats) -> Floats:
         Xv = objective.matmat(v[:, None])[:, 0].astype(np.float64)
-        found = max(found, float(objective.rows.p @ (Xv * Xv)))
-        v = objective.rmatmat((objective.rows.p * Xv)[:, None])[:, 0].astype(np.float64)
-    return 1.1 * found if found > 0 else 1.0
+        quotients.append(float(p @ (Xv * Xv)))
+        return objective.rmatmat((p * Xv)[:, None])[:, 0].astype(np.float64)
+
+    power_iteration(multiply, np.random.default_rng(0).standard_normal(objective.d), _POWER_ITERATIONS)
+    return 1.1 * max(quotients) if max(quotients) > 0 else 1.0
 
 
 def _dot(A: Floats, B: Floats) -> float:

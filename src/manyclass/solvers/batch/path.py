@@ -18,7 +18,7 @@ from manyclass._core.files import explain_disk_errors, sync_folder
 from manyclass._core.models import decode_value, encode_value
 from manyclass._core.sealed import Arrays, SealedFormat
 from manyclass.penalties.penalty import Penalty
-from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, as_contiguous
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Objective

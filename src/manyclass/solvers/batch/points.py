@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.linalg import rank_above_rounding
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.problem import Objective, Source
@@ -129,5 +130,5 @@ def tall_matmul(Z: Floats, M: Floats) -> Floats:
 
 def _cut(U: Doubles, s: Doubles, V: Doubles, dtype: Any) -> Factors:
     """Without the singular values that are nothing but rounding."""
-    r = int(np.count_nonzero(s > 10 * np.finfo(dtype).eps * s[:1].sum()))
+    r = rank_above_rounding(s, dtype)
     return U[:, :r].astype(dtype), s[:r], V[:, :r].astype(dtype)

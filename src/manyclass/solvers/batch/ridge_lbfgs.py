@@ -3,10 +3,10 @@
 import numpy as np
 
 from manyclass._core.typing import Doubles
-from manyclass.solvers.batch import lbfgs
 from manyclass.solvers.batch.duality import duality_gap, is_solved
 from manyclass.solvers.batch.fista import largest_eigenvalue
-from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status
 from manyclass.solvers.problem import Objective
@@ -21,7 +21,7 @@ def ridge(
     x = function.pack(begin.to_dense().astype(np.float64), begin.b)
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
     target, otherwise = tolerance, Status.PRECISION_LIMIT
-    for step in lbfgs.lbfgs(function, x, function.first_length(x), slack=slack):
+    for step in lbfgs(function, x, function.first_length(x), slack=slack):
         point = function.point(step.x)
         run.record(point, step.value)
         if is_solved(_estimate_gap(step, function), step.value, base, target, objective.dtype):
@@ -40,7 +40,7 @@ def _certify(objective: Objective, run: SolverRun, base: NullModel, point: Dense
     return np.isfinite(run.gap) and is_solved(run.gap, run.value, base, tolerance, objective.dtype)
 
 
-def _estimate_gap(step: lbfgs.LbfgsStep, function: "_Function") -> float:
+def _estimate_gap(step: LbfgsStep, function: "_Function") -> float:
     """About the gap: |gradient|^2 / (4 ridge), or |gradient| |x| where there is hardly any ridge.
 
     As x may be zero, it is never less than |gradient|^2 / (2 curvature), which one step along the gradient gains.

@@ -13,7 +13,7 @@ from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored import factored
 from manyclass.solvers.batch.fista import fista
-from manyclass.solvers.batch.intercept import NullModel, fit_null_model
+from manyclass.solvers.batch.null_model import NullModel, fit_null_model
 from manyclass.solvers.batch.points import Weights, zero_weights
 from manyclass.solvers.batch.rank_one import PUBLISHED, rank_one
 from manyclass.solvers.batch.ridge_lbfgs import ridge
@@ -222,11 +222,12 @@ def _run(
     nothing = zero_weights(objective, base.b)
     run.record(nothing, base.loss)
     _check_size(objective, base)
+    start = _allowed(objective, start)
     gauge, rounding = objective.gauge, 10 * float(np.finfo(objective.dtype).eps)
     if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + rounding):
         run.certify(nothing, duality_gap(objective, nothing, base))
         return Status.OPTIMAL
-    return minimize(objective, run, base, _allowed(objective, start), tolerance, max_iter)
+    return minimize(objective, run, base, start, tolerance, max_iter)
 
 
 def _allowed(objective: Objective, start: Weights | None) -> Weights | None:

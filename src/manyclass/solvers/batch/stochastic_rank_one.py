@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.typing import Floats
 from manyclass.solvers.batch.duality import duality_gap, is_solved
-from manyclass.solvers.batch.intercept import NullModel
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
 from manyclass.solvers.batch.rank_one import Atoms, armijo, gauge_of, start_atoms
 from manyclass.solvers.batch.solution import SolverRun, Status

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import rosen, rosen_der
 
-from manyclass.solvers.batch import lbfgs
+from manyclass.solvers.batch.lbfgs import lbfgs
 
 
 def _last(function, x, steps, **options):
-    for count, step in enumerate(lbfgs.lbfgs(function, x, **options)):  # noqa: B007
+    for count, step in enumerate(lbfgs(function, x, **options)):  # noqa: B007
         if count == steps:
             break
     return step
@@ -30,7 +30,7 @@ def test_a_curved_valley_is_followed_to_its_end():
 
 def test_values_never_rise():
     values = []
-    for step in lbfgs.lbfgs(lambda v: (rosen(v), rosen_der(v)), np.full(4, -1.2), length=1e3):
+    for step in lbfgs(lambda v: (rosen(v), rosen_der(v)), np.full(4, -1.2), length=1e3):
         values.append(step.value)
         if len(values) == 30:
             break
@@ -38,7 +38,7 @@ def test_values_never_rise():
 
 
 def test_it_ends_where_nothing_descends():
-    steps = list(lbfgs.lbfgs(lambda v: (float(v @ v), 2 * v), np.zeros(3), length=1.0))
+    steps = list(lbfgs(lambda v: (float(v @ v), 2 * v), np.zeros(3), length=1.0))
     assert len(steps) == 1
 
 

@@ -10,7 +10,7 @@ import manyclass as mc
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.solvers.batch.duality import ScaledDual, duality_gap, is_solved
-from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
 from manyclass.solvers.batch.solve import solve
 from manyclass.solvers.problem import Objective, Problem

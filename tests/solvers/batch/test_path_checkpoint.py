@@ -129,7 +129,7 @@ def test_a_damaged_point_is_refused(tmp_path):
 def test_points_lie_in_memory_as_a_file_gives_them_back(monkeypatch):
     """Products of arrays in another order may differ in their last bits."""
     seen = []
-    monkeypatch.setattr(PathCheckpoint, "keep", lambda self, number, found: seen.append(found.point))
+    monkeypatch.setattr(PathCheckpoint, "save", lambda self, number, found: seen.append(found.point))
     turned = DenseWeights(np.asfortranarray(np.ones((10, 6), np.float32)), np.zeros(6))
     solved = Solution(turned, 1.0, 0.0, 0.0, "optimal", 0.1, 1.0, 1)
     monkeypatch.setattr("manyclass.solvers.batch.solve.solve", lambda *args, **kwargs: solved)

@@ -10,7 +10,7 @@ from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Ridge
 from manyclass.solvers.batch import factored
 from manyclass.solvers.batch.factored_lbfgs import sizes
-from manyclass.solvers.batch.intercept import alpha_max, fit_null_model
+from manyclass.solvers.batch.null_model import alpha_max, fit_null_model
 from manyclass.solvers.batch.points import LowRankWeights, balance_factors, zero_weights
 from manyclass.solvers.batch.solve import solve
 from manyclass.solvers.problem import Objective, Problem
@@ -77,9 +77,8 @@ def test_columns_begin_without_a_change_of_the_mean_scores():
 def test_no_missing_column_leaves_the_point_as_it_is():
     made = objective()
     point = zero_weights(made, fit_null_model(made).b)
-    assert (
-        factored._grown(made, fit_null_model(made), point, (np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0)))) is point
-    )
+    nothing = np.zeros((6, 0)), np.zeros(0), np.zeros((4, 0))
+    assert factored._add_columns(made, fit_null_model(made), point, nothing) is point
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

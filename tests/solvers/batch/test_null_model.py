@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows, slopes, value
 
-from manyclass.solvers.batch.intercept import alpha_max, fit_null_model
+from manyclass.solvers.batch.null_model import alpha_max, fit_null_model
 from manyclass.solvers.batch.solve import solve
 
 

@@ -1,13 +1,16 @@
 """Every batch solver keeps the contract, on any matrix, within its budgets, and on data that tell little."""
 
+from typing import get_type_hints
+
 import numpy as np
 import pytest
 from contracts.solver import CHECKS, SOLVERS, every_solver, objective, rows, value
 
 import manyclass as mc
+from manyclass.cli.train import train
 from manyclass.solvers.batch.rank_one import rank_one
 from manyclass.solvers.batch.solution import Status
-from manyclass.solvers.batch.solve import solve
+from manyclass.solvers.batch.solve import solve, solvers_of
 from manyclass.solvers.batch.stochastic_rank_one import stochastic_atoms
 
 
@@ -38,6 +41,11 @@ def test_the_contract_checks_every_solver_but_the_published_one():
 def test_a_solver_refuses_what_it_cannot_minimize(solver, gauge, words):
     with pytest.raises(ValueError, match=words):
         solve(objective(gauge), solver)
+
+
+def test_the_help_of_the_command_names_every_solver_of_a_trace_norm():
+    (option,) = get_type_hints(train, include_extras=True)["solver"].__metadata__
+    assert option.help.replace(" or ", ", ").rstrip(".").split(", ") == list(solvers_of(mc.TraceNorm(1.0)))
 
 
 def test_a_status_reads_files_of_earlier_versions():

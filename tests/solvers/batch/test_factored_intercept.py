@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows, slopes
 
-from manyclass.solvers.batch.intercept import known_scores, refit_intercept
+from manyclass.solvers.batch.factored import known_scores, refit_intercept
 from manyclass.solvers.batch.points import LowRankWeights
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from manyclass._core import linalg
-from manyclass._core.linalg import singular_pairs_above, top_singular_pairs
+from manyclass._core import singular
+from manyclass._core.singular import singular_pairs_above, top_singular_pairs
 
 
 def _matrix(d, k, seed=0):
@@ -55,7 +55,7 @@ def test_pairs_just_above_a_crowd_are_all_found(shape, dtype):
 
 @pytest.mark.parametrize("middling", [5, 1500])
 def test_of_pairs_above_a_threshold_the_first_are_taken(middling, monkeypatch):
-    monkeypatch.setattr(linalg, "_MIDDLING", middling)
+    monkeypatch.setattr(singular, "MIDDLING", middling)
     G = np.zeros((12, 9))
     G[range(6), range(6)] = [6.0, 5, 4, 3, 2, 1]
     np.testing.assert_allclose(singular_pairs_above(G, 2.5, 3)[1], [6, 5, 4])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contracts.solver import objective, slopes
 
-from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.rank_one import PUBLISHED, Atoms, armijo, rank_one
 from manyclass.solvers.batch.solve import solve
 
@@ -43,9 +43,9 @@ def test_the_best_weights_are_stationary_and_dead_atoms_leave():
 
 
 def test_armijo_finds_no_step_where_there_is_none():
-    assert armijo(lambda t: t, start=0.0, slope=-1.0, first=1.0) == 0
+    assert armijo(lambda t: t, start=0.0, derivative=-1.0, first=1.0) == 0
 
 
 def test_armijo_shortens_a_step_that_is_too_long():
-    t = armijo(lambda t: (t - 1e-3) ** 2, start=1e-6, slope=-2e-3, first=1.0)
+    t = armijo(lambda t: (t - 1e-3) ** 2, start=1e-6, derivative=-2e-3, first=1.0)
     assert 0 < t < 2e-3

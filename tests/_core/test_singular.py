@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass._core import linalg
+from manyclass._core import singular
 
-BEYOND = linalg.SMALL + 40
+BEYOND = singular.SMALL + 40
 
 
 def draw(d, k, seed=0, dtype=np.float64):
@@ -18,7 +18,7 @@ def draw(d, k, seed=0, dtype=np.float64):
 @pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
 def test_the_top_is_that_of_the_whole_decomposition(shape, dtype, size):
     G = dtype(size) * draw(*shape, dtype=dtype)
-    u, s, v = linalg.top_singular_triple(G)
+    u, s, v = singular.top_singular_triple(G)
     U, values, Vt = np.linalg.svd(G.astype(np.float64))
     assert s == pytest.approx(values[0], rel=1e-10)
     np.testing.assert_allclose(np.outer(u, v), np.outer(U[:, 0], Vt[0]), atol=1e-6)
@@ -28,25 +28,25 @@ def test_the_top_is_that_of_the_whole_decomposition(shape, dtype, size):
 @pytest.mark.parametrize("n", [4, BEYOND])
 def test_squares_that_no_float_can_hold_do_not_matter(n, size):
     G = draw(n, n)
-    assert linalg.top_singular_triple(size * G)[1] == pytest.approx(size * np.linalg.norm(G, 2), rel=1e-10)
+    assert singular.top_singular_triple(size * G)[1] == pytest.approx(size * np.linalg.norm(G, 2), rel=1e-10)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 30])
 def test_a_large_matrix_of_low_rank_has_its_top(rank):
     G = draw(BEYOND, rank) @ draw(rank, BEYOND, seed=1)
-    assert linalg.top_singular_triple(G)[1] == pytest.approx(np.linalg.norm(G, 2), rel=1e-10)
+    assert singular.top_singular_triple(G)[1] == pytest.approx(np.linalg.norm(G, 2), rel=1e-10)
 
 
 @pytest.mark.parametrize("n", [3, BEYOND])
 def test_equal_singular_values_are_no_trouble(n):
-    u, s, v = linalg.top_singular_triple(-np.eye(n))
+    u, s, v = singular.top_singular_triple(-np.eye(n))
     assert s == pytest.approx(1)
     assert -u @ v == pytest.approx(1)
 
 
 @pytest.mark.parametrize("shape", [(BEYOND, BEYOND), (2, 300), (1, 1)])
 def test_a_zero_matrix_has_some_pair_of_unit_vectors(shape):
-    u, s, v = linalg.top_singular_triple(np.zeros(shape))
+    u, s, v = singular.top_singular_triple(np.zeros(shape))
     assert s == 0
     assert (np.linalg.norm(u), np.linalg.norm(v)) == (1, 1)
 
@@ -55,7 +55,7 @@ def test_a_zero_matrix_has_some_pair_of_unit_vectors(shape):
 @pytest.mark.parametrize("shape", [(20, 6), (6, 6)])
 def test_both_ways_to_shrink_agree(shape, threshold):
     A = draw(*shape)
-    (V, s), (W, t) = linalg.shrink_by_gram(A, threshold), linalg.shrink_by_svd(A, threshold)
+    (V, s), (W, t) = singular.shrink_by_gram(A, threshold), singular.shrink_by_svd(A, threshold)
     np.testing.assert_allclose(V, W, atol=1e-12)
     np.testing.assert_allclose(s, t, atol=1e-12)
 
@@ -64,7 +64,7 @@ def test_small_thresholds_on_matrices_of_bad_condition_keep_their_digits():
     # The Gram matrix knows nothing of singular values below 1e-8 of the largest.
     Q, _ = np.linalg.qr(draw(6, 4))
     A = Q * np.array([1.0, 1e-3, 1e-9, 1e-10])
-    V, s = linalg.shrink_singular_values(A, 5e-10)
+    V, s = singular.shrink_singular_values(A, 5e-10)
     np.testing.assert_allclose(s, [1 - 5e-10, 1e-3 - 5e-10, 5e-10], rtol=1e-5)
     np.testing.assert_allclose(V[:, 2], 5e-10 * Q[:, 2], rtol=1e-5)
 
@@ -72,7 +72,7 @@ def test_small_thresholds_on_matrices_of_bad_condition_keep_their_digits():
 def test_a_wide_matrix_is_shrunk_as_its_transpose():
     A = draw(4, 9)
     np.testing.assert_allclose(
-        linalg.shrink_singular_values(A, 1.0)[0], linalg.shrink_singular_values(A.T, 1.0)[0].T, atol=1e-13
+        singular.shrink_singular_values(A, 1.0)[0], singular.shrink_singular_values(A.T, 1.0)[0].T, atol=1e-13
     )
 
 
@@ -92,7 +92,7 @@ def test_results_have_the_same_bits_for_any_number_of_threads(dtype):
 def test_singular_values_above_a_threshold_are_those_of_the_whole_decomposition(shape, threshold, size):
     G = size * draw(*shape)
     exact = np.linalg.svd(G, compute_uv=False)
-    found = np.sort(linalg.singular_values_above(G, size * threshold))[::-1]
+    found = np.sort(singular.singular_values_above(G, size * threshold))[::-1]
     np.testing.assert_allclose(found, exact, rtol=1e-9)
 
 
@@ -100,6 +100,6 @@ def test_singular_values_above_a_threshold_are_those_of_the_whole_decomposition(
 @pytest.mark.parametrize("size", [0.0, 1e-200, 1.0, 1e200])
 @pytest.mark.parametrize("middling", [1, 1500])
 def test_the_top_value_is_that_of_the_whole_decomposition(shape, size, middling, monkeypatch):
-    monkeypatch.setattr(linalg, "MIDDLING", middling)
+    monkeypatch.setattr(singular, "MIDDLING", middling)
     G = size * draw(*shape)
-    assert linalg.top_singular_value(G) == pytest.approx(np.linalg.svd(G, compute_uv=False)[0], rel=1e-10, abs=0)
+    assert singular.top_singular_value(G) == pytest.approx(np.linalg.svd(G, compute_uv=False)[0], rel=1e-10, abs=0)

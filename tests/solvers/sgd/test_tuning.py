@@ -18,11 +18,11 @@ from manyclass.solvers.sgd.tuning import StepTrial, find_beta, find_step
 def test_the_end_of_the_search_for_beta_is_the_unweighted_machine(start, k):
     seen = []
 
-    def right(algorithm, schedule):
+    def correct(algorithm, schedule):
         seen.append(algorithm.beta)
         return k if algorithm.beta is None else algorithm.beta
 
-    trial = SimpleNamespace(train=SimpleNamespace(k=k), right=right, gain=lambda new, old: np.sign(new - old) * 9)
+    trial = SimpleNamespace(train=SimpleNamespace(k=k), correct=correct, gain=lambda new, old: np.sign(new - old) * 9)
     assert find_beta(trial, OneVsRest(MARGIN_LOSSES["hinge"], start), None) is None
     assert None in seen
     assert all(beta < k - 1 for beta in seen if beta is not None)
@@ -56,7 +56,7 @@ def test_the_step_is_climbed_to(best, found):
         def __init__(self):
             self.known = {}
 
-        def right(self, algorithm, schedule):
+        def correct(self, algorithm, schedule):
             return -abs(np.log2(schedule.step / best))
 
         def gain(self, new, old):
@@ -70,7 +70,7 @@ def test_a_larger_step_must_be_better_by_three_times_what_chance_may_do(gain, fo
     def gains(new, old):
         return gain if (new, old) == (4.0, 1.0) else -1.0
 
-    rise = SimpleNamespace(known={}, right=lambda _, schedule: schedule.step, gain=gains)
+    rise = SimpleNamespace(known={}, correct=lambda _, schedule: schedule.step, gain=gains)
     assert find_step(rise, None, Schedule(1.0)) == found
 
 
@@ -80,7 +80,7 @@ def test_another_beta_must_be_better_by_twice_what_chance_may_do(better, gain, m
     def gains(new, old):
         return gain if (new, old) == (better, 16.0) else -1.0
 
-    trial = SimpleNamespace(train=SimpleNamespace(k=1000), right=lambda a, _: a.beta, gain=gains)
+    trial = SimpleNamespace(train=SimpleNamespace(k=1000), correct=lambda a, _: a.beta, gain=gains)
     assert find_beta(trial, OneVsRest(MARGIN_LOSSES["hinge"], 16.0), None) == (better if moved else 16.0)
 
 
@@ -93,7 +93,7 @@ def test_trials_of_an_easy_problem_end_once_they_get_no_better():
     paced = trial.with_pace(algorithm, schedule)
     assert paced.epochs < 16 == trial.epochs
     # what was run on the way is known, and is what a run of so many epochs gives
-    np.testing.assert_array_equal(paced.right(algorithm, schedule), paced._run(algorithm, schedule))
+    np.testing.assert_array_equal(paced.correct(algorithm, schedule), paced._run(algorithm, schedule))
 
 
 def test_steps_that_diverge_are_divided_by_four():
@@ -101,7 +101,7 @@ def test_steps_that_diverge_are_divided_by_four():
         def __init__(self):
             self.known = {}
 
-        def right(self, algorithm, schedule):
+        def correct(self, algorithm, schedule):
             return None if schedule.step > 0.1 else 1.0
 
         def gain(self, new, old):

@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 
 from manyclass.solvers.batch import factored_lbfgs
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, FactoredLoss, Units
-from manyclass.solvers.batch.intercept import fit_null_model
+from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.points import LowRankWeights
 from manyclass.solvers.batch.solution import SolverRun
 from manyclass.solvers.batch.solve import solve
@@ -62,7 +62,7 @@ def test_rounding_of_float32_ends_it_at_last():
     X, y, weights = rows(0)
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
     descent = FactoredDescent(made, fit_null_model(made), _point(made))
-    descent.most = 0.0
+    descent.max_relative_gradient = 0.0
     assert descent.run(SolverRun(), fit_null_model(made), 0.0, 10_000)
 
 

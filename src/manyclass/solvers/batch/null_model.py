@@ -1,0 +1,100 @@
+"""The null model: the best that W = 0 can do, and the gradient there, by which it is or is not the optimum."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.typing import Doubles, Floats
+from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
+from manyclass.solvers.problem import Objective, WeightedLoss
+
+_MAX_STEPS = 200
+
+
+@dataclass(frozen=True)
+class NullModel:
+    """b (k,) that is best for W = 0, the mean loss with it, its gradient by W there (d, k), and X's mean row (d,).
+
+    `center` is the row whose scores a free b can keep while W moves: the mean row, or zero without an intercept.
+    `dual_point` is X'Q (d, k) for Q_i = p_i (fractions - e_y), with the fraction of the rows in each class: a point of
+    the dual problem for any loss, and well inside.
+    """
+
+    b: Doubles
+    loss: float
+    gradient: Floats
+    mean: Doubles
+    center: Doubles
+    dual_point: Doubles
+
+
+def fit_null_model(objective: Objective) -> NullModel:
+    """Without W all rows of a class have the same scores, so one pass that adds up each class is enough."""
+    sums = class_sums(objective)
+    classes = WeightedLoss(objective.rows.loss, np.arange(objective.k), objective.rows.class_fractions(), objective.k)
+    with one_blas_thread():
+        b, loss = _best_intercept(classes, objective.fit_intercept)
+        R = _gradients(classes, b)
+        gradient = (sums @ R).astype(objective.dtype)
+    mean = sums.sum(axis=1)
+    center = mean if objective.fit_intercept else np.zeros_like(mean)
+    return NullModel(b, loss, gradient, mean, center, np.outer(mean, objective.rows.class_fractions()) - sums)
+
+
+def alpha_max(objective: Objective) -> float:
+    """Compute the least strength of the gauge at which W = 0 is the optimum.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective; the strength that its gauge has does not matter.
+
+    Returns
+    -------
+    float
+        The polar of the gradient at W = 0.
+    """
+    if objective.gauge is None:
+        raise ValueError(f"the penalty must hold a gauge to have a largest useful strength; got {objective.penalty}")
+    return objective.gauge.polar(fit_null_model(objective).gradient)
+
+
+def class_sums(objective: Objective) -> Doubles:
+    """sum_i p_i X_i over the rows of each class (d, k)."""
+    from scipy.sparse import csr_matrix
+
+    y, p = objective.rows.y, objective.rows.p
+    total = np.zeros((objective.k, objective.d))
+    for start, X in objective.X.blocks():
+        rows = slice(start, start + len(X))
+        one_hot = csr_matrix((p[rows], (y[rows], np.arange(len(X)))), (objective.k, len(X)))
+        total += one_hot @ X.astype(np.float64)
+    objective.passes += 1
+    return total.T
+
+
+def _best_intercept(classes: WeightedLoss, fit_intercept: bool) -> tuple[Doubles, float]:
+    def function(b: Doubles) -> tuple[float, Doubles]:
+        parts = list(thread_map(lambda c: _value(classes, b, c), classes.chunks(slice(0, classes.k))))
+        return sum(loss for loss, _ in parts), np.sum([g for _, g in parts], axis=0)
+
+    b = np.zeros(classes.k)
+    if not fit_intercept:
+        return b, function(b)[0]
+    best = LbfgsStep(b, np.inf, b)
+    for count, step in enumerate(lbfgs(function, b, length=1.0, slack=1e-15)):
+        best = step
+        if count >= _MAX_STEPS or np.abs(step.gradient).max() <= 1e-13:
+            break
+    return best.x, best.value
+
+
+def _value(classes: WeightedLoss, b: Doubles, rows: slice) -> tuple[float, Doubles]:
+    loss, R = classes.at(np.tile(b, (rows.stop - rows.start, 1)), rows)
+    return loss, R.sum(axis=0)
+
+
+def _gradients(classes: WeightedLoss, b: Doubles) -> Doubles:
+    """dL(b, c) for each class c (k, k)."""
+    return classes.loss.value_and_gradient(np.tile(b, (classes.k, 1)), classes.y)[1].astype(np.float64, copy=False)
