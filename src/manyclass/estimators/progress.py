@@ -4,11 +4,10 @@ Records of epochs, of steps of a batch solver or of pairs of a path become words
 """
 
 import sys
-import time
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
 
-_SECONDS = 5.0  # between two lines, where there is no terminal
+from manyclass._core.progress_display import ProgressBar, ProgressDisplay, ProgressLines
 
 _PHASES = {"train": "training", "refit": "training on everything"}
 
@@ -35,8 +34,7 @@ class Progress:
         phase = record.get("phase", "train")
         if self._phase is None or self._phase.name != phase:
             self.close()
-            file = self.file or sys.stderr
-            self._phase = (_Bar if file.isatty() else _PlainLines)(phase, file, _progress_text(record))
+            self._phase = _Phase(phase, self.file or sys.stderr, _progress_text(record))
         self._phase.text.take(record)
         self._phase.draw()
 
@@ -129,51 +127,20 @@ def _progress_text(record: dict[str, Any]) -> ProgressText:
     return PathText() if "point" in record else EpochText() if "epoch" in record else IterationText()
 
 
-class _Phase(ABC):
-    """Where the words about a phase are shown."""
+class _Phase:
+    """A phase of a fit, and where the words about it are shown."""
 
     def __init__(self, name: str, file: TextIO, text: ProgressText):
-        self.name, self.what, self.file, self.text = name, _PHASES.get(name, name), file, text
+        what = _PHASES.get(name, name)
+        self.name, self.text = name, text
+        self._display: ProgressDisplay = (
+            ProgressBar(what, file, width=16, eager=True) if file.isatty() else ProgressLines(what, file)
+        )
 
-    @abstractmethod
     def draw(self) -> None:
         """Show the state as it is now."""
+        self._display.draw(self.text.done, self.text.most, lambda: ", ".join(self.text.words()))
 
-    @abstractmethod
     def close(self) -> None:
         """The phase is over."""
-
-
-class _Bar(_Phase):
-    def __init__(self, name: str, file: TextIO, text: ProgressText):
-        from rich import progress as bars
-        from rich.console import Console
-
-        super().__init__(name, file, text)
-        columns = (bars.TextColumn("{task.description}"), bars.BarColumn(16), bars.TextColumn("{task.fields[words]}"))
-        self.bar = bars.Progress(*columns, console=Console(file=file))
-        self.task = self.bar.add_task(self.what, total=None, words="")
-        self.bar.start()
-
-    def draw(self) -> None:
-        words = ", ".join(self.text.words())
-        self.bar.update(self.task, completed=self.text.done, total=self.text.most, words=words, refresh=True)
-
-    def close(self) -> None:
-        self.bar.stop()
-
-
-class _PlainLines(_Phase):
-    def __init__(self, name: str, file: TextIO, text: ProgressText):
-        super().__init__(name, file, text)
-        self._last, self._waiting = time.monotonic(), False
-
-    def draw(self) -> None:
-        self._waiting = True
-        if time.monotonic() >= self._last + _SECONDS:
-            self.close()
-
-    def close(self) -> None:
-        if self._waiting:
-            print(f"{self.what}: {', '.join(self.text.words())}", file=self.file, flush=True)
-        self._last, self._waiting = time.monotonic(), False
+        self._display.close()

@@ -1,10 +1,10 @@
 """Records found in folders."""
 
 import pytest
-from report.synthetic import evaluation_record, run_record, write_everything, write_run
 
-from manyclass.report.collect import collect
+from manyclass.report.report_data import collect
 from manyclass.runs.records import write_record
+from tests.report.synthetic import evaluation_record, run_record, write_everything, write_run
 
 
 @pytest.mark.parametrize(
@@ -13,10 +13,10 @@ from manyclass.runs.records import write_record
 )
 def test_runs_and_galleries_are_found_once_by_any_of_their_paths(tmp_path, given):
     write_everything(tmp_path)
-    material = collect([tmp_path / path for path in given])
-    assert sorted(run.name for run in material.runs) == ["ovr", "warp"]
-    assert [search.name for search in material.searches] == ["gallery"]
-    assert [run.number for run in material.runs] == [0, 1]
+    report = collect([tmp_path / path for path in given])
+    assert sorted(run.name for run in report.runs) == ["ovr", "warp"]
+    assert [search.name for search in report.searches] == ["gallery"]
+    assert [run.number for run in report.runs] == [0, 1]
 
 
 def test_runs_of_one_name_are_told_apart_by_their_parents(tmp_path):
@@ -31,8 +31,8 @@ def test_runs_are_compared_where_most_were_measured_and_then_on_a_test_part(tmp_
         validation = evaluation_record(0.99, data={"part": "val"})
         write_record(run / "evaluations" / "a-val.json", "evaluation", validation)
     write_record(tmp_path / "a" / "evaluations" / "z.json", "evaluation", evaluation_record(0.1))
-    material = collect([tmp_path])
-    assert [evaluation["top_1"] for _, evaluation in material.measured] == [0.75, 0.75]
+    report = collect([tmp_path])
+    assert [evaluation["top_1"] for _, evaluation in report.measured] == [0.75, 0.75]
 
 
 @pytest.mark.parametrize("name", ["missing", "empty", "notes.txt", "evaluation.json"])

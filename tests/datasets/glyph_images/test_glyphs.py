@@ -1,6 +1,5 @@
 """The promises of the drawn data set."""
 
-import string
 import sys
 import unicodedata
 
@@ -9,18 +8,12 @@ import pytest
 
 from manyclass.datasets import Glyphs, glyphs
 from manyclass.datasets.glyph_images import alphabet as _alphabet
-from manyclass.datasets.glyph_images.alphabet import alphabet
 from manyclass.datasets.glyph_images.fonts import faces
 
 
 @pytest.fixture(scope="module")
 def some():
     return glyphs(40, 8, size=16, random_state=3, cache=False)
-
-
-@pytest.fixture(scope="module")
-def letters():
-    return alphabet(500)
 
 
 def same(a: Glyphs, b: Glyphs) -> bool:
@@ -71,10 +64,6 @@ def test_every_picture_comes_from_a_face_that_has_the_character(some):
         assert ord(unicodedata.lookup(some.classes[label])) in characters[face]
 
 
-def test_every_class_is_drawn_by_several_faces(letters):
-    assert all(len(has) >= 4 for _, has in letters)
-
-
 def test_classes_are_drawn_each_in_its_own_way(some):
     # The capitals have the same faces to choose from, and would choose alike if they shared their random numbers.
     capitals = [c for c, name in enumerate(some.classes) if name.startswith("LATIN CAPITAL")]
@@ -85,37 +74,6 @@ def test_ink_stands_out_from_paper_in_every_picture():
     images = glyphs(40, 8, random_state=3, cache=False).images.astype(int)
     # Paper covers most of a picture, and its noise has at most 9 gray levels.
     assert (np.median(images, axis=(1, 2)) - images.min(axis=(1, 2)) > 40).all()
-
-
-def test_there_are_five_hundred_different_characters(letters):
-    assert len({character for character, _ in letters}) == 500
-
-
-@pytest.mark.parametrize(
-    "twin",
-    [
-        "GREEK CAPITAL LETTER ALPHA",
-        "CYRILLIC CAPITAL LETTER A",
-        "CYRILLIC CAPITAL LETTER O",
-        "GREEK SMALL LETTER OMICRON",
-        "CYRILLIC SMALL LETTER ER",
-    ],
-)
-def test_letters_that_look_like_a_latin_one_are_no_class(letters, twin):
-    assert unicodedata.lookup(twin) not in [character for character, _ in letters]
-
-
-def test_every_latin_letter_but_one_is_a_class(letters):
-    characters = {character for character, _ in letters}
-    assert set(string.ascii_letters) - characters == {"l"}  # drawn as I is, in some faces
-
-
-def test_no_two_classes_share_a_drawing_in_any_face(letters):
-    seen: dict[tuple[str, bytes], str] = {}
-    for character, has in letters[:300]:
-        for face in has:
-            drawing = (face.name, face.draw(character, 48).tobytes())
-            assert seen.setdefault(drawing, character) == character
 
 
 def test_progress_counts_every_class():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evaluation import official_programs as official
 
 from manyclass.evaluation import Query, Truth, average_precisions, mean_average_precision, mean_precision_at, read_truth
+from tests.evaluation import official_programs as official
 
 FOLDER = Path(os.environ.get("MANYCLASS_DATA", "nowhere"))
 SIZES = {"gnd_holidays.mat": (1491, 500), "gnd_oxford5k.mat": (5062, 55), "gnd_paris6k.mat": (6392, 55)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.datasets import Features, read_features
+from manyclass.datasets import Dataset, read_features
 
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 Y = np.array([0, 2, 2, 5])  # labels may leave gaps
@@ -284,10 +284,55 @@ def test_names_and_split_that_do_not_fit_are_left_out_with_a_notice(tmp_path, ke
 def test_labels_must_be_among_the_classes(wrong):
     message = rf"^labels must be integers in \[0, 3\); got {wrong} at row 2$"
     with pytest.raises(ValueError, match=message):
-        Features(mc.DenseMatrix(A), y=np.array([0, 1, wrong, 9]), classes=list("abc"))
+        Dataset(mc.DenseMatrix(A), y=np.array([0, 1, wrong, 9]), classes=list("abc"))
 
 
 @pytest.mark.parametrize("what", ["names", "split"])
 def test_names_and_split_are_one_per_row(what):
     with pytest.raises(ValueError, match=rf"^{what} must have one entry per row of X \(4\); got 1$"):
-        Features(mc.DenseMatrix(A), **{what: ["a"]})
+        Dataset(mc.DenseMatrix(A), **{what: ["a"]})
+
+
+@pytest.fixture
+def zoo():
+    split = np.array(["train", "test", "train", "test"])
+    return Dataset(mc.DenseMatrix(A), np.array([0, 1, 1, 2]), list("abcd"), ["ant", "bee", "cat"], split)
+
+
+def test_a_subset_has_the_rows_of_its_split(zoo):
+    test = zoo.subset("test")
+    assert (len(test), test.subset_name, test.rows.tolist()) == (2, "test", [1, 3])
+    np.testing.assert_array_equal(test.X.toarray(), A[[1, 3]])
+    assert (test.y.tolist(), list(test.names), test.split.tolist()) == ([1, 2], ["b", "d"], ["test", "test"])
+    assert zoo.subset("all") is zoo
+    assert zoo.split_names() == ["test", "train"]
+
+
+def test_a_subset_that_is_not_there_is_refused(zoo):
+    with pytest.raises(ValueError, match="`subset` must be all or a part of the data, which has the parts test, train"):
+        zoo.subset("val")
+    with pytest.raises(ValueError, match="which has no split; got train"):
+        Dataset(mc.DenseMatrix(A)).subset("train")
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["asked after", "asked before"])
+def test_labels_are_the_names_of_classes_of_rows_taken_too(zoo, before):
+    if before:
+        assert zoo.label_names().tolist() == ["ant", "bee", "bee", "cat"]
+    assert zoo.take(np.array([3, 0])).label_names().tolist() == ["cat", "ant"]
+    assert Dataset(mc.DenseMatrix(A), np.array([7, 8, 9, 7])).label_names().tolist() == [7, 8, 9, 7]
+    assert Dataset(mc.DenseMatrix(A)).label_names() is None
+
+
+@pytest.mark.parametrize(
+    "rows", [slice(1, 3), np.array([3, 0, 1, 2]), np.array([2, 2])], ids=["range", "order", "twice"]
+)
+def test_rows_are_taken_in_the_order_asked_for(zoo, rows):
+    taken = zoo.take(rows)
+    np.testing.assert_array_equal(taken.X.toarray(), A[rows])
+    assert [taken.row_name(i) for i in range(len(taken))] == np.array(list("abcd"))[rows].tolist()
+
+
+def test_a_row_without_a_name_is_known_by_its_number_in_the_whole():
+    rows = Dataset(mc.DenseMatrix(A)).take(slice(1, 4)).take(np.array([2, 0]))
+    assert [rows.row_name(0), rows.row_name(1)] == ["3", "1"]

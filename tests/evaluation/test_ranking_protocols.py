@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from evaluation import official_programs as official
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from manyclass.evaluation import (
     mean_average_precision,
     mean_precision_at,
 )
+from tests.evaluation import official_programs as official
 
 # Three queries, of which the last has no hard positive; five images.
 TRUTH = Truth(

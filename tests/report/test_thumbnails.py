@@ -1,4 +1,4 @@
-"Thumbnails of rows, found or not."
+"""Thumbnails of rows, found or not; many images on one page."""
 
 import base64
 import io
@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
-from report.synthetic import write_pictures
 
-from manyclass.report.thumbnails import Thumbnails, data_uri, mark_thumbnail
+from manyclass.report.thumbnails import Thumbnails, contact_sheet, data_uri, mark_thumbnail
+from tests.report.synthetic import write_pictures
 
 
 def shown(markup):
@@ -84,3 +84,23 @@ def test_drawings_are_png_and_photographs_jpeg():
 @pytest.mark.parametrize(("right", "sign"), [(True, "✓"), (False, "✗")])
 def test_right_and_wrong_differ_by_a_sign_and_not_by_color_alone(folder, right, sign):
     assert sign in mark_thumbnail(Thumbnails(None, folder).show("a", ""), right)
+
+
+@pytest.mark.parametrize("colors", [(), (3,)])
+@pytest.mark.parametrize(("n", "columns", "margin"), [(6, 3, 0), (5, 3, 1), (1, 4, 2), (4, 1, 1)])
+def test_every_picture_lies_in_its_place(n, columns, margin, colors):
+    images = np.random.default_rng(0).integers(0, 255, (n, 4, 5, *colors), np.uint8)
+    page = contact_sheet(images, columns, margin)
+    for i, image in enumerate(images):
+        top, left = i // columns * (4 + margin), i % columns * (5 + margin)
+        assert np.array_equal(page[top : top + 4, left : left + 5], image)
+
+
+def test_the_rest_of_the_page_is_white():
+    page = contact_sheet(np.zeros((3, 2, 2), np.uint8), columns=2)
+    assert page.tolist() == [[0, 0, 255, 0, 0]] * 2 + [[255] * 5] + [[0, 0, 255, 255, 255]] * 2
+
+
+def test_no_columns_are_refused():
+    with pytest.raises(ValueError, match="columns must be a whole number, at least 1; got 0"):
+        contact_sheet(np.zeros((3, 2, 2)), columns=0)

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from evaluation.official_programs import step_by_positives, walk_the_list
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
 from manyclass.evaluation import average_precision, precision_at
+from tests.evaluation.official_programs import step_by_positives, walk_the_list
 
 HAND_WORKED = [
     # order, positives, junk, trapezoid, rectangle

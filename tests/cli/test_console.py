@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from manyclass.cli import _console as module
-from manyclass.cli._console import progress
+from manyclass._core import progress_display as module
+from manyclass.cli._console import Console
 
 
 class Clock:
@@ -25,7 +25,7 @@ def clock(monkeypatch):
 
 
 def test_off_a_terminal_there_is_a_line_every_few_seconds(clock, capsys):
-    with progress("compressing", "rows") as report:
+    with Console().progress("compressing", "rows") as report:
         for second in range(12):
             clock.now = 100.0 + second
             report(1000 * second, 20_000)
@@ -36,7 +36,7 @@ def test_off_a_terminal_there_is_a_line_every_few_seconds(clock, capsys):
 
 
 def test_rows_found_done_do_not_count_as_speed(clock, capsys):
-    with progress("compressing", "rows") as report:
+    with Console().progress("compressing", "rows") as report:
         report(50_000, 60_000)
         clock.now += 10
         report(51_000, 60_000)
@@ -44,20 +44,20 @@ def test_rows_found_done_do_not_count_as_speed(clock, capsys):
 
 
 def test_the_first_report_has_no_rate(clock, capsys):
-    with progress("compressing", "rows") as report:
+    with Console().progress("compressing", "rows") as report:
         clock.now += 10
         report(10, 100)
     assert capsys.readouterr().err == "compressing: 10 of 100 rows (10 %)\n"
 
 
 def test_quick_work_says_nothing(clock, capsys):
-    with progress("compressing", "rows") as report:
+    with Console().progress("compressing", "rows") as report:
         report(100, 100)
     assert capsys.readouterr().err == ""
 
 
 def test_quiet_is_quiet(clock, capsys):
-    with progress("compressing", "rows", quiet=True) as report:
+    with Console(quiet=True).progress("compressing", "rows") as report:
         clock.now += 60
         report(10, 100)
     assert capsys.readouterr().err == ""
@@ -66,7 +66,7 @@ def test_quiet_is_quiet(clock, capsys):
 def test_on_a_terminal_there_is_a_bar(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    with progress("compressing", "rows") as report:
+    with Console().progress("compressing", "rows") as report:
         report(0, 4000)
         report(4000, 4000)
     assert "4,000 of 4,000 rows" in capsys.readouterr().err

@@ -26,7 +26,7 @@ def test_evaluate_judges_the_rows_that_train_kept_back(run, data, tmp_path):
     trained = json.loads((tmp_path / "run" / "run.json").read_text())["data"][0]
     assert trained["rows"] == 6 * 21
     X, y = rows()
-    test = mc.datasets.drawn_parts(y, 0.3, 3) == "test"
+    test = mc.datasets.draw_splits(y, 0.3, 3) == "test"
     model = mc.load(tmp_path / "run" / "model.safetensors")
     assert record["top_1"] == pytest.approx((model.predict(X[test]) == y[test]).mean())
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from manyclass.report.figures.svg import SERIES, TEXT, TITLED, drawing, inline_svg
+from manyclass.report.figures.svg import SERIES, TEXT, TITLED, draw_svg, inline_svg
 
 PLAIN = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9" width="9pt">
@@ -41,7 +41,7 @@ def draw(figure):
 
 
 def test_a_drawing_has_colors_of_the_page_and_a_title_for_each_mark():
-    svg = drawing("key", "three points", 100, draw, ["x", "y", "z"])
+    svg = draw_svg("key", "three points", 100, draw, ["x", "y", "z"])
     assert re.findall("<title>(.*?)</title>", svg) == ["x", "y", "z"]
     assert "var(--series-1)" in svg
     assert re.findall(r"#[0-9a-f]{6}", svg) == []
@@ -49,6 +49,6 @@ def test_a_drawing_has_colors_of_the_page_and_a_title_for_each_mark():
 
 
 def test_drawings_with_other_keys_share_no_id():
-    ids = [set(re.findall(r' id="([^"]*)"', drawing(key, "", 100, draw, ["x", "y", "z"]))) for key in ("a", "b")]
+    ids = [set(re.findall(r' id="([^"]*)"', draw_svg(key, "", 100, draw, ["x", "y", "z"]))) for key in ("a", "b")]
     assert ids[0]
     assert not ids[0] & ids[1]

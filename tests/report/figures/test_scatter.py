@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyclass.report.figures.scatter import label_places
+from manyclass.report.figures.scatter import place_labels
 
 SIZE, HEIGHT, GAP = (300.0, 200.0), 12.0, 4.0
 
@@ -17,7 +17,7 @@ SIZE, HEIGHT, GAP = (300.0, 200.0), 12.0, 4.0
 def test_labels_lie_inside_and_on_no_label_and_no_point(n, seed, most):
     rng = np.random.default_rng(seed)
     points, widths = rng.uniform(0, SIZE, (n, 2)), rng.uniform(5, 90, n)
-    labels = label_places(points, widths, HEIGHT, SIZE, GAP, most)
+    labels = place_labels(points, widths, HEIGHT, SIZE, GAP, most)
     assert len(labels) <= most
     assert len({label.point for label in labels}) == len(labels)
     for label in labels:
@@ -31,5 +31,5 @@ def test_labels_lie_inside_and_on_no_label_and_no_point(n, seed, most):
 
 def test_points_that_are_far_from_each_other_all_get_a_label():
     points = np.array([[20.0, 20.0], [150.0, 100.0], [280.0, 180.0]])
-    labels = label_places(points, np.full(3, 60.0), HEIGHT, SIZE, GAP, 10)
+    labels = place_labels(points, np.full(3, 60.0), HEIGHT, SIZE, GAP, 10)
     assert {label.point for label in labels} == {0, 1, 2}

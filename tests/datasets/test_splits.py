@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.datasets import draw_splits
+from manyclass.datasets.splits import split_classes
 
 
 @given(
@@ -35,3 +36,12 @@ def test_a_fraction_leaves_something_for_both(fraction):
 def test_labels_are_a_column():
     with pytest.raises(ValueError, match=r"y must have shape \(n,\); got \(2, 2\)"):
         draw_splits([[0, 1], [1, 0]])
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(0, 5))
+def test_halves_of_classes_have_no_class_in_common(labels, seed):
+    y = np.array(labels)
+    first = split_classes(y, seed)
+    assert not set(y[first]) & set(y[~first])
+    several = [label for label in set(labels) if labels.count(label) > 1]
+    assert len(set(y[first])) == (len(several) + 1) // 2

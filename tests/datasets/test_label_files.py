@@ -1,9 +1,11 @@
-"""Labels in files: one per row, as numbers or words."""
+"""Labels in files: one per row, as numbers or words; by the names of rows, and with the names of classes."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from manyclass.datasets.label_files import as_labels, join_labels, read_labels
+from manyclass.datasets.label_files import as_labels, class_mismatch, join_labels, read_labels, reorder_by_name
 
 
 def written(path, text, encoding="utf-8"):
@@ -148,3 +150,55 @@ def test_a_file_of_another_kind_is_named():
 def test_what_is_no_vector_of_labels_is_refused(labels, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         as_labels(labels, "y")
+
+
+def table(names):
+    return {"names": np.array(names, np.str_), "y": np.array([name.upper() for name in names], np.str_)}
+
+
+words = st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=8, unique=True)
+
+
+@given(words, st.data())
+def test_every_name_gets_its_own_row(names, data):
+    rows = data.draw(st.permutations(names))
+    asked = data.draw(st.lists(st.sampled_from(names)))
+    ordered = reorder_by_name(asked, table(rows), "t.csv")
+    assert ordered["names"].tolist() == asked
+    assert ordered["y"].tolist() == [name.upper() for name in asked]
+
+
+def test_names_that_repeat_are_fine_in_the_same_order():
+    rows = table(["a", "a", "b"]) | {"y": np.array([1, 2, 3])}
+    assert reorder_by_name(["a", "a", "b"], rows, "t.csv")["y"].tolist() == [1, 2, 3]
+
+
+def test_names_that_repeat_in_another_order_are_refused():
+    with pytest.raises(ValueError, match=r"^t\.csv must have every name once, so .* by it; got 'a' twice$"):
+        reorder_by_name(["b", "a", "a"], table(["a", "a", "b"]), "t.csv")
+
+
+@pytest.mark.parametrize("rows", [["a"], ["a", "c"], ["c", "a", "d"]])
+def test_the_first_name_that_is_missing_is_told(rows):
+    with pytest.raises(
+        ValueError, match=r"^t\.csv must have a label for 'b', which is row 1; got none; leave its names"
+    ):
+        reorder_by_name(["a", "b"], table(rows), "t.csv")
+
+
+@pytest.mark.parametrize("y", [[0, 1, 1], ["b", "a"], np.zeros(0, int)], ids=["integers", "strings", "none"])
+def test_labels_among_the_classes_fit(y):
+    assert class_mismatch(np.asarray(y), ["a", "b"]) is None
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "problem"),
+    [
+        ([0, 2], ["a", "b"], "labels must be integers in [0, 2); got 2 at row 1"),
+        ([-1, 0], ["a", "b"], "labels must be integers in [0, 2); got -1 at row 0"),
+        (["a", "c"], ["a", "b"], "labels must be among the 2 classes; got 'c' at row 1"),
+        ([0, 1], ["a", "b", "a"], "classes must be distinct; got 'a' twice"),
+    ],
+)
+def test_what_does_not_fit_is_told(y, classes, problem):
+    assert class_mismatch(np.array(y), classes) == problem
