@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite, check_one_of
 from manyclass._core.linalg import l2_normalize
+from manyclass._core.models import save_model
 from manyclass._core.parallel import thread_map
 from manyclass._core.rollback import rollback_on_error
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
@@ -201,8 +202,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         path : path-like
             File to write.
         """
-        from manyclass._core.models import save_model
-
+        check_is_fitted(self)
         save_model(self, path)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
