@@ -190,7 +190,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Vector of unit length, or zeros if the image is too small for a patch.
         """
         check_is_fitted(self)
-        descriptors, pipelines, pyramid = self._restored()
+        descriptors, pipelines, pyramid = self._restore()
         vectors = [p.encode(d.describe(image), pyramid) for d, p in zip(descriptors, pipelines, strict=True)]
         return l2_normalize(np.concatenate(vectors)) if len(vectors) > 1 else vectors[0]
 
@@ -218,7 +218,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         dict
             Empty, because no array is an attribute by itself.
         """
-        descriptors, pipelines, pyramid = self._restored()
+        descriptors, pipelines, pyramid = self._restore()
         for descriptor, pipeline in zip(descriptors, pipelines, strict=True):
             pipeline.check_dimension(descriptor.dimension)
         width = pyramid.n_regions * sum(pipeline.aggregation.size for pipeline in pipelines)
@@ -253,7 +253,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Z = np.ascontiguousarray(project_descriptors(local, projection, self.coordinates))
         return DescriptorPipeline(projection, self.coordinates, self._fit_aggregation(Z, seed))
 
-    def _restored(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
+    def _restore(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
         """What encodes an image, made of the fitted arrays when first needed."""
         kept: Any = vars(self).get("_pipelines")
         if kept is None or kept[0] is not self.parts_:
