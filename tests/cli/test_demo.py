@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 import manyclass as mc
+from manyclass.cli._console import Console
 from manyclass.cli.demo.demo_runs import CLASSIFIERS
 from manyclass.cli.demo.findings import findings, standing
 from manyclass.cli.demo.glyph_data import Kinds, spoken
@@ -36,7 +37,7 @@ def once(tmp_path_factory):
     from manyclass.cli.demo.command import run
 
     out = tmp_path_factory.mktemp("ended") / "demo"
-    return out, run(out, 40, 8, 0, quiet=True, tell=lambda message: None)
+    return out, run(out, 40, 8, 0, Console(quiet=True))
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def small(run, tmp_path):
 
 
 def test_kinds_that_are_learned_searched_and_negative_have_nothing_in_common():
-    kinds = Kinds.dealt(40, seed=0)
+    kinds = Kinds.deal(40, seed=0)
     together = np.concatenate([kinds.learned, kinds.searched, kinds.negatives])
     assert (len(kinds.learned), len(kinds.searched), len(kinds.negatives)) == (40, 8, 8)
     assert sorted(together) == list(range(len(kinds)))
@@ -211,7 +212,7 @@ def test_an_interrupted_demo_says_one_sentence_and_starts_over(small, tmp_path, 
     def interrupt(*given, **named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("manyclass.cli.demo.command._write_report", lambda out, tell: None)
+    monkeypatch.setattr("manyclass.cli.demo.command._write_report", lambda out, console: None)
     commit = mc.StoreWriter.commit_columns
     with monkeypatch.context() as patched:
         if step.endswith(".store"):
@@ -223,7 +224,7 @@ def test_an_interrupted_demo_says_one_sentence_and_starts_over(small, tmp_path, 
         else:
             target = {
                 "training": "manyclass.runs.training.fit_recipe",
-                "search": "manyclass.runs.exemplar_methods.fit_method",
+                "search": "manyclass.runs.encoder_comparison.fit_method",
             }[step]
             patched.setattr(target, interrupt)
         outcome = small("--quiet")

@@ -350,7 +350,7 @@ def test_to_change_what_is_no_gallery_is_one_sentence(run, tmp_path):
 
 def test_an_interrupted_change_leaves_the_gallery_as_it_was(run, store, tmp_path, monkeypatch):
     @contextmanager
-    def progress(what, unit, quiet=False):
+    def progress(console, what, unit):
         def report(done, total):
             raise KeyboardInterrupt
 
@@ -359,7 +359,7 @@ def test_an_interrupted_change_leaves_the_gallery_as_it_was(run, store, tmp_path
     run("encode", store, "-o", tmp_path / "g")
     before = contents_of(tmp_path / "g")
     write_store(tmp_path / "more.store", 16, seed=5, prefix="new ")
-    monkeypatch.setattr("manyclass.cli._console.progress", progress)
+    monkeypatch.setattr("manyclass.cli._console.Console.progress", progress)
     outcome = run("encode", tmp_path / "more.store", "-o", tmp_path / "g", "--add")
     assert (outcome.code, outcome.err.count("\n")) == (130, 1)
     assert "give the same command again" in outcome.err

@@ -226,7 +226,7 @@ def stop_at(monkeypatch):
 
     def arrange(step, done):
         @contextmanager
-        def progress(what, unit, quiet=False):
+        def progress(console, what, unit):
             calls = itertools.count(1)
 
             def report(n, total):
@@ -235,7 +235,7 @@ def stop_at(monkeypatch):
 
             yield report
 
-        monkeypatch.setattr("manyclass.cli._console.progress", progress)
+        monkeypatch.setattr("manyclass.cli._console.Console.progress", progress)
 
     return arrange
 

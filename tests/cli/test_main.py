@@ -101,7 +101,7 @@ def run_failing(run, monkeypatch, error):
     """`manyclass info`, whose work ends in an error."""
     from importlib import import_module
 
-    def fail(_):
+    def fail(*given):
         raise error
 
     monkeypatch.setattr(import_module("manyclass.cli.info"), "describe", fail)

@@ -118,7 +118,7 @@ def test_pictures_that_cannot_be_read_are_named_and_the_others_answered(run, pho
     words = ("predict", tmp_path / "m", tmp_path / "bad.jpg", paths[0], "--encoder", tmp_path / "encoder", "--json")
     outcome = run(*words)
     assert outcome.code == 1
-    assert outcome.err.startswith(f"manyclass: {tmp_path / 'bad.jpg'} is not a picture")
+    assert outcome.err.startswith(f"manyclass: {tmp_path / 'bad.jpg'} is not an image")
     assert [json.loads(line)["name"] for line in outcome.out.splitlines()] == [str(paths[0])]
 
 

@@ -209,7 +209,7 @@ def test_pictures_find_pictures_and_a_sheet_shows_them(run, pictured):
 def test_a_bad_picture_is_one_sentence(run, pictured, home):
     outcome = run("search", "g", home / "bad.jpg")
     assert (outcome.code, outcome.err.count("\n")) == (1, 1)
-    assert "bad.jpg, is not a picture" in outcome.err
+    assert "bad.jpg, is not an image" in outcome.err
 
 
 def test_pictures_that_moved_are_found_by_their_new_folder(run, pictured, tmp_path):

@@ -8,6 +8,7 @@ from cli.runs import CLASSES, OBJECTIVES, QUICK, bits, rows, store
 
 import manyclass as mc
 from manyclass.runs.records import read_record
+from manyclass.solvers.batch.solve import solvers_of
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, 
         found = {"step": 0.05, "beta": 3.0, "regularization": settings.get("regularization", 0.0)}
         return {"accuracy": next(accuracies), "found": found}
 
-    monkeypatch.setattr(GridSearch, "_fitted", fitted)
+    monkeypatch.setattr(GridSearch, "_fit", fitted)
     run("train", data, "-o", tmp_path / "run", "--tune", "regularization", "--max-epochs", 2)
     assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
 
@@ -224,6 +225,11 @@ def test_help_teaches(run):
         "Example: manyclass train",
     ):
         assert word in out
+
+
+def test_help_names_every_solver(run):
+    words = run("train", "--help").out.replace(",", " ").split()
+    assert set(solvers_of(mc.TraceNorm(1.0))) <= {word.strip(".") for word in words}
 
 
 def _file(path, n=30, **more):

@@ -1,4 +1,4 @@
-"""What can be wrong with a store, and the exceptions that say it."""
+"""The exceptions of the library, and what can be wrong with a store."""
 
 import errno
 import os
@@ -25,6 +25,10 @@ class Damage:
 
     def __str__(self) -> str:
         return f"{self.file} {self.reason}" if self.block is None else f"{self.file} block {self.block} {self.reason}"
+
+
+class SettingsError(ValueError):
+    """Settings do not go together, whatever the data; names of arguments stand in backquotes."""
 
 
 class StorageError(ValueError):

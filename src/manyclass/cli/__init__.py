@@ -1,1 +1,21 @@
-"""The command line: one file per command."""
+"""The command line: a file for each command, thin over the library; what begins with an underscore is shared.
+
+main             the entry point of `manyclass`
+features         pictures into a store of features
+compress         features into a store of codes
+train            a classifier in a run folder
+evaluate         a classifier against labels
+predict          classes of pictures or rows
+encode           features into a gallery
+search           what in a gallery is like a query
+report           one page about runs and galleries
+info             what is in a file or folder
+verify           a store or gallery against its checksums
+demo             all of that on characters that are drawn
+
+_app             the commands together, and the option --config
+_console         what a command prints: tables, JSON, notices, progress
+_errors          exit codes, and errors as sentences about options
+_options         options that several commands have
+_search_output   what search found, in its four forms
+"""

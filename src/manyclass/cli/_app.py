@@ -1,8 +1,7 @@
-"""The sub-commands of `manyclass`, each of which is a file beside this one.
+"""The application: the commands, each of which is a file beside this one, and --config, which all of them have.
 
-Settings of any command from a TOML file: keys are the names of options, and the command line wins.
-
-Keys at the top of the file count for every command; those in a table that is called like a command, for that one:
+That names a TOML file whose keys are the names of options; the command line wins. Keys at the top of the file count for
+every command, those in a table that is called like a command for that one:
 
     seed = 1
     [train]
@@ -20,7 +19,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from manyclass import __version__
-from manyclass.cli._errors import FAILED, complain, sentence
+from manyclass.cli._errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
 from manyclass.cli.encode import encode
@@ -32,8 +31,6 @@ from manyclass.cli.report import report
 from manyclass.cli.search import search
 from manyclass.cli.train import train
 from manyclass.cli.verify import verify
-
-_USAGE = 2
 
 _HELP = "A TOML file of options, such as seed = 1; the command line wins."
 
@@ -104,9 +101,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        complain(f"{path} must be a TOML file; {str(error)[:1].lower() + str(error)[1:]}")
+        print_error(f"{path} must be a TOML file; {str(error)[:1].lower() + str(error)[1:]}")
     except OSError as error:
-        complain(sentence(error))
+        print_error(sentence(error))
     raise SystemExit(FAILED)
 
 
@@ -135,8 +132,8 @@ def _value(option: Any, key: str, value: Any, path: Path) -> Any:
 
 
 def _refuse(message: str) -> NoReturn:
-    complain(message)
-    raise SystemExit(_USAGE)
+    print_error(message)
+    raise SystemExit(USAGE)
 
 
 app = ConfiguredTyper(

@@ -3,18 +3,28 @@
 import errno
 import functools
 import os
+import re
 import select
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TextIO
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.files import TEMPORARY_SUFFIX
 
-FAILED, INTERRUPTED = 1, 130
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 # The library speaks of arguments where a command has options.
-_OPTIONS = {"pass overwrite=True": "add --overwrite", "pass resume=False": "add --restart"}
+_OPTIONS = {
+    "pass overwrite=True": "add --overwrite",
+    "pass resume=False": "add --restart",
+    "use update_gallery to add": "--add to add",
+}
+
+_ARGUMENT = re.compile(r"(pass )?`(\w+)(?:=([^`]+))?`")
+
+_RENAMED = {"subset": "part"}
 
 # What the library and the system say in one sentence already; anything else is a defect and keeps its traceback.
 KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError, FloatingPointError)
@@ -22,8 +32,8 @@ KNOWN = (ValueError, OSError, MemoryError, ImportError, IndexError, FloatingPoin
 P = ParamSpec("P")
 
 
-def complain(message: str) -> None:
-    """One line on stderr, `manyclass: ...`."""
+def print_error(message: str) -> None:
+    """One line on stderr, `manyclass: ...`; for what has no Console yet."""
     print(f"manyclass: {' '.join(message.split())}", file=sys.stderr)
 
 
@@ -45,7 +55,22 @@ def sentence(error: BaseException) -> str:
     words = str(error) or type(error).__name__
     for argument, option in _OPTIONS.items():
         words = words.replace(argument, option)
-    return words
+    return option_words(words)
+
+
+def option_words(message: str) -> str:
+    """What the library says of arguments, as a command says it of options.
+
+    >>> option_words("pass `resume=True` to go on; `test_fraction` does not go with `objective='warp'`")
+    'add --resume to go on; --test-fraction does not go with --objective warp'
+    """
+    return _ARGUMENT.sub(_as_option, message)
+
+
+def _as_option(argument: re.Match[str]) -> str:
+    name, value = _RENAMED.get(argument[2], argument[2]).replace("_", "-"), (argument[3] or "True").strip("'")
+    option = f"--no-{name}" if value == "False" else f"--{name}" if value == "True" else f"--{name} {value}"
+    return f"add {option}" if argument[1] else option
 
 
 @contextmanager
@@ -86,6 +111,7 @@ def _is_broken(stream: TextIO) -> bool:
 
 def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A command whose known errors become one line and an exit code; `interrupted` is what Ctrl-C leaves."""
+    import typer  # here, since that it cannot be imported is told by what is above
 
     def decorate(command: Callable[P, None]) -> Callable[P, None]:
         @functools.wraps(command)
@@ -93,16 +119,18 @@ def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P,
             try:
                 command(*args, **kwargs)
             except KeyboardInterrupt:
-                complain(f"interrupted; {interrupted}")
+                print_error(f"interrupted; {interrupted}")
                 raise SystemExit(INTERRUPTED) from None
             except BrokenPipeError:
                 # Not that of results, see while_read, but perhaps that of progress: there may be nobody to complain to.
                 raise SystemExit(FAILED) from None
+            except SettingsError as error:
+                raise typer.BadParameter(option_words(str(error))) from None
             except KNOWN as error:
                 # An import that the interpreter refuses is a defect; the library refuses by a sentence without a name.
                 if getattr(error, "name", None):
                     raise
-                complain(sentence(error))
+                print_error(sentence(error))
                 raise SystemExit(FAILED) from None
 
         return run

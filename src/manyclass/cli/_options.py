@@ -1,6 +1,11 @@
-"""Paths as users type them."""
+"""Options and arguments that commands share, and paths as users type them.
+
+`seed: Seed = 0` in the signature of a command is the option --seed; what differs in its help alone is made by
+`path_option` and `path_argument`.
+"""
 
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -21,3 +26,58 @@ def expand_optional_path(path: Path | None) -> Path | None:
 def expand_paths(paths: list[Path] | None) -> list[Path]:
     """The same for an argument that may be repeated."""
     return [expand_path(path) for path in paths or []]
+
+
+def path_option(help: str, *names: str, **more: Any) -> Any:
+    """An option that is a path and may be left out: `Annotated[Path | None, path_option("The page.", "--out")]`."""
+    return typer.Option(*names, callback=expand_optional_path, help=help, **more)
+
+
+def path_argument(help: str, **more: Any) -> Any:
+    """An argument that is a path, and may be left out where its type says so."""
+    return typer.Argument(callback=expand_optional_path, help=help, **more)
+
+
+def paths_argument(help: str, **more: Any) -> Any:
+    """An argument that is a list of paths."""
+    return typer.Argument(callback=expand_paths, help=help, **more)
+
+
+def out_option(help: str, **more: Any) -> Any:
+    """The option --out, where the result goes."""
+    return path_option(help, "-o", "--out", **more)
+
+
+Data = Annotated[Path, path_argument("A store, .npy, .npz, parquet, or a folder of shards, with labels.")]
+
+Run = Annotated[Path, path_argument("A run of manyclass train, or the file of a model.")]
+
+OutStore = Annotated[Path, out_option("The store to write.")]
+
+Labels = Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")]
+
+LabelsOrNone = Annotated[
+    str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")
+]
+
+TestFraction = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Keep so much of every class for testing; the data must have no parts.",
+        show_default="none",
+    ),
+]
+
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
+
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")]
+
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
+
+Resume = Annotated[bool, typer.Option("--resume/--restart", help="Go on with an unfinished attempt, or drop it.")]
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]

@@ -1,7 +1,4 @@
-"""What `manyclass search` found, for people and for programs.
-
-Queries and what they found, as one picture: a row for each query, which stands first.
-"""
+"""What `manyclass search` found: as a table, as JSON, as a CSV file, and as one picture with a row for each query."""
 
 import csv
 import io
@@ -13,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.cli._console import print_titled_columns
+from manyclass.cli._console import Console
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
     from manyclass.retrieval.search import Hits
+
+_SIDE, _MARGIN = 128, 6  # pixels of a picture on a sheet, and between two of them
+
+_UNKNOWN, _QUERY = 224, 48  # gray of what has no picture, and of the frame of a query
 
 _WORDS = {
     True: "matched: the best is more alike than chance explains",
@@ -51,7 +52,7 @@ def results_of(
 
 def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:
     ids = hits.ids[i].tolist()
-    scores, percentiles, chances = (
+    scores, percentiles, false_matches = (
         [None] * len(ids) if values is None else values[i].tolist()
         for values in (hits.scores, hits.percentiles, hits.false_matches)
     )
@@ -62,7 +63,7 @@ def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:
             "id": key,
             "score": scores[rank],
             "percentile": percentiles[rank],
-            "false_matches": chances[rank],
+            "false_matches": false_matches[rank],
             "metadata": records[rank],
         }
         for rank, key in enumerate(ids)
@@ -85,12 +86,13 @@ def write_results(path: Path, results: list[Result]) -> None:
     write_bytes(path, file.getvalue().encode("utf-8"))
 
 
-def print_results(results: list[Result]) -> None:
+def print_results(console: Console, results: list[Result]) -> None:
     """A table per query."""
     for one in results:
         known = list(dict.fromkeys(name for hit in one.hits for name in hit["metadata"]))
         rows = [_words(hit, known) for hit in one.hits]
-        print_titled_columns(f"{one.query}: {_WORDS[one.matched]}", ("image", "score", "percentile", *known), rows)
+        names, title = ("image", "score", "percentile", *known), f"{one.query}: {_WORDS[one.matched]}"
+        console.columns(names, rows, title, numbers=True)
 
 
 def _words(hit: dict[str, Any], known: list[str]) -> list[str]:
@@ -99,12 +101,7 @@ def _words(hit: dict[str, Any], known: list[str]) -> list[str]:
     return [str(hit["id"]), f"{hit['score']:.3f}", percentile, *("" if v is None else str(v) for v in values)]
 
 
-_SIDE, _MARGIN = 128, 6
-
-_UNKNOWN, _QUERY = 224, 48  # gray of what has no picture, and of the frame of a query
-
-
-def draw_sheet(path: Path, results: "list[Result]", folders: list[Path], gallery: Path) -> None:
+def draw_sheet(path: Path, results: list[Result], folders: list[Path], gallery: Path) -> None:
     """Write the picture; images whose files are gone are gray, and at least one must be there."""
     from PIL import Image
 
@@ -124,7 +121,7 @@ def draw_sheet(path: Path, results: "list[Result]", folders: list[Path], gallery
     write_bytes(path, file.getvalue())
 
 
-def _sheet_row(one: "Result", folders: list[Path], columns: int) -> list[Path | None]:
+def _sheet_row(one: Result, folders: list[Path], columns: int) -> list[Path | None]:
     query = one.picture if one.id is None else _picture(one.id, folders)
     found = [_picture(hit["id"], folders) for hit in one.hits]
     return [query, *found, *[None] * (columns - 1 - len(found))]

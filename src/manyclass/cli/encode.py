@@ -1,36 +1,58 @@
-"""manyclass encode: features into a gallery that can be searched.
-
-Which options of `manyclass encode` go together.
-
-What `manyclass encode` tells people.
-"""
+"""manyclass encode: features into a gallery that can be searched; or images into and out of one."""
 
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from manyclass._core.text import format_seconds
-from manyclass.cli._console import print_json, print_table, print_titled_columns
-from manyclass.cli._errors import complain, report_errors
-from manyclass.cli._options import expand_optional_path, expand_path
-from manyclass.runs.exemplar_methods import FactorizationName, KernelName, SolverName, choose_methods
+from manyclass.cli._console import Console
+from manyclass.cli._errors import option_words, report_errors
+from manyclass.cli._options import (
+    Json,
+    LabelsOrNone,
+    Overwrite,
+    Quiet,
+    Seed,
+    Threads,
+    out_option,
+    path_argument,
+    path_option,
+)
+
+
+class KernelName(StrEnum):
+    """How a kernel machine compares two images."""
+
+    linear = "linear"
+    rbf = "rbf"
+    poly = "poly"
+
+
+class FactorizationName(StrEnum):
+    """How a kernel machine factors the Gram matrix of its negatives."""
+
+    cholesky = "cholesky"
+    incomplete_cholesky = "incomplete_cholesky"
+    kpca = "kpca"
+
+
+class SolverName(StrEnum):
+    """How an exemplar support vector machine is trained."""
+
+    sgd = "sgd"
+    exact = "exact"
 
 
 @report_errors("the gallery is as it was before; give the same command again to start over")
 def encode(
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The gallery to write, or to change.")],
+    out: Annotated[Path, out_option("The gallery to write, or to change.")],
     data: Annotated[
-        Path | None,
-        typer.Argument(
-            callback=expand_optional_path, help="Features: a store, .npy, .npz, parquet, or a folder of shards."
-        ),
+        Path | None, path_argument("Features: a store, .npy, .npz, parquet, or a folder of shards.")
     ] = None,
-    negatives: Annotated[
-        Path | None,
-        typer.Option(callback=expand_optional_path, help="Features of unrelated images; by default a part of DATA."),
-    ] = None,
+    negatives: Annotated[Path | None, path_option("Features of unrelated images; by default a part of DATA.")] = None,
     method: Annotated[
         str | None,
         typer.Option(help="slem (default), kernel-slem, lda, esvm, whitening or none; with --evaluate several: a,b,c."),
@@ -52,26 +74,18 @@ def encode(
     evaluate: Annotated[
         bool, typer.Option("--evaluate", help="Measure how well images find their class; the first method is kept.")
     ] = False,
-    labels: Annotated[
-        str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")
-    ] = None,
-    encoder: Annotated[
-        Path | None,
-        typer.Option(callback=expand_optional_path, help="What turned pictures into DATA; by default DATA.encoder."),
-    ] = None,
-    pictures: Annotated[
-        Path | None,
-        typer.Option(callback=expand_optional_path, help="The folder of the pictures; by default that of DATA."),
-    ] = None,
+    labels: LabelsOrNone = None,
+    encoder: Annotated[Path | None, path_option("What turned pictures into DATA; by default DATA.encoder.")] = None,
+    pictures: Annotated[Path | None, path_option("The folder of the pictures; by default that of DATA.")] = None,
     add: Annotated[bool, typer.Option("--add", help="Add the rows of DATA to the gallery that is there.")] = False,
     remove: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Take an image out of the gallery; may be repeated.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same gallery.")] = 0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a gallery that is there.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Encode features into a gallery, each image by a machine of its own against unrelated ones (the negatives).
 
@@ -80,40 +94,54 @@ def encode(
     gallery is written at one instant: one that is interrupted leaves what was there.
     """
     import manyclass as mc
-    from manyclass.runs.gallery_builder import GalleryPlan, build_gallery
-    from manyclass.runs.gallery_updates import update_gallery
 
-    started = time.perf_counter()
-    options = {
+    started, console = time.perf_counter(), Console(quiet, json)
+    given = {
         "regularization": regularization, "positive_weight": positive_weight, "kernel": kernel, "gamma": gamma,
         "rank": rank, "factorization": factorization, "solver": solver, "n_steps": n_steps,
         "n_components": n_components, "power": power, "n_background": n_background,
     }  # fmt: skip
-    making = {"negatives": negatives, "method": method, **options, "sample": sample, "encoder": encoder}
+    making = {"negatives": negatives, "method": method, **given, "sample": sample, "encoder": encoder}
     check_usage(data, add, remove, making | {"tune": tune, "evaluate": evaluate, "overwrite": overwrite})
-    tell = (lambda message: None) if quiet or json else complain
     with mc.threads(threads):
         if add or remove:
-            result = update_gallery(out, data if add else None, remove or [], labels, pictures, quiet or json)
-            show = print_changed
-        else:
-            methods = choose_methods(method or "slem", seed, options)
-            plan = GalleryPlan(
-                _given(data), out, negatives, methods, sample, false_match, labels, encoder, pictures, seed
+            result = mc.runs.update_gallery(
+                out,
+                data if add else None,
+                remove=remove or [],
+                labels=labels,
+                pictures=pictures,
+                warn=console.warn,
+                progress=console.progress,
             )
-            result = build_gallery(plan, tune, evaluate, overwrite, tell, quiet or json)
-            show = print_built
+        else:
+            result = mc.runs.build_gallery(
+                data,
+                out,
+                negatives=negatives,
+                method=method or "slem",
+                settings={name: _plain(value) for name, value in given.items() if value is not None},
+                sample=sample,
+                false_match=false_match,
+                tune=tune,
+                evaluate=evaluate,
+                labels=labels,
+                encoder=encoder,
+                pictures=pictures,
+                seed=seed,
+                overwrite=overwrite,
+                warn=console.warn,
+                notify=console.info,
+                progress=console.progress,
+            )
+            result["negatives_from"] = option_words(result["negatives_from"])
     result["seconds"] = time.perf_counter() - started
-    if json:
-        print_json(result)
-    else:
-        show(result)
+    console.json(result)
+    (print_updated if add or remove else print_built)(console, result)
 
 
-def _given(data: Path | None) -> Path:
-    if data is None:
-        raise typer.BadParameter("DATA is missing: the features to encode")
-    return data
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, StrEnum) else value
 
 
 def check_usage(data: Path | None, add: bool, remove: list[str] | None, making: dict[str, Any]) -> None:
@@ -123,6 +151,8 @@ def check_usage(data: Path | None, add: bool, remove: list[str] | None, making: 
     if remove and data is not None and not add:
         raise typer.BadParameter(f"--remove does not use {data}; add --add to add its rows, or leave it out")
     if not add and not remove:
+        if data is None:
+            raise typer.BadParameter("DATA is missing: the features to encode")
         if "," in (making["method"] or "") and not making["evaluate"]:
             raise typer.BadParameter("--method must be one, of which the gallery is made; several need --evaluate")
         return
@@ -133,21 +163,20 @@ def check_usage(data: Path | None, add: bool, remove: list[str] | None, making: 
             raise typer.BadParameter(f"--{word} does not go with {change}: the gallery keeps what it was made with")
 
 
-def print_built(result: dict[str, Any]) -> None:
+def print_built(console: Console, result: dict[str, Any]) -> None:
     """A new gallery, and the methods that were compared for it."""
-    print_table(result["path"], _rows(result))
+    console.table(result["path"], _rows(result))
     if result["evaluation"] is not None:
         methods = result["evaluation"]["methods"]
         names = ("method", "mAP", "interval", "to the first", "interval", "numbers", "time")
-        print_titled_columns(
-            "mean average precision in percent, with intervals of 95 %", names, [_method(method) for method in methods]
-        )
+        title = "mean average precision in percent, with intervals of 95 %"
+        console.columns(names, [_method(method) for method in methods], title, numbers=True)
 
 
-def print_changed(result: dict[str, Any]) -> None:
+def print_updated(console: Console, result: dict[str, Any]) -> None:
     """A gallery that was added to or removed from."""
     counts = [(key, f"{result[key]:,}") for key in ("added", "removed", "images")]
-    print_table(result["path"], [*counts, ("time", format_seconds(result["seconds"]))])
+    console.table(result["path"], [*counts, ("time", format_seconds(result["seconds"]))])
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:

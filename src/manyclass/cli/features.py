@@ -1,9 +1,7 @@
-"""manyclass features: a folder of pictures into a store of features.
-
-How the rows of `manyclass features` are written.
-"""
+"""manyclass features: a folder of pictures into a store of features."""
 
 import time
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,18 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manyclass._core.text import format_bytes, format_seconds
-from manyclass.cli._console import print_json, print_table, progress
-from manyclass.cli._errors import complain, report_errors
-from manyclass.cli._options import expand_path
-from manyclass.runs.compression import Bits, RotationName, product_coding, scalar_coding
-from manyclass.runs.provenance import EncoderKind, choose_kind, encoder_path, load_or_make_encoder
-from manyclass.runs.sources import check_is_pictures
-from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
-from manyclass.runs.subsets import splits_with_test
+from manyclass.cli._console import Console
+from manyclass.cli._errors import report_errors
+from manyclass.cli._options import (
+    Json,
+    OutStore,
+    Overwrite,
+    Quiet,
+    Resume,
+    Seed,
+    TestFraction,
+    Threads,
+    path_argument,
+)
 
 if TYPE_CHECKING:
     from manyclass.datasets import ImageSet
     from manyclass.features.extraction.write_features import FeatureRun
+    from manyclass.runs.provenance import EncoderKind
+
+_SHOWN = 5  # skipped images in the table; all are in the file beside the store
 
 
 class CodedFeatures(StrEnum):
@@ -33,27 +39,12 @@ class CodedFeatures(StrEnum):
     scalar = "scalar"
 
 
-def quantizer_for(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
-    """The quantizer, which is still to learn, or None."""
-    if codes is CodedFeatures.none:
-        return None
-    if codes is CodedFeatures.scalar:
-        return scalar_coding(Bits.eight, None, seed).quantizer()
-    return product_coding(d, "the features", block, 256, RotationName.none, None, seed).quantizer()
-
-
-_SHOWN = 5
-
-
 @report_errors("the images done so far are safe; give the same command again to go on")
 def features(
     source: Annotated[
-        Path,
-        typer.Argument(
-            callback=expand_path, help="A folder of images, one folder per class or train/ and val/ in it; or a CSV."
-        ),
+        Path, path_argument("A folder of images, one folder per class or train/ and val/ in it; or a CSV.")
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The store to write.")],
+    out: OutStore,
     kind: Annotated[
         str, typer.Option(help="fisher, bow or vlad; a network, model.onnx; or an encoder that was saved before.")
     ] = "fisher",
@@ -68,9 +59,7 @@ def features(
     layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
     pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
-    test_fraction: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
-    ] = None,
+    test_fraction: TestFraction = None,
     codes: Annotated[
         CodedFeatures, typer.Option(help="Write codes instead of numbers, which are never on disk.")
     ] = CodedFeatures.none,
@@ -79,14 +68,12 @@ def features(
     max_source_pixels: Annotated[
         int, typer.Option(min=1, max=150_000_000, help="Files with more pixels are skipped.")
     ] = 50_000_000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same store.")] = 0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a store that is there.")] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume/--restart", help="Go on with an unfinished attempt, or drop it.")
-    ] = True,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    seed: Seed = 0,
+    threads: Threads = None,
+    overwrite: Overwrite = False,
+    resume: Resume = True,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Turn images into features. Bad files are skipped, and listed with the reason in OUT.skipped.jsonl.
 
@@ -94,29 +81,30 @@ def features(
     in OUT.encoder, with which later images are encoded alike: --kind OUT.encoder. Labels come from the folders. If
     it is interrupted, the same command goes on where it stopped.
     """
-    import manyclass as mc
+    from manyclass._core.parallel import threads as limit_threads
+    from manyclass.features.extraction.write_features import write_features
+    from manyclass.runs.provenance import choose_kind
 
-    started = time.perf_counter()
+    started, console = time.perf_counter(), Console(quiet, json)
     options = {
         "n_words": n_words, "descriptors": descriptors, "n_components": n_components, "pyramid": pyramid, "step": step,
         "scales": scales, "patch": patch, "n_samples": n_samples, "layer": layer, "pooling": pooling,
         "batch_size": batch_size, "max_pixels": max_pixels,
     }  # fmt: skip
     wanted = choose_kind(kind, seed, options)
-    still = quiet or json
-    with mc.threads(threads):
+    with limit_threads(threads):
         _check_free(out, overwrite)
-        images = _images(source, out, test_fraction, seed)
-        encoder = _encoder(out, wanted, images, overwrite or not resume, still)
-        with progress("encoding", "images", still) as report:
-            run = mc.write_features(
+        images = _images(source, out, test_fraction, seed, console)
+        encoder = _encoder(out, wanted, images, overwrite or not resume, console)
+        with console.progress("encoding", "images") as report:
+            run = write_features(
                 out,
                 images.paths,
                 encoder,
                 y=images.y,
                 names=images.names,
                 split=images.split,
-                quantizer=quantizer_for(codes, block, encoder.n_features_out_, seed),
+                quantizer=_quantizer(codes, block, encoder.n_features_out_, seed),
                 seed=seed,
                 max_source_pixels=max_source_pixels,
                 overwrite=overwrite,
@@ -125,10 +113,8 @@ def features(
                 progress=report,
             )
     result = _result(out, run, wanted, len(images), time.perf_counter() - started)
-    if json:
-        print_json(result)
-    else:
-        print_table(str(out), _rows(result))
+    console.json(result)
+    console.table(str(out), _rows(result))
 
 
 def _check_free(out: Path, overwrite: bool) -> None:
@@ -139,38 +125,51 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
 
 
-def _images(source: Path, out: Path, test_fraction: float | None, seed: int) -> "ImageSet":
-    from dataclasses import replace
-
-    from manyclass.datasets import read_images
+def _images(source: Path, out: Path, test_fraction: float | None, seed: int, console: Console) -> "ImageSet":
+    from manyclass.datasets.image_folders import read_images
+    from manyclass.runs.sources import check_is_pictures, splits_with_test
 
     check_is_pictures(source)
     images = read_images(source, out)
     for notice in images.notices:
-        complain(notice)
+        console.warn(notice)
     return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
 
 
-def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", replace: bool, quiet: bool) -> Any:
+def _encoder(out: Path, kind: "EncoderKind", images: "ImageSet", restart: bool, console: Console) -> Any:
     """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept beside the store."""
-    from manyclass.features.extraction.identity import images_digest
+    from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
     if kind.is_saved:
         return kind.encoder()
     train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
     chosen = train or images.paths
-
-    def make() -> Any:
-        encoder = kind.encoder()
-        if kind.is_learned:
-            with progress("learning", "images", quiet) as report:
-                encoder.fit(chosen, progress=report)
+    about = about_encoder(kind, chosen)
+    encoder = kept_encoder(out, about, restart)
+    if encoder is not None:
         return encoder
+    encoder = kind.encoder()
+    if kind.is_learned:
+        with console.progress("learning", "images") as report:
+            encoder.fit(chosen, progress=report)
+    keep_encoder(out, about, encoder)
+    return encoder
 
-    return load_or_make_encoder(out, kind, images_digest(chosen) if kind.is_learned else "", replace, make)
+
+def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
+    """The quantizer, which is still to learn, or None."""
+    from manyclass.runs.compression import product_coding, scalar_coding
+
+    if codes is CodedFeatures.none:
+        return None
+    if codes is CodedFeatures.scalar:
+        return scalar_coding(8, None, seed).quantizer()
+    return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", kind: EncoderKind, n: int, taken: float) -> dict[str, Any]:
+def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: float) -> dict[str, Any]:
+    from manyclass.runs.provenance import encoder_path
+
     return {
         "path": str(out),
         "images": n,

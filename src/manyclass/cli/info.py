@@ -1,45 +1,38 @@
-"""manyclass info: what is in a file or folder?
+"""manyclass info: what is in a file or folder?"""
 
-What `manyclass info` says of a gallery.
-"""
-
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from manyclass._core.text import format_bytes
-from manyclass.cli._console import print_json, print_table
+from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import expand_path
-from manyclass.runs.folder import is_run, read_run
-from manyclass.runs.load_model import describe_model, is_model
-from manyclass.runs.run_record import RUN_FORMAT, run_rows, run_summary
-from manyclass.runs.sources import read_source
+from manyclass.cli._options import Json, path_argument
 
 
 @report_errors("nothing was changed")
 def info(
     source: Annotated[
-        Path,
-        typer.Argument(
-            callback=expand_path, help="A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery."
-        ),
+        Path, path_argument("A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery.")
     ],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Say what a file or folder holds: shape, size, labels, and how it was made."""
-    result = {"path": str(source), **describe(source)}
-    if json:
-        print_json(result)
-    else:
-        print_table(str(source), run_rows(result) if result["format"] == RUN_FORMAT else _rows(result))
+    from manyclass.runs.run_record import RUN_FORMAT, run_rows
+
+    console = Console(json=json)
+    result = {"path": str(source), **describe(source, console.warn)}
+    console.json(result)
+    console.table(str(source), run_rows(result) if result["format"] == RUN_FORMAT else _rows(result))
 
 
-def describe(source: Path) -> dict[str, Any]:
+def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
     from manyclass.data.store.format import JOURNAL, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
+    from manyclass.runs.folder import is_run, read_run
+    from manyclass.runs.load_model import describe_model, is_model
+    from manyclass.runs.run_record import run_summary
 
     if is_gallery(source):
         return describe_gallery(source)
@@ -52,15 +45,16 @@ def describe(source: Path) -> dict[str, Any]:
         return run_summary(read_run(source))
     if is_model(source):
         return describe_model(source)
-    return _describe_features(source)
+    return _describe_features(source, warn)
 
 
-def _describe_features(source: Path) -> dict[str, Any]:
+def _describe_features(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     import numpy as np
 
     from manyclass.data.readers.as_matrix import layout_of
+    from manyclass.runs.sources import read_source
 
-    features = read_source(source)
+    features = read_source(source, warn=warn)
     X, y = features.X, features.y
     return {
         "format": layout_of(source),
@@ -82,8 +76,8 @@ def _length(values: Any) -> int | None:
 def _counts(split: Any) -> dict[str, int]:
     import numpy as np
 
-    parts, counts = np.unique(np.asarray(split), return_counts=True)
-    return dict(zip(parts.tolist(), counts.tolist(), strict=True))
+    names, counts = np.unique(np.asarray(split), return_counts=True)
+    return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
@@ -92,7 +86,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _words(key: str, value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(name, part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_words(name, inner)}" for name, inner in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

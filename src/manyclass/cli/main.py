@@ -13,10 +13,10 @@ def main() -> None:
 
         app(prog_name="manyclass")
     except KeyboardInterrupt:
-        from manyclass.cli._errors import INTERRUPTED, complain
+        from manyclass.cli._errors import INTERRUPTED, print_error
 
         # Before or after a command; one that is interrupted itself says what it leaves.
-        complain("interrupted")
+        print_error("interrupted")
         sys.exit(INTERRUPTED)
     finally:
         _flush()
@@ -24,13 +24,13 @@ def main() -> None:
 
 def _flush() -> None:
     # Here, since at the end of the process Python would complain in its own words, of a reader who has left too.
-    from manyclass.cli._errors import FAILED, complain, drop_results, results_unread, sentence
+    from manyclass.cli._errors import FAILED, drop_results, print_error, results_unread, sentence
 
     try:
         if not results_unread():
             sys.stdout.flush()
     except OSError as error:
-        complain(sentence(error))
+        print_error(sentence(error))
         drop_results()
         sys.exit(FAILED)
 

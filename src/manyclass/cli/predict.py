@@ -1,7 +1,4 @@
-"""manyclass predict: the classes of pictures or of rows of features.
-
-The rows that `manyclass predict` is given: of files of features, of pictures, or of folders of either.
-"""
+"""manyclass predict: the classes of pictures or of rows of features, from files or folders of either."""
 
 import csv
 import json as js
@@ -11,35 +8,32 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from manyclass.cli._console import print_columns, print_table
-from manyclass.cli._errors import FAILED, complain, report_errors, while_read
-from manyclass.cli._options import expand_path
-from manyclass.runs.sources import read_source
-from manyclass.runs.subsets import RowNames
+from manyclass.cli._console import Console
+from manyclass.cli._errors import FAILED, report_errors, while_read
+from manyclass.cli._options import Run, Threads, out_option, path_option, paths_argument
+
+if TYPE_CHECKING:
+    from manyclass.datasets.dataset import Dataset
 
 _SHOWN = 20
 
-_SCORES_AT_ONCE = 1 << 22
+_SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
+
+_PICTURES_AT_ONCE = 1024
 
 
 @report_errors("nothing was written")
 def predict(
-    run: Annotated[
-        Path, typer.Argument(callback=expand_path, help="A run of manyclass train, or the file of a model.")
-    ],
-    inputs: Annotated[
-        list[Path], typer.Argument(help="Pictures, folders of them, or features: .npy, .npz, a store, ...")
-    ],
+    run: Run,
+    inputs: Annotated[list[Path], paths_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...")],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
-    encoder: Annotated[
-        Path | None, typer.Option(help="The encoder of the pictures.", show_default="that of the run")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="A CSV file to write, for many rows.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
+    encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
+    out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
+    threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing of pictures that cannot be read.")] = False,
 ) -> None:
@@ -48,25 +42,27 @@ def predict(
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
     """
-    import manyclass as mc
+    from manyclass._core.parallel import threads as limit_threads
 
+    console = Console()
     unread: list[str] = []
 
     def bad(name: str, why: str) -> None:
         unread.append(name)
         if not quiet:
-            complain(f"{name} {why}")
+            console.warn(f"{name} {why}")
 
-    with mc.threads(threads):
-        found = _predictions(run, [path.expanduser() for path in inputs], encoder, top, bad)
+    with limit_threads(threads):
+        found = _predictions(run, inputs, encoder, top, bad, console)
         if out is not None:
-            _write(out.expanduser(), found)
+            _write(out, found)
+            console.info(f"written to {out}")
         elif json:
             with while_read():
                 for prediction in found:
                     print(js.dumps(prediction.plain()))
         else:
-            _show(found)
+            _show(found, console)
     if unread:
         raise typer.Exit(FAILED)
 
@@ -93,22 +89,27 @@ class Prediction:
         return list(zip(self.classes, said, strict=True))
 
 
-def _predictions(run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Any) -> Iterator[Prediction]:
+def _predictions(
+    run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Callable[[str, str], None], console: Console
+) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
+    from manyclass.runs.sources import read_source
 
     model = open_classifier(run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
-    encodes = open_encoder(run, encoder.expanduser() if encoder else None, model) if pictures else None
+    encodes = open_encoder(run, encoder, model) if pictures else None
     others = [path for path in inputs if path not in pictures]
     for block in picture_blocks([name for names in pictures.values() for name in names], encodes, bad):
         yield from _of_block(model, block, top)
     for path in others:
-        for block in feature_blocks(path, lambda X, source: check_columns(model, run, X, source), size):
-            yield from _of_block(model, block, top)
+        dataset = read_source(path, "none", console.warn)
+        check_columns(model, run, dataset.X, path)
+        for start in range(0, len(dataset), size):
+            yield from _of_block(model, dataset.take(slice(start, start + size)), top)
 
 
-def _of_block(model: Any, block: Any, top: int) -> Iterator[Prediction]:
+def _of_block(model: Any, block: "Dataset", top: int) -> Iterator[Prediction]:
     import numpy as np
 
     S = np.asarray(model.decision_function(block.X))
@@ -118,20 +119,20 @@ def _of_block(model: Any, block: Any, top: int) -> Iterator[Prediction]:
     P = np.take_along_axis(model.predict_proba(block.X), best, 1) if hasattr(model, "predict_proba") else None
     for i, places in enumerate(best):
         labels = [str(label) for label in model.classes_[places].tolist()]
-        yield Prediction(block.names[i], labels, S[i, places].tolist(), None if P is None else P[i].tolist())
+        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), None if P is None else P[i].tolist())
 
 
-def _show(found: Iterable[Prediction]) -> None:
+def _show(found: Iterable[Prediction], console: Console) -> None:
     rows = iter(found)
     shown = list(islice(rows, _SHOWN))
     if len(shown) == 1:
-        print_table(shown[0].name, shown[0].words())
+        console.table(shown[0].name, shown[0].words())
     elif shown:
         lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        print_columns(["", *map(str, range(1, len(shown[0].classes) + 1))], lines)
+        console.columns(["", *map(str, range(1, len(shown[0].classes) + 1))], lines)
     left = sum(1 for _ in rows)
     if left:
-        complain(f"{left:,} rows more; see them all with -o predictions.csv or --json")
+        console.info(f"{left:,} rows more; see them all with -o predictions.csv or --json")
 
 
 def _write(path: Path, found: Iterable[Prediction]) -> None:
@@ -145,7 +146,6 @@ def _write(path: Path, found: Iterable[Prediction]) -> None:
             if number == 0:
                 lines.writerow(["name", *(f"{name}_{i + 1}" for i in places for name in values)])
             lines.writerow([one.name, *(column[i] for i in places for column in values.values())])
-    complain(f"written to {path}")
 
 
 @contextmanager
@@ -161,17 +161,6 @@ def _replacing(path: Path) -> Iterator[TextIO]:
         replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-_PICTURES_AT_ONCE = 1024
-
-
-@dataclass(frozen=True, eq=False)
-class PredictionBlock:
-    """X (m, d), a Matrix or an array, and the names of its rows."""
-
-    X: Any
-    names: Sequence[str]
 
 
 def pictures_among(inputs: Sequence[Path]) -> dict[Path, list[str]]:
@@ -207,21 +196,12 @@ def _pictures_below(folder: Path) -> list[str]:
     return [os.path.join(folder, name) for name in names]
 
 
-def feature_blocks(source: Path, check: Callable[[Any, Path], None], size: int) -> Iterator[PredictionBlock]:
-    """The rows of a file or folder of features, `size` at a time."""
-    import numpy as np
-
-    features = read_source(source, "none")
-    check(features.X, source)
-    for start in range(0, features.X.shape[0], size):
-        index = np.arange(start, min(features.X.shape[0], start + size))
-        yield PredictionBlock(features.X.part(slice(start, start + size)), RowNames(features.names, index))
-
-
-def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str], None]) -> Iterator[PredictionBlock]:
+def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str], None]) -> Iterator["Dataset"]:
     """The rows of pictures, some at a time; `bad` is told of those that cannot be read, and why."""
     import numpy as np
 
+    from manyclass.data.dense import DenseMatrix
+    from manyclass.datasets.dataset import Dataset
     from manyclass.features.extraction.encoding import Encoding
 
     for start in range(0, len(paths), _PICTURES_AT_ONCE):
@@ -233,4 +213,4 @@ def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str],
                 bad(some[outcome.position], str(outcome.reason))
         rows = {some[outcome.position]: outcome.row for outcome in outcomes if outcome.row is not None}
         if rows:
-            yield PredictionBlock(np.stack(list(rows.values())), list(rows))
+            yield Dataset(DenseMatrix(np.stack(list(rows.values()))), names=list(rows))

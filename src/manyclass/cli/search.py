@@ -1,34 +1,29 @@
-"""manyclass search: what in a gallery is like this?
+"""manyclass search: what in a gallery is like this? Asked by pictures, rows of features, or images of the gallery."""
 
-The queries of `manyclass search`: pictures, rows of features, and images of the gallery.
-
-Conditions on images, as users write them: class=cat.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from manyclass._core.text import did_you_mean
-from manyclass.cli._console import print_json
+from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import expand_optional_path, expand_path, expand_paths
+from manyclass.cli._options import Json, Threads, out_option, path_argument, path_option, paths_argument
 from manyclass.cli._search_output import Result, results_of
-from manyclass.runs.gallery_updates import wanted_ids
-from manyclass.runs.sources import read_source
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
 
+_FEATURES = (".npy", ".npz", ".parquet", ".pq")  # files that are no pictures
+
 
 @report_errors("nothing was changed")
 def search(
-    gallery: Annotated[Path, typer.Argument(callback=expand_path, help="A gallery that manyclass encode wrote.")],
+    gallery: Annotated[Path, path_argument("A gallery that manyclass encode wrote.")],
     queries: Annotated[
-        list[Path] | None,
-        typer.Argument(callback=expand_paths, help="Pictures; or features, such as .npy, of which each row asks."),
+        list[Path] | None, paths_argument("Pictures; or features, such as .npy, of which each row asks.")
     ] = None,
     id: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Ask by an image of the gallery; may be repeated.")
@@ -38,20 +33,11 @@ def search(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Only images such as class=cat; may be repeated."),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", callback=expand_optional_path, help="Write what is found to a CSV file."),
-    ] = None,
-    sheet: Annotated[
-        Path | None,
-        typer.Option(callback=expand_optional_path, help="Draw queries and what they find, a row each, to a picture."),
-    ] = None,
-    pictures: Annotated[
-        Path | None,
-        typer.Option(callback=expand_optional_path, help="Where the pictures are now; by default where they were."),
-    ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: Annotated[Path | None, out_option("Write what is found to a CSV file.")] = None,
+    sheet: Annotated[Path | None, path_option("Draw queries and what they find, a row each, to a picture.")] = None,
+    pictures: Annotated[Path | None, path_option("Where the pictures are now; by default where they were.")] = None,
+    threads: Threads = None,
+    json: Json = False,
 ) -> None:
     """Find the images of a gallery that are most like a query, best first.
 
@@ -61,18 +47,19 @@ def search(
     import manyclass as mc
     from manyclass.cli._search_output import draw_sheet, print_results, write_results
 
-    check_queries(queries or [], id or [])
+    console, paths, ids = Console(json=json), queries or [], id or []
+    if not paths and not ids:
+        raise typer.BadParameter("a query is missing: a picture, a file of features, or --id")
     with mc.threads(threads):
         opened = mc.Gallery.open(gallery)
-        results = run_queries(opened, gallery, queries or [], id or [], k, parse_conditions(opened, where or []))
+        asked = Search(opened, gallery, k, parse_conditions(opened, where or []), console.warn)
+        results = asked.by_files(paths) + (asked.by_ids(ids) if ids else [])
     if out is not None:
         write_results(out, results)
     if sheet is not None:
         draw_sheet(sheet, results, _folders(opened.provenance, pictures), gallery)
-    if json:
-        print_json({"gallery": str(gallery), "images": len(opened), "queries": [one.json() for one in results]})
-    else:
-        print_results(results)
+    console.json({"gallery": str(gallery), "images": len(opened), "queries": [one.json() for one in results]})
+    print_results(console, results)
 
 
 def _folders(provenance: dict[str, object], pictures: Path | None) -> list[Path]:
@@ -82,30 +69,49 @@ def _folders(provenance: dict[str, object], pictures: Path | None) -> list[Path]
     return [Path(str(folder)) for folder in known] if isinstance(known, list) else []
 
 
-_FEATURES = (".npy", ".npz", ".parquet", ".pq")
+@dataclass(frozen=True)
+class Search:
+    """A gallery at a path, how many images each query finds in it, and what must be true of them."""
 
+    gallery: "Gallery"
+    path: Path
+    k: int
+    where: dict[str, list[Any]] | None
+    warn: Callable[[str], None]
 
-def check_queries(paths: list[Path], ids: list[str]) -> None:
-    """Refuse a search for nothing."""
-    if not paths and not ids:
-        raise typer.BadParameter("a query is missing: a picture, a file of features, or --id")
+    def by_files(self, queries: list[Path]) -> list[Result]:
+        """What pictures and rows of features find, in the order of the files."""
+        results = []
+        for group in _groups(queries):
+            results += self._by_features(group[0]) if _is_features(group[0]) else self._by_pictures(group)
+        return results
 
+    def by_ids(self, words: list[str]) -> list[Result]:
+        """What images of the gallery find."""
+        from manyclass.runs.gallery_updates import known_ids
 
-def run_queries(
-    gallery: "Gallery", path: Path, queries: list[Path], ids: list[str], k: int, where: dict[str, Any] | None
-) -> list[Result]:
-    """The results of all queries, files in their order and then ids."""
-    results = []
-    for group in _groups(queries):
-        if _is_features(group[0]):
-            results += _by_features(gallery, path, group[0], k, where)
-        else:
-            results += _by_pictures(gallery, path, group, k, where)
-    if ids:
-        known = wanted_ids(gallery, ids, path)
-        hits = gallery.search_ids(known, k, where)
-        results += results_of(gallery, [str(key) for key in known], [None] * len(known), hits, known)
-    return results
+        ids = known_ids(self.gallery, words, self.path)
+        hits = self.gallery.search_ids(ids, self.k, self.where)
+        return results_of(self.gallery, [str(key) for key in ids], [None] * len(ids), hits, ids)
+
+    def _by_pictures(self, files: list[Path]) -> list[Result]:
+        missing = next((file for file in files if not file.exists()), None)
+        if missing is not None:
+            raise FileNotFoundError(2, "No such file or directory", str(missing))
+        if self.gallery.features is None:
+            raise ValueError(
+                f"{self.path} cannot be searched by pictures such as {files[0]}, as it does not know what encoded its "
+                "own; give features, or make it anew with --encoder"
+            )
+        hits = self.gallery.search_images(files, self.k, self.where)
+        return results_of(self.gallery, [str(file) for file in files], files, hits)
+
+    def _by_features(self, file: Path) -> list[Result]:
+        X, names = _rows(file, self.warn)
+        width = self.gallery.n_features_in_
+        if width not in (None, X.shape[1]):
+            raise ValueError(f"{file} must have {width} columns, as {self.path} has; got {X.shape[1]}")
+        return results_of(self.gallery, names, [None] * len(names), self.gallery.search(X, self.k, self.where))
 
 
 def _groups(queries: list[Path]) -> Iterator[list[Path]]:
@@ -127,34 +133,17 @@ def _is_features(path: Path) -> bool:
     return path.suffix.lower() in _FEATURES or path.is_dir()
 
 
-def _by_pictures(gallery: "Gallery", path: Path, files: list[Path], k: int, where: Any) -> list[Result]:
-    missing = next((file for file in files if not file.exists()), None)
-    if missing is not None:
-        raise FileNotFoundError(2, "No such file or directory", str(missing))
-    if gallery.features is None:
-        raise ValueError(
-            f"{path} cannot be searched by pictures such as {files[0]}, as it does not know what encoded its own; "
-            "give features, or make it anew with --encoder"
-        )
-    return results_of(gallery, [str(file) for file in files], files, gallery.search_images(files, k, where))
-
-
-def _by_features(gallery: "Gallery", path: Path, file: Path, k: int, where: Any) -> list[Result]:
-    X, names = _rows(file)
-    if gallery.n_features_in_ not in (None, X.shape[1]):
-        raise ValueError(f"{file} must have {gallery.n_features_in_} columns, as {path} has; got {X.shape[1]}")
-    return results_of(gallery, names, [None] * len(names), gallery.search(X, k, where))
-
-
-def _rows(file: Path) -> tuple[Any, list[str]]:
+def _rows(file: Path, warn: Callable[[str], None]) -> tuple[Any, list[str]]:
     """Rows that ask, and names for them; a file of one vector is one row."""
     import numpy as np
+
+    from manyclass.runs.sources import read_source
 
     if file.suffix.lower() == ".npy" and file.exists():
         array = np.load(file, mmap_mode="r", allow_pickle=False)
         if array.ndim == 1:
             return array[None], [str(file)]
-    features = read_source(file)
+    features = read_source(file, warn=warn)
     if features.names is not None:
         return features.X, [str(name) for name in features.names]
     n = features.X.shape[0]

@@ -1,36 +1,48 @@
 """manyclass train: features with labels into a classifier, in a folder with the record of how it was made."""
 
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from manyclass.cli._console import print_json, print_table
-from manyclass.cli._errors import complain, report_errors
-from manyclass.cli._options import expand_path
-from manyclass.penalties.norms import TraceNorm
-from manyclass.runs.folder import RunFolder
-from manyclass.runs.recipe import ClassWeight, ObjectiveName, Sampling, Tune, make_recipe
-from manyclass.runs.run_record import run_rows, run_summary
-from manyclass.runs.subsets import TEST_FRACTION_HELP as TEST_FRACTION
-from manyclass.runs.subsets import Subset, read_subset, read_validation
-from manyclass.runs.training import Job, train_run
-from manyclass.solvers.batch.solve import solvers_of
+from manyclass._core.errors import SettingsError
+from manyclass.cli._console import Console
+from manyclass.cli._errors import report_errors
+from manyclass.cli._options import Data, Json, Labels, Quiet, TestFraction, Threads, out_option
+from manyclass.runs.recipe import ObjectiveName, Tune
+
+
+class ClassWeight(StrEnum):
+    """How much examples count."""
+
+    none = "none"
+    balanced = "balanced"
+
+
+class Sampling(StrEnum):
+    """How examples are drawn."""
+
+    uniform = "uniform"
+    balanced = "balanced"
+
+
+# Options that are no settings of an estimator.
+_OF_THE_RUN = {
+    "data", "out", "objective", "tune", "labels", "part", "test_fraction", "validation", "seed", "threads", "resume",
+    "overwrite", "json", "quiet",
+}  # fmt: skip
 
 _STOCHASTIC, _TRACE = "Options of all objectives but trace", "Options of --objective trace"
-
-_SOLVERS = f"{', '.join(solvers_of(TraceNorm(1.0))[:-1])} or {solvers_of(TraceNorm(1.0))[-1]}."
 
 
 @report_errors("give the same command with --resume to go on from what was kept")
 def train(
-    data: Annotated[
-        Path,
-        typer.Argument(callback=expand_path, help="A store, .npy, .npz, parquet, or a folder of shards, with labels."),
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", callback=expand_path, help="The folder of the run to write.")],
+    data: Data,
+    out: Annotated[Path, out_option("The folder of the run to write.")],
     objective: Annotated[
         ObjectiveName, typer.Option(help="One-vs-rest, Crammer and Singer, ranking losses, softmax, or the trace norm.")
     ] = ObjectiveName.ovr,
@@ -44,13 +56,11 @@ def train(
     tune: Annotated[
         list[Tune] | None, typer.Option(help="Choose this by whole fits on validation; may be given several times.")
     ] = None,
-    labels: Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")] = None,
+    labels: Labels = None,
     part: Annotated[
         str | None, typer.Option(help="Rows of this part of the split.", show_default="train, or all")
     ] = None,
-    test_fraction: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help=TEST_FRACTION, show_default="none")
-    ] = None,
+    test_fraction: TestFraction = None,
     validation: Annotated[
         str | None, typer.Option(help="Data to stop by and to choose by, or a part of DATA, in place of rows held out.")
     ] = None,
@@ -123,7 +133,7 @@ def train(
     solver: Annotated[
         str | None,
         typer.Option(
-            help=_SOLVERS,
+            help="auto, factored, fista, rank_one, published or stochastic.",
             show_default="auto",
             rich_help_panel=_TRACE,
         ),
@@ -144,74 +154,101 @@ def train(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")] = None,
+    threads: Threads = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted or killed.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run that is there.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train a classifier. OUT holds the model, and a record of settings, data, history and results.
 
     Of data with a split, the train part is used; where there is none, --test-fraction keeps rows for `evaluate`. A run
     that was interrupted or killed goes on with --resume, to the same model as if nothing had happened.
     """  # fmt: skip
-    import manyclass as mc
+    given = {name: value for name, value in locals().items() if name not in _OF_THE_RUN and value is not None}
+    from manyclass._core.parallel import threads as limit_threads
+    from manyclass.estimators.progress import Progress
+    from manyclass.runs.run_record import run_rows, run_summary
+    from manyclass.runs.training import train as train_run
 
-    options = {
-        "loss": loss, "validation_fraction": validation_fraction, "refit": refit, "tolerance": tolerance, "beta": beta,
-        "class_weight": class_weight, "regularization": regularization, "step": step, "step_decay": step_decay,
-        "max_epochs": max_epochs, "early_stopping": early_stopping, "patience": patience, "sampling": sampling,
-        "trace": trace, "ridge": ridge, "traces": traces, "ridges": ridges, "solver": solver, "max_iter": max_iter,
-        "max_seconds": max_seconds, "fit_intercept": fit_intercept,
-    }  # fmt: skip
-    recipe = make_recipe(objective, tune or [], seed, options)
-    if validation is not None and not recipe.judges:
-        raise typer.BadParameter("--validation does not go with --objective trace, unless there is --tune path")
-    folder = RunFolder(out)
-    folder.check(resume, overwrite)
-    tell = (lambda message: None) if quiet or json else complain
-    with mc.threads(threads):
-        examples = _examples(data, labels, part, test_fraction, seed, tell)
-        judged = None if validation is None else _judged(validation, examples, labels)
-        given = {
-            "part": examples.part, "labels": labels, "validation": validation, "test_fraction": test_fraction
-        }  # fmt: skip
-        job = Job(recipe, examples, judged, given, sys.argv[1:])
-        record = train_run(folder, job, overwrite, quiet or json, tell)
-    result = {"path": str(out), **run_summary(record)}
-    if json:
-        print_json(result)
-    else:
-        print_table(str(out), run_rows(result))
-
-
-def _examples(
-    source: Path,
-    labels: str | None,
-    part: str | None,
-    test_fraction: float | None,
-    seed: int,
-    tell: Callable[[str], None],
-) -> Subset:
-    examples = read_subset(source, labels, part, ("train",), test_fraction, seed)
-    which = f" of the part {examples.part}" if examples.part != "all" else ""
-    tell(f"training on {examples.X.shape[0]:,} rows{which} of {source}")
-    return examples
+    console = Console(quiet, json)
+    callbacks = [] if console.silent else [Progress()]
+    settings = parse_settings(given)
+    with limit_threads(threads):
+        run = train_run(
+            data,
+            out,
+            objective,
+            labels=labels,
+            subset=part,
+            validation=validation,
+            test_fraction=test_fraction,
+            tune=tune or (),
+            seed=seed,
+            resume=resume,
+            overwrite=overwrite,
+            callbacks=callbacks,
+            arguments=sys.argv[1:],
+            notify=console.info,
+            warn=console.warn,
+            **settings,
+        )
+    result = {"path": str(out), **run_summary(run.record)}
+    rows = run_rows(result)
+    console.json(result)
+    console.table(str(out), rows)
 
 
-def _judged(validation: str, examples: Subset, labels: str | None) -> Subset:
-    """The data that a path names, or a part of the data to train on."""
-    judged = _named(validation, examples, labels)
-    if judged.data("validation")["fingerprint"] == examples.data("train")["fingerprint"]:
-        raise ValueError(f"--validation must be other rows than those to train on; got {validation}")
-    return judged
+def parse_settings(words: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of an estimator as words give them: numbers and lists of them, and "none" for None.
+
+    >>> parse_settings({"beta": "none", "step": "auto", "traces": "0.1,0.01", "ridges": "3", "max_epochs": 5})
+    {'beta': None, 'step': 'auto', 'traces': [0.1, 0.01], 'ridges': 3, 'max_epochs': 5}
+    """
+    return {name: _PARSERS[name](name, word) if name in _PARSERS else word for name, word in words.items()}
 
 
-def _named(validation: str, examples: Subset, labels: str | None) -> Subset:
-    path = Path(validation).expanduser()
-    if path.exists():
-        return read_validation(path)
+def _beta(name: str, word: Any) -> Any:
+    return _number_or_word(name, word, ("auto", "none"))
+
+
+def _step(name: str, word: Any) -> Any:
+    return _number_or_word(name, word, ("auto",))
+
+
+def _number_or_word(name: str, word: Any, words: tuple[str, ...]) -> Any:
+    if word in words:
+        return None if word == "none" else word
     try:
-        return read_subset(examples.source, labels, validation, ())
-    except ValueError as error:
-        raise ValueError(f"--validation must be a path or a part; {error}") from error
+        return _finite(word)
+    except ValueError:
+        raise SettingsError(f"`{name}` must be a number or {' or '.join(words)}; got {word}") from None
+
+
+def _finite(word: Any) -> float:
+    number = float(word)
+    if not math.isfinite(number):
+        raise ValueError(word)
+    return number
+
+
+def _strengths(name: str, word: str) -> int | list[float]:
+    """How many, or which ones."""
+    try:
+        return int(word) if word.isdigit() else [_finite(one) for one in word.split(",")]
+    except ValueError:
+        raise SettingsError(f"`{name}` must be a count, or strengths with commas; got {word}") from None
+
+
+def _word(name: str, word: Any) -> str | None:
+    return None if word == "none" else str(word)
+
+
+_PARSERS = {
+    "beta": _beta,
+    "step": _step,
+    "traces": _strengths,
+    "ridges": _strengths,
+    "class_weight": _word,
+    "sampling": _word,
+}

@@ -6,28 +6,28 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.text import format_bytes
-from manyclass.cli._console import print_json, print_table, progress
+from manyclass._core.typing import ProgressFactory, no_progress
+from manyclass.cli._console import Console
 from manyclass.cli._errors import FAILED, report_errors
-from manyclass.cli._options import expand_path
+from manyclass.cli._options import Json, Quiet, path_argument
 
 
 @report_errors("nothing was changed; start again when you like")
 def verify(
-    store: Annotated[Path, typer.Argument(callback=expand_path, help="The store or gallery to check.")],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    store: Annotated[Path, path_argument("The store or gallery to check.")],
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Check every file of a store or gallery against its checksums; exit with 1 if anything is wrong."""
-    result = check(store, quiet or json)
-    if json:
-        print_json(result)
-    else:
-        print_table(str(store), _rows(result))
+    console = Console(quiet, json)
+    result = check(store, console.progress)
+    console.json(result)
+    console.table(str(store), _rows(result))
     if result["damage"]:
         raise typer.Exit(FAILED)
 
 
-def check(path: Path, quiet: bool) -> dict[str, Any]:
+def check(path: Path, progress: ProgressFactory = no_progress) -> dict[str, Any]:
     """Size of a store or gallery, None where its manifest is damaged, and every damage as file, block and reason."""
     from manyclass.data.store import verify_store
     from manyclass.data.store.format import MANIFEST
@@ -36,7 +36,7 @@ def check(path: Path, quiet: bool) -> dict[str, Any]:
     from manyclass.retrieval.storage.verify_gallery import gallery_bytes, verify_gallery
 
     look, count = (verify_gallery, gallery_bytes) if is_gallery(path) else (verify_store, store_bytes)
-    with progress("checking", "bytes", quiet) as report:
+    with progress("checking", "bytes") as report:
         found = look(path, report)
     damage = [{"file": one.file, "block": one.block, "reason": one.reason} for one in found]
     n_bytes = None if any(one.file == MANIFEST for one in found) else count(path)

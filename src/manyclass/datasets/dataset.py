@@ -1,9 +1,10 @@
-"""read_features: features with their labels and names, from what users have on disk."""
+"""Dataset: rows with labels, names, classes and a split; read_features: one from what users have on disk."""
 
 import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,15 @@ from manyclass._core.checks import check_same_length
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers.as_matrix import Layout, as_matrix, layout_of
 from manyclass.data.readers.parquet import parquet_shards
-from manyclass.datasets.label_files import as_labels, normalize_types, read_labels
-from manyclass.datasets.label_sources import LabelSource, class_mismatch, collect_labels
+from manyclass.data.views import RowSelection
+from manyclass.datasets.label_files import (
+    LabelSource,
+    as_labels,
+    class_mismatch,
+    collect_labels,
+    normalize_types,
+    read_labels,
+)
 from manyclass.datasets.sidecars import (
     labels_in_clip_retrieval,
     labels_in_npz,
@@ -24,10 +32,12 @@ from manyclass.datasets.sidecars import (
     sidecars_of_shards,
 )
 
+ALL = "all"  # the subset of all rows
+
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """Features with labels and names; None where there are none.
+class Dataset:
+    """Rows of features with labels and names; None where there are none.
 
     Parameters
     ----------
@@ -43,6 +53,22 @@ class Features:
         Subset of each example, such as "train" or "test".
     notices : tuple of str, default=()
         One sentence for everything that was found with the features and left out.
+    path : Path, default=None
+        Where the features were read.
+    rows : ndarray of shape (n_examples,), int, default=None
+        Numbers of the rows in what they were taken from; None for all rows.
+    subset_name : str, default="all"
+        The subset that these rows are.
+
+    Examples
+    --------
+    >>> from manyclass.data.dense import DenseMatrix
+    >>> X = DenseMatrix(np.eye(3))
+    >>> dataset = Dataset(X, y=np.array([0, 1, 1]), classes=["cat", "dog"], split=np.array(["train", "test", "train"]))
+    >>> dataset.subset("train").label_names().tolist()
+    ['cat', 'dog']
+    >>> dataset.take(slice(1, 3)).row_name(0)
+    '1'
     """
 
     X: Matrix
@@ -51,6 +77,9 @@ class Features:
     classes: Sequence[str] | NDArray[np.str_] | None = None
     split: NDArray[Any] | None = None
     notices: tuple[str, ...] = ()
+    path: Path | None = None
+    rows: NDArray[np.intp] | None = None
+    subset_name: str = ALL
 
     def __post_init__(self) -> None:
         for values, what in ((self.y, "labels"), (self.names, "names"), (self.split, "split")):
@@ -59,10 +88,133 @@ class Features:
         if self.y is not None and self.classes is not None and (problem := class_mismatch(self.y, self.classes)):
             raise ValueError(problem)
 
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def split_names(self) -> list[str]:
+        """List the names of the subsets, sorted; none without a split.
+
+        Returns
+        -------
+        list of str
+            The names.
+        """
+        return [] if self.split is None else np.unique(np.asarray(self.split).astype(str)).tolist()
+
+    def subset(self, name: str) -> "Dataset":
+        """Take the rows of a subset.
+
+        Parameters
+        ----------
+        name : str
+            A value of the split, or "all".
+
+        Returns
+        -------
+        Dataset
+            These rows.
+
+        Raises
+        ------
+        ValueError
+            If there is no such subset.
+        """
+        if name == ALL:
+            return self
+        if name not in (known := self.split_names()):
+            has = f"has the parts {', '.join(known)}" if known else "has no split"
+            raise ValueError(f"`subset` must be {ALL} or a part of {self.path or 'the data'}, which {has}; got {name}")
+        return self.take(np.flatnonzero(np.asarray(self.split).astype(str) == name), name)
+
+    def take(self, rows: slice | NDArray[np.intp], subset_name: str | None = None) -> "Dataset":
+        """Take some of the rows, without a copy of the features.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of shape (n_taken,), int
+            Their numbers.
+        subset_name : str, default=None
+            What they are called; None for the name of the whole.
+
+        Returns
+        -------
+        Dataset
+            These rows.
+        """
+        every = np.arange(len(self))
+        index = every[rows] if isinstance(rows, slice) else rows
+        if isinstance(rows, slice):
+            X = self.X.part(rows)
+        else:
+            X = self.X if np.array_equal(index, every) else RowSelection(self.X, index)
+        known = {key: values for key in _BY_ROW if (values := self.__dict__.get(key)) is not None}
+        taken = object.__new__(Dataset)  # what was checked as a whole need not be checked again
+        taken.__dict__.update(
+            self.__dict__,
+            X=X,
+            names=None if self.names is None else _TakenNames(self.names, index),
+            rows=index if self.rows is None else self.rows[index],
+            subset_name=self.subset_name if subset_name is None else subset_name,
+            **{key: np.asarray(values)[index] for key, values in known.items()},
+        )
+        return taken
+
+    def label_names(self) -> NDArray[Any] | None:
+        """Label each row by the name of its class, if classes have names.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,) or None
+            Strings, or the labels as they are if their classes have no names; None without labels.
+        """
+        return self._label_names
+
+    @cached_property
+    def _label_names(self) -> NDArray[Any] | None:
+        if self.y is None:
+            return None
+        y = np.asarray(self.y)
+        return y if self.classes is None or y.dtype.kind == "U" else np.asarray(self.classes, np.str_)[y]
+
+    def row_name(self, row: int) -> str:
+        """Name a row: its own name, or its number in what it was taken from.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row here.
+
+        Returns
+        -------
+        str
+            The name.
+        """
+        if self.names is not None:
+            return str(self.names[row])
+        return str(row if self.rows is None else int(self.rows[row]))
+
+
+_BY_ROW = ("y", "split", "_label_names")
+
+
+class _TakenNames(Sequence[str]):
+    """Names of some rows, looked up when they are asked for: those of a store are made then."""
+
+    def __init__(self, names: Sequence[str] | NDArray[np.str_], index: NDArray[np.intp]):
+        self._names, self._index = names, index
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __getitem__(self, position: Any) -> Any:
+        if isinstance(position, slice):
+            return [str(self._names[int(row)]) for row in self._index[position]]
+        return str(self._names[int(self._index[position])])
+
 
 def read_features(
     path: str | os.PathLike[str], labels: str | os.PathLike[str] | ArrayLike | bool | None = None
-) -> Features:
+) -> Dataset:
     """Read features, as `as_matrix` opens them, with the labels and names in or beside the file.
 
     These are found in
@@ -89,7 +241,7 @@ def read_features(
 
     Returns
     -------
-    Features
+    Dataset
         Features, labels and names.
     """
     path = Path(path).expanduser()
@@ -101,7 +253,7 @@ def read_features(
         about |= _given(labels).fitting(X, path, about)
     for notice in notices:
         warnings.warn(notice, UserWarning, stacklevel=2)
-    return Features(X, **about, notices=notices)
+    return Dataset(X, **about, notices=notices, path=path)
 
 
 def _given(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:

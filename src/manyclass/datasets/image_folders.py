@@ -1,9 +1,4 @@
-"""read_images: the pictures that users have on disk, with the labels that their folders or tables give them.
-
-Every file below a folder, whatever it is and however it is linked.
-
-What files beside pictures say of them: tables of labels, and lists of parts.
-"""
+"""read_images: the images below a folder or in a table, with the labels that folders, lists or tables give them."""
 
 import os
 from collections import deque

@@ -1,8 +1,14 @@
-"""Labels that people keep in a file beside the features: .npy, .csv, .tsv, .txt or .parquet."""
+"""Labels in files and columns, and how much of what is found beside features is believed.
+
+Names, classes and splits that are unusable must not keep anybody from the features: they are left out with a notice,
+and so are labels that may well be another file's. Labels that can only be meant for these rows are refused instead, and
+the complaint tells how to go on without them.
+"""
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,9 +16,117 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from manyclass._core.checks import check_same_length
+from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
 
 About = dict[str, Any]  # some of y, names, classes and split
+
+_ORDER = ("names", "split", "y", "classes")  # names tell the order of labels, and labels which classes there can be
+
+
+@dataclass(frozen=True)
+class LabelSource:
+    """A file, a column or a member that may say something of the rows.
+
+    `gives` is what it may hold, and first what it is for; `read` reads that, and gives nothing where nothing is there.
+    It is `meant` for these rows unless it lies where it may belong to others.
+    """
+
+    gives: tuple[str, ...]
+    source: object
+    read: Callable[[], About]
+    meant: bool = True
+
+    def fitting(self, X: Matrix, path: Path, known: About) -> About:
+        """What it says of the rows of X, which came from `path`, after all that is `known` of them already."""
+        about = self.read()
+        if "names" in about and "names" in known:
+            about = reorder_by_name(known["names"], about, self.source)
+        for key in about.keys() - {"classes"}:
+            check_same_length(about[key], X, str(self.source), str(path))
+        if "classes" in about and (problem := class_mismatch(known["y"], about["classes"])):
+            raise ValueError(f"{self.source} does not fit the labels: {problem}")
+        return about
+
+
+def collect_labels(
+    findings: Sequence[LabelSource], X: Matrix, path: Path, wanted: Collection[str]
+) -> tuple[About, tuple[str, ...]]:
+    """All that is wanted and usable, the first finding before later ones, and a notice of all that was left out."""
+    about: About = {}
+    notices: list[str] = []
+    for finding in sorted(findings, key=lambda finding: _ORDER.index(finding.gives[0])):
+        if _is_idle(finding, about, wanted):
+            continue
+        try:
+            found = finding.fitting(X, path, about)
+        except (ValueError, OSError, ImportError) as error:
+            notices += _excuse(finding, error, wanted)
+        else:
+            about = {key: found[key] for key in found if key in wanted} | about
+    return about, tuple(dict.fromkeys(notices))  # one broken file may be met for names and again for parts
+
+
+def _is_idle(finding: LabelSource, about: About, wanted: Collection[str]) -> bool:
+    main = finding.gives[0]
+    return main in about or not set(finding.gives) & set(wanted) or (main == "classes" and "y" not in about)
+
+
+def _excuse(finding: LabelSource, error: Exception, wanted: Collection[str]) -> list[str]:
+    if finding.gives[0] not in wanted:
+        return []  # somebody has set these labels aside, and need not hear what is wrong with them
+    if finding.gives[0] == "y" and finding.meant:
+        raise ValueError(f"{error}; labels=False (--labels none) leaves labels out") from error
+    return [f"{error}; it is left out"]
+
+
+def class_mismatch(y: NDArray[Any], classes: Sequence[str] | NDArray[np.str_]) -> str | None:
+    """What is wrong with these classes for these labels; None where nothing is.
+
+    >>> class_mismatch(np.array([0, 2]), ["cat", "dog"])
+    'labels must be integers in [0, 2); got 2 at row 1'
+    """
+    words, counts = np.unique(np.asarray(classes, np.str_), return_counts=True)
+    if (counts > 1).any():
+        return f"classes must be distinct; got {str(words[counts > 1][0])!r} twice"
+    if y.dtype.kind == "U":
+        wrong, rule = ~np.isin(y, words), f"among the {len(words)} classes"
+    else:
+        wrong, rule = (y < 0) | (y >= len(words)), f"integers in [0, {len(words)})"
+    if not wrong.any():
+        return None
+    row = int(np.flatnonzero(wrong)[0])
+    return f"labels must be {rule}; got {y[row].item()!r} at row {row}"
+
+
+def reorder_by_name(names: Sequence[str] | NDArray[np.str_], table: dict[str, Any], source: object) -> dict[str, Any]:
+    """The rows of a table that has `names` too, one for each of the names given and in their order.
+
+    The table may have other rows as well. One that lists the same names in the same order is left as it is.
+
+    >>> table = {"y": np.array([7, 8, 9]), "names": np.array(["c", "a", "b"])}
+    >>> reorder_by_name(["a", "b"], table, "labels.csv")["y"]
+    array([8, 9])
+    """
+    if len(names) == len(table["names"]) and all(a == b for a, b in zip(names, table["names"], strict=True)):
+        return table
+    positions = _positions(table["names"].tolist(), source)
+    for row, name in enumerate(names):
+        if name not in positions:
+            way_out = "leave its names out if it is in the order of the rows"
+            raise ValueError(f"{source} must have a label for {str(name)!r}, which is row {row}; got none; {way_out}")
+    order = np.array([positions[name] for name in names], np.intp)
+    return {key: values[order] for key, values in table.items()}
+
+
+def _positions(names: list[str], source: object) -> dict[str, int]:
+    positions: dict[str, int] = {}
+    for row, name in enumerate(names):
+        if positions.setdefault(name, row) != row:
+            raise ValueError(f"{source} must have every name once, so that rows are found by it; got {name!r} twice")
+    return positions
+
 
 _WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
 
@@ -49,6 +163,11 @@ def normalize_types(about: About) -> About:
     words = {key: about[key].astype(np.str_) for key in ("names", "classes") if key in about}
     y = {"y": about["y"].astype(np.int64)} if "y" in about and about["y"].dtype.kind == "b" else {}
     return about | words | y
+
+
+def read_column_as(key: str, read: Callable[[], ArrayLike], source: object) -> About:
+    """What `read` gives, as the y, names, classes or split of rows; complaints name where it came from."""
+    return normalize_types({key: as_labels(read(), source)})
 
 
 def join_labels(parts: Sequence[NDArray[Any]], sources: Sequence[object]) -> NDArray[Any]:

@@ -1,17 +1,16 @@
-"""What lies beside files of features and says something of their rows.
+"""What lies in or beside files of features and says something of their rows: members, columns, files, shards.
 
-Labels and names in the columns of parquet files, or in the members of an .npz file.
+clip-retrieval, for one, writes
 
-Names and labels in the folder that clip-retrieval writes.
+    img_emb/img_emb_N.npy              features, (n_N, d)
+    metadata/metadata_N.parquet        n_N rows: image_path, key or url, and whatever came with the images
 
-img_emb/img_emb_N.npy              features, (n_N, d)
-metadata/metadata_N.parquet        n_N rows: image_path, key or url, and whatever came with the images
-
-Files of two series that belong together by the numbers in their names.
+where files of two series belong together by the numbers in their names.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,16 @@ from manyclass.data.readers.as_matrix import visible_files
 from manyclass.data.readers.npy import by_number, map_npy, npy_shards, numbers, words
 from manyclass.data.readers.npz import npz_names, read_member
 from manyclass.data.readers.parquet import column_names, count_rows, parquet_shards, plain_column_names, read_column
-from manyclass.datasets.label_files import About, as_labels, join_labels, normalize_types, read_labels, read_values
-from manyclass.datasets.label_sources import LabelSource
+from manyclass.datasets.label_files import (
+    About,
+    LabelSource,
+    as_labels,
+    join_labels,
+    normalize_types,
+    read_column_as,
+    read_labels,
+    read_values,
+)
 
 _STEMS = {"y": "labels", "names": "names", "classes": "classes", "split": "split"}
 
@@ -108,7 +115,7 @@ def labels_in_parquet(source: Path, paths: Callable[[], Sequence[Path]]) -> list
 
 def _member(path: Path, key: str, name: str) -> LabelSource:
     source = f"{path} member {name!r}"
-    return LabelSource((key,), source, lambda: normalize_types({key: as_labels(read_member(path, name), source)}))
+    return LabelSource((key,), source, partial(read_column_as, key, partial(read_member, path, name), source))
 
 
 def _read_columns(paths: Sequence[Path], key: str) -> About:
@@ -143,7 +150,7 @@ def match_shards(features: Sequence[Path], others: Sequence[Path]) -> list[Path]
 
     Numbers that all files of one series share may be missing in the other: vit16_emb_3.npy goes with labels_3.npy.
 
-    >>> [path.name for path in partners([Path("emb_0"), Path("emb_3")], [Path(f"labels_{i}") for i in range(4)])]
+    >>> [path.name for path in match_shards([Path("emb_0"), Path("emb_3")], [Path(f"labels_{i}") for i in range(4)])]
     ['labels_0', 'labels_3']
     """
     lonely: list[list[Path]] = []

@@ -1,4 +1,4 @@
-"""A part for testing, drawn by chance, for data that comes without one."""
+"""Splits drawn by chance, for data that comes without one: by rows of every class, or by whole classes."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def draw_splits(y: ArrayLike, fraction: float = 0.2, random_state: int = 0) -> N
 
     Examples
     --------
-    >>> drawn_parts(["cat"] * 5 + ["dog"] * 2 + ["owl"]).tolist().count("test")
+    >>> draw_splits(["cat"] * 5 + ["dog"] * 2 + ["owl"]).tolist().count("test")
     2
     """
     labels = np.asarray(y)
@@ -39,14 +39,35 @@ def draw_splits(y: ArrayLike, fraction: float = 0.2, random_state: int = 0) -> N
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must be between 0 and 1; got {fraction}")
     rng = np.random.default_rng(check_count(random_state, "random_state", least=0))
-    parts = np.full(len(labels), "train")
-    for rows in _by_class(labels):
-        n = min(len(rows) - 1, max(1, round(fraction * len(rows))))
-        parts[rng.permutation(rows)[:n]] = "test"
-    return parts
+    return np.where(stratified_split(labels, fraction, rng), "test", "train")
 
 
-def _by_class(labels: NDArray[Any]) -> list[NDArray[np.intp]]:
-    numbers = np.unique(labels, return_inverse=True)[1]
+def stratified_split(y: NDArray[Any], fraction: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which rows (n,) are drawn, a fraction of every class: at least one of a class of two or more, and never all.
+
+    >>> int(stratified_split(np.array([0, 0, 0, 0, 1]), 0.5, np.random.default_rng(0)).sum())
+    2
+    """
+    drawn = np.zeros(len(y), np.bool_)
+    numbers = np.unique(y, return_inverse=True)[1]
     order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(numbers))[:-1]) if len(labels) else []
+    for rows in np.split(order, np.cumsum(np.bincount(numbers))[:-1]) if len(y) else []:
+        n = min(len(rows) - 1, max(1, round(fraction * len(rows))))
+        drawn[rng.permutation(rows)[:n]] = True
+    return drawn
+
+
+def split_classes(y: NDArray[Any], random_state: int = 0) -> NDArray[np.bool_]:
+    """Which rows (n,) are of one half of the classes, so that the two halves have no class in common.
+
+    Classes of a single row belong to the other half: nothing can be found for them.
+
+    >>> y = np.array(["cat", "cat", "dog", "dog", "owl"])
+    >>> split_classes(y).tolist() in ([True, True, False, False, False], [False, False, True, True, False])
+    True
+    """
+    classes, counts = np.unique(y, return_counts=True)
+    classes = classes[counts > 1]
+    order = np.random.default_rng(random_state).permutation(len(classes))
+    first: NDArray[np.bool_] = np.isin(y, classes[order[::2]])
+    return first

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manyclass.runs.folder import seen_rows
-from manyclass.runs.records import EVALUATION, RETRIEVAL, RUN, kind_of, read_record
-
-RUN_FILE, RETRIEVAL_FILE, EVALUATIONS = "run.json", "retrieval.json", "evaluations"
+from manyclass.runs.folder import EVALUATIONS, seen_rows
+from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN, RUN_FILE, kind_of, read_record
 
 _DEPTH = 2  # folders of folders of runs, and no deeper
 

@@ -1,1 +1,36 @@
-"""runs"""
+"""Runs: the upper half of the library. Whole pieces of work that read files, leave a folder, and can go on later.
+
+training            train, a classifier in a run folder; the commands are thin over this and the next
+evaluation          evaluate, a classifier against labels
+recipe              which estimator an objective asks for, with which settings
+grid_search         settings chosen by whole fits, judged on validation
+folder              RunFolder, where a run keeps its files and goes on from
+run_record          what is on record of a run, in full and in a few lines
+records, schema     records of runs, evaluations and comparisons as JSON, checked when written and read
+sources             rows with labels at a path, a subset of them, and what a path holds instead
+load_model          the classifier of a run or file, and the encoder that goes with it
+provenance          where features came from: the pictures, and the encoder
+
+compression         compress, features into a store of codes
+gallery_builder     build_gallery, features into a gallery that can be searched
+gallery_updates     update_gallery, images added to and removed from a gallery
+encoder_comparison  compare_encoders, by mean average precision with intervals
+exemplar_methods    the encoders by name, fitted and tuned
+negatives           unrelated images on which encoders are fitted, and the rows left to judge by
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "Evaluation": "evaluation",
+        "TrainedRun": "training",
+        "build_gallery": "gallery_builder",
+        "compare_encoders": "encoder_comparison",
+        "compress": "compression",
+        "evaluate": "evaluation",
+        "train": "training",
+        "update_gallery": "gallery_updates",
+    },
+)

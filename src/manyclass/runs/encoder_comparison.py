@@ -1,43 +1,222 @@
-"""How well methods find images of the same class: every image looks for the others of its class.
+"""Which encoder finds images of the same class best: every image looks for the others of its class."""
 
-retrieval.json: what a comparison of encoders found, with some queries and their results.
-"""
-
+import os
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.cli._console import Report
+from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass.datasets.dataset import Dataset
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
-from manyclass.runs.exemplar_methods import FittedEncoder
-from manyclass.runs.negatives import LabeledRows
+from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method
+from manyclass.runs.negatives import Negatives, choose_negatives, deal_out, draw_rows, other_rows
+from manyclass.runs.provenance import picture_folder, pictures_of
+from manyclass.runs.run_record import describe_data
+from manyclass.runs.sources import read_source
 
-_MOST_ROWS, _MOST_QUERIES = 20_000, 5000
+_MOST_ROWS, _MOST_QUERIES = 20_000, 5000  # of a comparison, which ranks all rows for every query
 
 _TILE = 256  # queries that are ranked at once
+
+_SHOWN_QUERIES, _SHOWN_RESULTS = 12, 8  # that a record keeps for a report
+
+Notify = Callable[[str], None]
+
+
+def compare_encoders(
+    data: str | os.PathLike[str],
+    methods: str | Sequence[str],
+    *,
+    negatives: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    sample: int | None = None,
+    tune: bool = False,
+    labels: str | None = None,
+    pictures: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    warn: Notify | None = None,
+    notify: Notify | None = None,
+    progress: ProgressFactory | None = None,
+) -> dict[str, Any]:
+    """Fit encoders on negatives, and measure how well they find images of the same class.
+
+    Every image that is no negative and is not alone in its class looks for the others of its class, by mean average
+    precision; 95 % intervals are those of the paired bootstrap over classes.
+
+    Parameters
+    ----------
+    data : path-like
+        Features with labels: a store, .npy, .npz, parquet, or a folder of shards.
+    methods : str or sequence of str
+        Some of "slem", "kernel-slem", "lda", "esvm", "whitening" and "none", which compares rows as they are.
+    negatives : path-like, default=None
+        Features of unrelated images; None takes rows of the data, which are not judged by then.
+    settings : dict, default=None
+        Arguments of the encoders, such as ``{"regularization": 0.1}``; each goes to every method that has it.
+    sample : int, default=None
+        Negatives at most, drawn at random.
+    tune : bool, default=False
+        Choose the settings on half of the classes first, and judge by the others.
+    labels : str, default=None
+        A CSV or .npy file with one label per row; None for those that are found beside the data.
+    pictures : path-like, default=None
+        The folder of the pictures, for a report; None for the one that the data was made of.
+    seed : int, default=0
+        The same seed gives the same numbers.
+    warn : callable, default=None
+        Called with a sentence about whatever the reader leaves out; None for warnings of Python.
+    notify : callable, default=None
+        Called with a sentence about what is being done.
+    progress : callable, default=None
+        Called as ``with progress("evaluating lda", "queries") as report:``, and then ``report(done, total)``.
+
+    Returns
+    -------
+    dict
+        The protocol in words, ``methods`` with ``map``, ``low``, ``high`` and the difference ``against`` the first,
+        some ``queries`` with what the first method finds, and what the ``data`` was; a report shows it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import manyclass as mc
+    >>> rng, y = np.random.default_rng(0), np.arange(200) % 20
+    >>> X = rng.standard_normal((20, 8))[y] + 0.5 * rng.standard_normal((200, 8))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder, "x.npz"), X=X.astype(np.float32), y=y)
+    ...     record = mc.runs.compare_encoders(Path(folder, "x.npz"), "lda,none")
+    >>> [one["name"] for one in record["methods"]]
+    ['lda', 'none']
+    >>> all(one["low"] <= one["map"] <= one["high"] for one in record["methods"])
+    True
+    """
+    chosen = choose_methods(methods, seed, settings or {})
+    world, folder = (None if path is None else Path(path) for path in (negatives, pictures))
+    inputs = EncoderInputs(Path(data), world, chosen, sample, labels, folder, seed, warn)
+    _, record = fit_and_compare(inputs, tune, True, notify or _nobody, progress or no_progress)
+    return record or {}
+
+
+def _nobody(message: str) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class EncoderInputs:
+    """What encoders are fitted and compared on: the rows of the data, and negatives of a world or of the data."""
+
+    data: Path
+    world: Path | None
+    methods: list[ExemplarMethod]
+    sample: int | None
+    labels: str | None
+    pictures: Path | None
+    seed: int
+    warn: Notify | None = None
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The rows."""
+        return read_source(self.data, self.labels, self.warn)
+
+    @cached_property
+    def ids(self) -> list[Any]:
+        """What the rows are known by."""
+        return row_ids(self.dataset)
+
+    @cached_property
+    def negatives(self) -> Negatives:
+        """The rows to fit on."""
+        gram = any(method.holds_gram_matrix for method in self.methods)
+        return choose_negatives(self.dataset, self.world, self.sample, gram, self.seed, self.warn)
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """Where the pictures are."""
+        return picture_folder(self.data) if self.pictures is None else self.pictures.resolve()
+
+    @property
+    def picture_source(self) -> dict[str, str] | None:
+        """The same for a report, which can do with an array of pictures too."""
+        return pictures_of(self.data) if self.folder is None else {"folder": str(self.folder)}
+
+
+def row_ids(dataset: Dataset) -> list[Any]:
+    """The names of the rows, which must be distinct, or their numbers."""
+    if dataset.names is None:
+        return list(range(len(dataset)))
+    seen: set[str] = set()
+    for name in (ids := [str(name) for name in dataset.names]):
+        if name in seen:
+            raise ValueError(f"{dataset.path} must name every row once, so that it is found by it; got {name!r} twice")
+        seen.add(name)
+    return ids
+
+
+def fit_and_compare(
+    inputs: EncoderInputs, tune: bool, evaluate: bool, notify: Notify, progress: ProgressFactory
+) -> tuple[list[FittedEncoder], dict[str, Any] | None]:
+    """The methods on their negatives, and the record of a comparison if that is wanted."""
+    d, ids = inputs.dataset.X.shape[1], inputs.ids
+    tuning, judging = _rows_apart(inputs, tune, evaluate, notify)
+    notify(f"negatives: {inputs.negatives.about}")
+    fitted = []
+    for method in inputs.methods:
+        if method.name != "none":
+            notify(f"learning {method.name} from {len(inputs.negatives):,} negatives of {d:,} numbers")
+        fitted.append(fit_method(method, inputs.negatives, tuning))
+    if judging is None:
+        return fitted, None
+    trial, outcomes = RetrievalTrial.of(judging, inputs.seed), []
+    for one in fitted:
+        with progress(f"evaluating {one.name}", "queries") as report:
+            outcomes.append(run_trial(trial, one, report))
+    data = [describe_data("gallery", inputs.dataset), inputs.negatives.record()]
+    return fitted, retrieval_record(trial, outcomes, ids, data, inputs.picture_source)
+
+
+def _rows_apart(
+    inputs: EncoderInputs, tune: bool, evaluate: bool, notify: Notify
+) -> tuple[Dataset | None, Dataset | None]:
+    """The rows to choose settings by, and the rows to judge methods by."""
+    if evaluate and inputs.dataset.y is None:
+        raise ValueError(f"`evaluate` needs labels, and {inputs.data} has none; give them with `labels`")
+    if not tune and not evaluate:
+        return None, None
+    rows = other_rows(inputs.dataset, inputs.negatives.own)
+    if tune and evaluate:
+        return deal_out(rows, inputs.seed)
+    if tune and rows.y is None:
+        notify(f"{inputs.data} has no labels: settings are chosen by how well rows are found by damaged copies of them")
+    return (rows, None) if tune else (None, rows)
 
 
 @dataclass(frozen=True)
 class RetrievalTrial:
     """A database of labeled rows, and the places in it that ask."""
 
-    rows: LabeledRows
+    rows: Dataset
     queries: NDArray[np.intp]
     truth: Truth
     seed: int
 
     @classmethod
-    def of(cls, rows: LabeledRows, seed: int) -> "RetrievalTrial":
+    def of(cls, rows: Dataset, seed: int) -> "RetrievalTrial":
         """At most about 20,000 rows, of whole classes; all that have something to find ask, or 5,000 of them."""
-        rows = rows.some(_MOST_ROWS, seed)
+        rows = draw_rows(rows, _MOST_ROWS, seed)
         y = np.asarray(rows.y)
         _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
         asking = np.flatnonzero(counts[numbers] > 1)
         if not len(asking):
-            raise ValueError("--evaluate needs two images of one class at least, beside the negatives; got none")
+            raise ValueError("`evaluate` needs two images of one class at least, beside the negatives; got none")
         if len(asking) > _MOST_QUERIES:
             asking = np.sort(np.random.default_rng(seed).choice(asking, _MOST_QUERIES, replace=False))
         return cls(rows, asking, Truth.from_labels(y[asking], y, asking.tolist()), seed)
@@ -52,12 +231,12 @@ class RetrievalTrial:
             "over classes"
         )
 
-    def precisions(self, space: Any, C: NDArray[np.float32], report: Report) -> NDArray[np.float64]:
-        """The average precision of every query by codes (n, p) of the rows."""
+    def precisions(self, space: Any, Z: NDArray[np.float32], report: Report) -> NDArray[np.float64]:
+        """The average precision of every query by embeddings (n, p) of the rows."""
         found = [np.zeros(0)]
         for start in range(0, len(self.queries), _TILE):
             at = np.arange(start, min(len(self.queries), start + _TILE))
-            scores = space.similarity(C[self.queries[at]], C)
+            scores = space.similarity(Z[self.queries[at]], Z)
             found.append(average_precisions(scores, self.truth.take(at), "holidays"))
             report(int(at[-1]) + 1, len(self.queries))
         return np.concatenate(found)
@@ -65,22 +244,22 @@ class RetrievalTrial:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """What one method reached: average precisions per query, and its codes of all rows."""
+    """What one method reached: average precisions per query, and its embeddings of all rows."""
 
     method: FittedEncoder
     precisions: NDArray[np.float64]
-    codes: NDArray[np.float32]
+    embeddings: NDArray[np.float32]
     seconds: float
 
 
 def run_trial(trial: RetrievalTrial, method: FittedEncoder, report: Report) -> TrialOutcome:
     """Encode the rows and rank them for every query."""
     started = time.perf_counter()
-    X = trial.rows.vectors()
+    X = trial.rows.X.rows(slice(None))
     space = method.space(X.shape[1])
-    codes = space.transform(X)
-    precisions = trial.precisions(space, codes, report)
-    return TrialOutcome(method, precisions, codes, method.seconds + time.perf_counter() - started)
+    embeddings = space.transform(X)
+    precisions = trial.precisions(space, embeddings, report)
+    return TrialOutcome(method, precisions, embeddings, method.seconds + time.perf_counter() - started)
 
 
 def trial_summary(trial: RetrievalTrial, outcome: TrialOutcome, first: TrialOutcome) -> dict[str, Any]:
@@ -93,17 +272,12 @@ def trial_summary(trial: RetrievalTrial, outcome: TrialOutcome, first: TrialOutc
         "map": min(1.0, mean.difference),
         "low": max(0.0, mean.low),
         "high": min(1.0, mean.high),
-        "columns": int(outcome.codes.shape[1]),
+        "columns": int(outcome.embeddings.shape[1]),
         "seconds": outcome.seconds,
         "settings": outcome.method.settings(),
         "tried": outcome.method.tried,
         "against": None if outcome is first else {"method": first.method.name, **difference._asdict()},
     }
-
-
-NAME = "retrieval.json"
-
-_QUERIES, _RESULTS = 12, 8
 
 
 def retrieval_record(
@@ -118,23 +292,24 @@ def retrieval_record(
         "data": data,
         "protocol": trial.protocol,
         "methods": [trial_summary(trial, outcome, outcomes[0]) for outcome in outcomes],
-        "queries": _shown(trial, outcomes[0], [str(ids[row]) for row in trial.rows.rows]),
+        "queries": _shown(trial, outcomes[0], [str(ids[row]) for row in np.asarray(trial.rows.rows)]),
         "pictures": pictures,
     }
 
 
 def _shown(trial: RetrievalTrial, outcome: TrialOutcome, names: list[str]) -> list[dict[str, Any]]:
-    n = min(_QUERIES, len(trial.queries))
+    n = min(_SHOWN_QUERIES, len(trial.queries))
     drawn = np.sort(np.random.default_rng(trial.seed).choice(trial.queries, n, replace=False))
     space = outcome.method.space(trial.rows.X.shape[1])
-    scores = space.similarity(outcome.codes[drawn], outcome.codes)
+    scores = space.similarity(outcome.embeddings[drawn], outcome.embeddings)
     return [_strip(trial, names, int(query), row) for query, row in zip(drawn, scores, strict=True)]
 
 
 def _strip(trial: RetrievalTrial, names: list[str], query: int, scores: Any) -> dict[str, Any]:
+    """A query and what it found."""
     y = np.asarray(trial.rows.y)
     order = np.argsort(-scores, kind="stable")
-    found = order[order != query][:_RESULTS].tolist()
+    found = order[order != query][:_SHOWN_RESULTS].tolist()
     results = [
         {"name": names[i], "class": str(y[i]), "score": float(scores[i]), "right": bool(y[i] == y[query])}
         for i in found

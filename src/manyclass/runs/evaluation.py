@@ -1,28 +1,171 @@
-"""A classifier against labels: shares that are right, classes, confusions, and rows that show them."""
+"""evaluate: a classifier against labels; accuracies, classes, confusions, and rows that show them."""
 
+import os
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.cli._console import Report
-from manyclass.data.views import RowSelection
-from manyclass.evaluation import confusions
-from manyclass.runs.subsets import Subset
+from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass.datasets.dataset import ALL, Dataset
+from manyclass.evaluation.classification import confusions
+from manyclass.runs.folder import EVALUATIONS, is_run, read_run, seen_rows
+from manyclass.runs.load_model import check_columns, check_labels, open_classifier
+from manyclass.runs.provenance import pictures_of
+from manyclass.runs.records import EVALUATION, write_record
+from manyclass.runs.run_record import describe_data
+from manyclass.runs.sources import draw_test_subset, labeled_subset, read_labeled
 
 if TYPE_CHECKING:
     from manyclass.estimators.linear_model import LinearModel
 
 _TOP = 5
 
-_PAIRS, _CLASSES, _ROWS = 30, 6, 8  # confusions, best and worst classes, and rows to show of each
+_PAIRS, _CLASSES, _ROWS = (
+    30,
+    6,
+    8,
+)  # confusions, best and worst classes, and rows of each: what a page of a report shows
 
-_BLOCK = 4096
+_BLOCK = 4096  # rows whose scores are held at once
 
 
-def evaluate_model(model: "LinearModel", examples: Subset, report: Report) -> dict[str, Any]:
-    """What a record of an evaluation says of the predictions."""
+@dataclass(frozen=True)
+class Evaluation:
+    """How good a classifier is on some data.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file that holds the record; None if there is none.
+    record : dict
+        `top_1`, `top_5` and `mean_per_class`, numbers `per_class`, `confusions`, and `examples` of rows.
+    """
+
+    path: Path | None
+    record: dict[str, Any]
+
+
+def evaluate(
+    run: str | os.PathLike[str],
+    data: str | os.PathLike[str],
+    *,
+    labels: str | os.PathLike[str] | None = None,
+    subset: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    notify: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+    progress: ProgressFactory | None = None,
+) -> Evaluation:
+    """Judge a classifier on data with labels, which must have its columns and classes; classes go by name.
+
+    The result is kept in the folder of the run, where a report finds it.
+
+    Parameters
+    ----------
+    run : path-like
+        Folder of a run, or file of a model.
+    data : path-like
+        Features with labels: whatever `read_features` reads.
+    labels : path-like, default=None
+        File of one label per row, in place of those found with the features.
+    subset : str, default=None
+        Rows of this value of the split, or "all"; None for "test" or "val" if there is one, or else all rows. A split
+        that `train` drew in this data is drawn again.
+    out : path-like, default=None
+        File for the record; None for one in the folder of the run, or for none if `run` is a file.
+    notify : callable, default=None
+        Called with a sentence on what is being done.
+    warn : callable, default=None
+        Called with a sentence on what is left out, or if the classifier has seen the rows; None for Python's warnings.
+    progress : callable, default=None
+        Called as progress("judging", "rows") for a context manager that gives a function of (done, total).
+
+    Returns
+    -------
+    Evaluation
+        The record, and where it is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import manyclass as mc
+    >>> X = mc.datasets.low_rank_classes(200, d=16, n_classes=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "x.npz", X=X.rows(slice(None)), y=X.y)
+    ...     run = mc.runs.train(Path(folder) / "x.npz", Path(folder) / "run", test_fraction=0.2, max_epochs=5)
+    ...     result = mc.runs.evaluate(run.path, Path(folder) / "x.npz")
+    ...     result.path.name, result.record["rows"]
+    ('x-test.json', 40)
+    """
+    place, source = Path(run).expanduser(), Path(data).expanduser()
+    model = open_classifier(place)
+    whole = _with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), place)
+    check_columns(model, place, whole.X, source)
+    examples = labeled_subset(whole, subset, ("test", "val"), warn)
+    if not len(examples):
+        raise ValueError(f"{source} must have at least one row to judge; got none")
+    y = _labels_for(model, examples)
+    check_labels(model, place, y, source)
+    if notify is not None:
+        which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
+        notify(f"judging {len(examples):,} rows{which} of {source}")
+    started = time.perf_counter()
+    with (progress or no_progress)("judging", "rows") as report:
+        numbers = evaluate_model(model, examples, y, report)
+    record = {
+        "data": describe_data("test", examples),
+        "rows": len(examples),
+        "seconds": time.perf_counter() - started,
+        **numbers,
+        "pictures": pictures_of(source),
+    }
+    seen = seen_rows(read_run(place), record["data"]) if place.is_dir() else None
+    if seen is not None:
+        (warn or warnings.warn)(f"{seen}: what it reaches on them says little of others")
+    file = _file_of(place, examples) if out is None else Path(out).expanduser()
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_record(file, EVALUATION, record)
+    return Evaluation(file, record)
+
+
+def _with_split_of_run(dataset: Dataset, run: Path) -> Dataset:
+    """The rows with the split that a run drew in them; as they are, if it was trained on other rows."""
+    record = read_run(run) if is_run(run) else None
+    fraction = record["settings"].get("test_fraction") if record else None
+    if record is None or fraction is None or dataset.split is not None or dataset.y is None:
+        return dataset
+    drawn = draw_test_subset(dataset, fraction, record["seed"])
+    fingerprint = describe_data("train", drawn.subset("train"))["fingerprint"]
+    known = {one["fingerprint"] for one in record["data"] if one["role"] == "train"}
+    return drawn if fingerprint in known else dataset
+
+
+def _labels_for(model: Any, examples: Dataset) -> NDArray[Any]:
+    """The labels of rows as a model has them: names, unless it was trained on numbers and there are numbers too."""
     y = np.asarray(examples.y)
+    by_number = model.classes_.dtype.kind in "iu" and y.dtype.kind != "U"
+    return y if by_number else np.asarray(examples.label_names())
+
+
+def _file_of(run: Path, examples: Dataset) -> Path | None:
+    """Where the result of a run goes; None for a model that is a file."""
+    if run.is_file():
+        return None
+    source = Path(str(examples.path))
+    name = source.name if source.is_dir() else source.stem
+    return run / EVALUATIONS / f"{name.removesuffix('.store')}-{examples.subset_name}.json"
+
+
+def evaluate_model(model: "LinearModel", examples: Dataset, y: NDArray[Any], report: Report) -> dict[str, Any]:
+    """What a record of an evaluation says of the predictions for rows with labels y (n,)."""
     y = y.astype(np.str_) if model.classes_.dtype.kind == "U" else y
     top = top_labels(model, examples, report)
     right = top[:, 0] == y
@@ -39,9 +182,9 @@ def evaluate_model(model: "LinearModel", examples: Subset, report: Report) -> di
     }
 
 
-def top_labels(model: "LinearModel", examples: Subset, report: Report) -> NDArray[Any]:
+def top_labels(model: "LinearModel", examples: Dataset, report: Report) -> NDArray[Any]:
     """The five classes of highest score for every row (n, 5), some rows at a time."""
-    n = examples.X.shape[0]
+    n = len(examples)
     found = []
     for start in range(0, n, _BLOCK):
         found.append(model.predict_top(examples.X.part(slice(start, start + _BLOCK)), _TOP))
@@ -58,7 +201,7 @@ def _per_class(y: NDArray[Any], right: NDArray[np.bool_]) -> list[dict[str, Any]
     ]
 
 
-def _confusions(examples: Subset, y: NDArray[Any], predicted: NDArray[Any]) -> list[dict[str, Any]]:
+def _confusions(examples: Dataset, y: NDArray[Any], predicted: NDArray[Any]) -> list[dict[str, Any]]:
     return [
         {
             "class": str(pair.truth),
@@ -71,20 +214,20 @@ def _confusions(examples: Subset, y: NDArray[Any], predicted: NDArray[Any]) -> l
 
 
 def _examples(
-    model: "LinearModel", examples: Subset, label: Any, y: NDArray[Any], predicted: NDArray[Any]
+    model: "LinearModel", examples: Dataset, label: Any, y: NDArray[Any], predicted: NDArray[Any]
 ) -> dict[str, Any]:
     """Rows of a class that are right, the most confident first, and rows that are wrong."""
     of_class = np.flatnonzero(y == label)
     right = of_class[predicted[of_class] == label]
     wrong = of_class[predicted[of_class] != label][:_ROWS]
     surest = right[np.argsort(-_margins(model, examples, right), kind="stable")] if len(right) else right
-    mistakes = [{"name": examples.names[row], "predicted": str(predicted[row])} for row in wrong]
+    mistakes = [{"name": examples.row_name(row), "predicted": str(predicted[row])} for row in wrong]
     return {"class": str(label), "right": _names(examples, surest), "wrong": mistakes}
 
 
-def _margins(model: "LinearModel", examples: Subset, rows: NDArray[np.intp]) -> NDArray[Any]:
+def _margins(model: "LinearModel", examples: Dataset, rows: NDArray[np.intp]) -> NDArray[Any]:
     """By how much the best class is ahead of the next."""
-    S = model.decision_function(RowSelection(examples.X, rows))
+    S = model.decision_function(examples.take(rows).X)
     if S.ndim == 1:
         return np.abs(S)
     two = np.partition(S, -2, axis=1)[:, -2:]
@@ -92,5 +235,5 @@ def _margins(model: "LinearModel", examples: Subset, rows: NDArray[np.intp]) -> 
     return margins
 
 
-def _names(examples: Subset, rows: NDArray[np.intp]) -> list[str]:
-    return [examples.names[row] for row in rows[:_ROWS]]
+def _names(examples: Dataset, rows: NDArray[np.intp]) -> list[str]:
+    return [examples.row_name(row) for row in rows[:_ROWS]]

@@ -1,29 +1,22 @@
-"""RunFolder: where a run keeps its record, its model, and what it needs to go on.
+"""RunFolder: where a run keeps its record, its model, and what it needs to go on; and what a run has seen of data."""
 
-Whether an evaluation is on rows that made the model.
-"""
-
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 from manyclass._core.files import LOCK, TEMPORARY_SUFFIX
+from manyclass.runs.records import RUN, RUN_FILE, read_record, write_record
 
-RECORD, MODEL, ENCODER, CHECKPOINT, EVALUATIONS = (
-    "run.json",
-    "model.safetensors",
-    "encoder",
-    "checkpoint",
-    "evaluations",
-)
+MODEL, ENCODER, CHECKPOINT, EVALUATIONS = "model.safetensors", "encoder", "checkpoint", "evaluations"
 
 _REPLACED = "replaced"  # the run that was there before, until the new one is done
 
 # The record goes last, so that a folder is known for what it is.
-_PARTS = (CHECKPOINT, EVALUATIONS, MODEL, ENCODER, RECORD)
+_CONTENT = (CHECKPOINT, EVALUATIONS, MODEL, ENCODER, RUN_FILE)
 
 # What a run that was killed before its first record leaves.
-_LEFTOVERS = {RECORD + TEMPORARY_SUFFIX, LOCK, _REPLACED}
+_LEFTOVERS = {RUN_FILE + TEMPORARY_SUFFIX, LOCK, _REPLACED}
 
 _RUNNING, _DONE = "running", "done"
 
@@ -37,55 +30,51 @@ class RunFolder:
         self.record: dict[str, Any] | None = None
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path} is a file, and a run is a folder; choose another name")
-        if (path / RECORD).exists():
+        if (path / RUN_FILE).exists():
             self.record = read_run(path)
         elif path.is_dir() and {file.name for file in path.iterdir()} - _LEFTOVERS:
             raise ValueError(f"{path} is a folder with other content; choose another name")
-
-    @property
-    def is_done(self) -> bool:
-        """Whether a run ended here."""
-        return self.record is not None and self.record["status"] == _DONE
+        self.is_done = self.record is not None and self.record["status"] == _DONE
 
     def check(self, resume: bool, overwrite: bool) -> None:
         """Refuse a folder that is taken, unless its run is to be gone on with or replaced."""
         if self.record is None or overwrite or resume:
             return
         if self.is_done:
-            raise ValueError(f"{self.path} holds a run already; add --overwrite to replace it, or choose another name")
+            raise ValueError(
+                f"{self.path} holds a run already; pass `overwrite=True` to replace it, or choose another name"
+            )
         raise ValueError(
-            f"{self.path} holds a run that is unfinished; add --resume to go on with it, or --overwrite to begin again"
+            f"{self.path} holds a run that is unfinished; pass `resume=True` to go on with it, or `overwrite=True` to "
+            "begin again"
         )
 
     def begin(self, record: dict[str, Any], overwrite: bool) -> dict[str, Any]:
         """Write the record of a run that begins, or find that it is the one that is to go on; the record."""
-        from manyclass.runs.records import write_record
-
         if self.record is not None and not overwrite:
             self.refuse_another(record)
             record = {**record, "started": self.record["started"]}
         else:
             self._set_aside()
-        write_record(self.path / RECORD, "run", {**record, "status": _RUNNING})
+        write_record(self.path / RUN_FILE, RUN, {**record, "status": _RUNNING})
         self.checkpoint.mkdir(exist_ok=True)
         return record
 
-    def finish(self, record: dict[str, Any]) -> None:
-        """Write the record of a run that is over; nothing is needed any more to go on with it."""
-        from manyclass.runs.records import write_record
-
-        write_record(self.path / RECORD, "run", {**record, "status": _DONE})
+    def finish(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Write the record of a run that is over, and give it; nothing is needed any more to go on with it."""
+        whole = write_record(self.path / RUN_FILE, RUN, {**record, "status": _DONE})
         for name in (CHECKPOINT, _REPLACED):
             shutil.rmtree(self.path / name, ignore_errors=True)
+        return whole
 
     def give_up(self) -> None:
         """After an error that leaves nothing to go on from, make the folder what it was before."""
         if self.checkpoint.is_dir() and any(self.checkpoint.iterdir()):
             return
-        for name in _PARTS:
+        for name in _CONTENT:
             _remove(self.path / name)
         aside = self.path / _REPLACED
-        for name in _PARTS:
+        for name in _CONTENT:
             if (aside / name).exists():
                 (aside / name).replace(self.path / name)
         _remove(aside)
@@ -101,13 +90,13 @@ class RunFolder:
         if different:
             raise ValueError(
                 f"{self.path} was begun with other settings, which differ in {', '.join(different)}; "
-                "give the same command to go on, or add --overwrite to begin again"
+                "give the same command to go on, or pass `overwrite=True` to begin again"
             )
 
     def _set_aside(self) -> None:
         """Make room for a new run; what an earlier one left is kept for as long as the new one may fail."""
         aside = self.path / _REPLACED
-        for name in _PARTS:
+        for name in _CONTENT:
             if (self.path / name).exists():
                 aside.mkdir(exist_ok=True)
                 _remove(aside / name)
@@ -123,19 +112,15 @@ def _remove(path: Path) -> None:
 
 def read_run(path: Path) -> dict[str, Any]:
     """The record of the run in a folder."""
-    from manyclass.runs.records import read_record
-
-    return read_record(path / RECORD, "run")
+    return read_record(path / RUN_FILE, RUN)
 
 
 def is_run(path: Path) -> bool:
     """Whether a folder holds a run."""
-    return (path / RECORD).is_file()
+    return (path / RUN_FILE).is_file()
 
 
 def _as_json(settings: dict[str, Any]) -> Any:
-    import json
-
     return json.loads(json.dumps(settings))
 
 

@@ -1,221 +1,197 @@
-"""Building a gallery, as `manyclass encode` asks for it.
+"""Building a gallery: an encoder is fitted on negatives, compared with others if wanted, and all rows are added."""
 
-Rows of features as images of a gallery: their ids, and what is known of them.
-
-The folder of a gallery that is to be written.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyclass.cli._console import Report, progress
-from manyclass.runs.encoder_comparison import NAME, RetrievalTrial, retrieval_record, run_trial
-from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, fit_method
-from manyclass.runs.negatives import LabeledRows, Negatives, choose_negatives, deal_out, other_rows
-from manyclass.runs.provenance import encoder_file, picture_folder, pictures_of
-from manyclass.runs.records import write_record
-from manyclass.runs.sources import read_source
-from manyclass.runs.subsets import ALL, whole_part
+from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass.datasets.dataset import Dataset
+from manyclass.runs.encoder_comparison import EncoderInputs, Notify, fit_and_compare
+from manyclass.runs.exemplar_methods import FittedEncoder, choose_methods
+from manyclass.runs.provenance import encoder_file
+from manyclass.runs.records import RETRIEVAL, RETRIEVAL_FILE, write_record
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
     from manyclass.retrieval.gallery import Gallery
 
-Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class GalleryPlan:
-    """What a gallery is to be made of, and how."""
-
-    data: Path
-    out: Path
-    world: Path | None
-    methods: list[ExemplarMethod]
-    sample: int | None
-    false_match: float
-    labels: str | None
-    encoder: Path | None
-    pictures: Path | None
-    seed: int
-
-    @cached_property
-    def features(self) -> "Features":
-        return read_source(self.data, self.labels)
-
-    @cached_property
-    def ids(self) -> list[Any]:
-        return ids_of(self.features, self.data)
-
-    @cached_property
-    def negatives(self) -> Negatives:
-        gram = any(method.holds_gram_matrix for method in self.methods)
-        return choose_negatives(self.data, self.features, self.world, self.sample, gram, self.seed)
-
-    @cached_property
-    def folder(self) -> Path | None:
-        """Where the pictures are."""
-        return picture_folder(self.data) if self.pictures is None else self.pictures.resolve()
-
-    @property
-    def where(self) -> dict[str, str] | None:
-        """The same for a report, which can do with an array of pictures too."""
-        return pictures_of(self.data) if self.folder is None else {"folder": str(self.folder)}
+# The rows that encoders take at once, so that embeddings have the same bits as those of all rows together.
+_ROWS_AT_ONCE = 1024
 
 
 def build_gallery(
-    plan: GalleryPlan, tune: bool, evaluate: bool, overwrite: bool, tell: Tell, quiet: bool
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    negatives: str | os.PathLike[str] | None = None,
+    method: str | Sequence[str] = "slem",
+    settings: Mapping[str, Any] | None = None,
+    sample: int | None = None,
+    false_match: float = 0.05,
+    tune: bool = False,
+    evaluate: bool = False,
+    labels: str | None = None,
+    encoder: str | os.PathLike[str] | None = None,
+    pictures: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+    warn: Notify | None = None,
+    notify: Notify | None = None,
+    progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
-    """Make the gallery and save it; gives what there is to tell."""
-    check_free(plan.out, overwrite)
-    d, ids, image_encoder = plan.features.X.shape[1], plan.ids, _image_encoder(plan, tell)
-    tuning, judging = _rows_apart(plan, tune, evaluate, tell)
-    tell(f"negatives: {plan.negatives.about}")
-    machines = []
-    for method in plan.methods:
-        if method.name != "none":
-            tell(f"learning {method.name} from {len(plan.negatives):,} negatives of {d:,} numbers")
-        machines.append(fit_method(method, plan.negatives, tuning))
-    record = None if judging is None else _compared(plan, machines, judging, quiet)
-    gallery = _gallery(plan, machines[0], image_encoder)
-    with progress("encoding", "images", quiet) as report:
-        add_rows(gallery, plan.features, ids, report)
-    _save(plan, gallery, record, overwrite)
-    return _result(plan, gallery, machines[0], record)
+    """Build a gallery of features and save it; images are known by the names of their rows, or by numbers.
+
+    The gallery is written at one instant: a call that is interrupted leaves what was there.
+
+    Parameters
+    ----------
+    data : path-like
+        Features: a store, .npy, .npz, parquet, or a folder of shards.
+    out : path-like
+        The folder of the gallery.
+    negatives : path-like, default=None
+        Features of unrelated images, on which encoders are fitted; None takes rows of the data.
+    method : str or sequence of str, default="slem"
+        Of "slem", "kernel-slem", "lda", "esvm", "whitening" and "none", which compares rows as they are. The gallery is
+        made by the first; others are compared with it where `evaluate` is true.
+    settings : dict, default=None
+        Arguments of the encoders, such as ``{"regularization": 0.1}``; each goes to every method that has it.
+    sample : int, default=None
+        Negatives at most, drawn at random.
+    false_match : float, default=0.05
+        How often strangers may be called matched.
+    tune : bool, default=False
+        Choose the settings by the labels of the data.
+    evaluate : bool, default=False
+        Compare the methods as `compare_encoders` does; the record goes to ``retrieval.json`` in the gallery.
+    labels : str, default=None
+        A CSV or .npy file with one label per row; "none" leaves out labels that are found beside the data.
+    encoder : path-like, default=None
+        The file of what turned pictures into the data, so that the gallery can be searched by pictures; None for the
+        one that is known from the data.
+    pictures : path-like, default=None
+        The folder of the pictures; None for the one that the data was made of.
+    seed : int, default=0
+        The same seed gives the same gallery.
+    overwrite : bool, default=False
+        Replace a gallery that is there.
+    warn : callable, default=None
+        Called with a sentence about whatever the reader leaves out; None for warnings of Python.
+    notify : callable, default=None
+        Called with a sentence about what is being done.
+    progress : callable, default=None
+        Called as ``with progress("encoding", "images") as report:``, and then ``report(done, total)``.
+
+    Returns
+    -------
+    dict
+        The number of images, the method with its settings, the negatives, and the comparison if there was one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import manyclass as mc
+    >>> X = np.random.default_rng(0).standard_normal((200, 8), dtype=np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), X)
+    ...     result = mc.runs.build_gallery(Path(folder, "x.npy"), Path(folder, "gallery"), method="lda")
+    ...     found = mc.Gallery.open(Path(folder, "gallery")).search(X[:1], k=1).ids
+    >>> result["images"], result["method"], result["negatives"], found.tolist()
+    (200, 'lda', 100, [[0]])
+    """
+    out = Path(out)
+    world, file, folder = (None if path is None else Path(path) for path in (negatives, encoder, pictures))
+    methods = choose_methods(method, seed, settings or {})
+    inputs = EncoderInputs(Path(data), world, methods, sample, labels, folder, seed, warn)
+    tell = notify or (lambda message: None)
+    check_free(out, overwrite)
+    ids, image_encoder = inputs.ids, _image_encoder(inputs, file, tell)
+    fitted, record = fit_and_compare(inputs, tune, evaluate, tell, progress or no_progress)
+    gallery = _empty_gallery(inputs, fitted[0], false_match, image_encoder)
+    with (progress or no_progress)("encoding", "images") as report:
+        add_rows(gallery, inputs.dataset, ids, report)
+    _save(out, gallery, record, overwrite)
+    return _result(inputs, out, gallery, fitted[0], record)
 
 
-def _rows_apart(
-    plan: GalleryPlan, tune: bool, evaluate: bool, tell: Tell
-) -> tuple[LabeledRows | None, LabeledRows | None]:
-    """The rows to choose settings by, and the rows to judge methods by."""
-    words = words_of(plan.features)
-    if evaluate and words is None:
-        raise ValueError(f"--evaluate needs labels, and {plan.data} has none; give them with --labels")
-    if not tune and not evaluate:
-        return None, None
-    rows = other_rows(plan.data, plan.features, words, plan.negatives.own)
-    if tune and evaluate:
-        return deal_out(rows, plan.seed)
-    if tune and words is None:
-        tell(f"{plan.data} has no labels: settings are chosen by how well rows are found by damaged copies of them")
-    return (rows, None) if tune else (None, rows)
-
-
-def _compared(plan: GalleryPlan, machines: list[FittedEncoder], rows: LabeledRows, quiet: bool) -> dict[str, Any]:
-    trial, outcomes = RetrievalTrial.of(rows, plan.seed), []
-    for machine in machines:
-        with progress(f"evaluating {machine.name}", "queries", quiet) as report:
-            outcomes.append(run_trial(trial, machine, report))
-    data = [whole_part(plan.features, plan.data, ALL).data("gallery"), plan.negatives.record()]
-    return retrieval_record(trial, outcomes, plan.ids, data, plan.where)
-
-
-def _gallery(plan: GalleryPlan, kept: FittedEncoder, image_encoder: Any) -> "Gallery":
+def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: float, image_encoder: Any) -> "Gallery":
     """The gallery without images."""
-    import manyclass as mc
+    from manyclass.retrieval.gallery import Gallery
 
     provenance = {
         "made by": "manyclass encode",
-        "source": str(plan.data),
-        "negatives": plan.negatives.about.partition(";")[0],
+        "source": str(inputs.data),
+        "negatives": inputs.negatives.about.partition(";")[0],
         "method": kept.name,
-        "seed": plan.seed,
-        "pictures": [] if plan.folder is None else [str(plan.folder)],
+        "seed": inputs.seed,
+        "pictures": [] if inputs.folder is None else [str(inputs.folder)],
     }
-    common: dict[str, Any] = {"false_match": plan.false_match, "provenance": provenance}
-    gallery: Gallery = mc.Gallery(kept.encoder, background=kept.background, features=image_encoder, **common)
-    return gallery
+    judged: dict[str, Any] = {"background": kept.background, "false_match": false_match}
+    return Gallery(kept.encoder, features=image_encoder, provenance=provenance, **judged)
 
 
-def _image_encoder(plan: GalleryPlan, tell: Tell) -> Any:
+def _image_encoder(inputs: EncoderInputs, given: Path | None, notify: Notify) -> Any:
     """What turns pictures into rows like those of the data; None if it is not known."""
     import manyclass as mc
 
-    path = plan.encoder or encoder_file(plan.data)
+    path = given or encoder_file(inputs.data)
     if path is None:
         return None
-    encoder, d = mc.load(path), plan.features.X.shape[1]
+    encoder, d = mc.load(path), inputs.dataset.X.shape[1]
     width = getattr(encoder, "n_features_out_", None)
     if not hasattr(encoder, "encode") or width != d:
-        words = f"{path} must be an encoder of pictures that gives {d} numbers, as {plan.data} has"
-        if plan.encoder is not None:
+        words = f"{path} must be an encoder of pictures that gives {d} numbers, as {inputs.data} has"
+        if given is not None:
             raise ValueError(f"{words}; it is a {type(encoder).__name__} that gives {width}")
-        tell(f"{words}; it is left out, so the gallery cannot be searched by pictures")
+        notify(f"{words}; it is left out, so the gallery cannot be searched by pictures")
         return None
     return encoder
 
 
-def _save(plan: GalleryPlan, gallery: "Gallery", record: dict[str, Any] | None, overwrite: bool) -> None:
+def _save(out: Path, gallery: "Gallery", record: dict[str, Any] | None, overwrite: bool) -> None:
     """The record first: once the gallery is there, all of it is."""
-    plan.out.mkdir(parents=True, exist_ok=True)
-    (plan.out / NAME).unlink(missing_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / RETRIEVAL_FILE).unlink(missing_ok=True)
     if record is not None:
-        write_record(plan.out / NAME, "retrieval", record)
-    gallery.save(plan.out, overwrite=overwrite)
+        write_record(out / RETRIEVAL_FILE, RETRIEVAL, record)
+    gallery.save(out, overwrite=overwrite)
 
 
 def _result(
-    plan: GalleryPlan, gallery: "Gallery", kept: FittedEncoder, record: dict[str, Any] | None
+    inputs: EncoderInputs, out: Path, gallery: "Gallery", kept: FittedEncoder, record: dict[str, Any] | None
 ) -> dict[str, Any]:
     return {
-        "path": str(plan.out),
+        "path": str(out),
         "images": len(gallery),
         "columns": gallery.n_features_in_,
         "method": kept.name,
         "settings": kept.settings(),
-        "codes": int(kept.space(plan.features.X.shape[1]).n_features_out_),
-        "negatives": len(plan.negatives),
-        "negatives_from": plan.negatives.about,
+        "codes": int(kept.space(inputs.dataset.X.shape[1]).n_features_out_),
+        "negatives": len(inputs.negatives),
+        "negatives_from": inputs.negatives.about,
         "tuned": kept.tried,
         "search_by_pictures": gallery.features is not None,
-        "pictures": None if plan.folder is None else str(plan.folder),
+        "pictures": None if inputs.folder is None else str(inputs.folder),
         "evaluation": None if record is None else {key: record[key] for key in ("protocol", "methods")},
-        "record": None if record is None else str(plan.out / NAME),
+        "record": None if record is None else str(out / RETRIEVAL_FILE),
     }
 
 
-_BLOCK = 1024  # the rows that encoders take at once, so that codes have the same bits as those of all rows together
-
-
-def ids_of(features: "Features", data: Path) -> list[Any]:
-    """The names of the rows, which must be distinct, or their numbers."""
-    if features.names is None:
-        return list(range(features.X.shape[0]))
-    seen: set[str] = set()
-    for name in (ids := [str(name) for name in features.names]):
-        if name in seen:
-            raise ValueError(f"{data} must name every row once, so that it is found by it; got {name!r} twice")
-        seen.add(name)
-    return ids
-
-
-def words_of(features: "Features") -> list[str] | None:
-    """The class of every row in words, or None."""
-    if features.y is None:
-        return None
-    values = features.y.tolist()
-    if features.classes is None or features.y.dtype.kind not in "iu":
-        return [str(value) for value in values]
-    return [str(features.classes[value]) for value in values]
-
-
-def metadata_of(features: "Features") -> dict[str, list[str]]:
-    """Columns of a gallery: class and split, where they are known."""
-    split = None if features.split is None else features.split.astype(str).tolist()
-    return {key: values for key, values in (("class", words_of(features)), ("split", split)) if values is not None}
-
-
-def add_rows(gallery: "Gallery", features: "Features", ids: list[Any] | None, report: Report) -> None:
-    """Add all rows, a block at a time; without ids they are numbers that count on."""
-    n, metadata = features.X.shape[0], metadata_of(features)
-    for start in range(0, n, _BLOCK):
-        at = slice(start, min(n, start + _BLOCK))
+def add_rows(gallery: "Gallery", dataset: Dataset, ids: list[Any] | None, report: Report) -> None:
+    """Add all rows, with class and split where they are known; without ids they are numbers that count on."""
+    n, metadata = len(dataset), _metadata(dataset)
+    for start in range(0, n, _ROWS_AT_ONCE):
+        at = slice(start, min(n, start + _ROWS_AT_ONCE))
         columns = {key: values[at] for key, values in metadata.items()}
-        gallery.add(features.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
+        gallery.add(dataset.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
         report(at.stop, n)
+
+
+def _metadata(dataset: Dataset) -> dict[str, list[str]]:
+    known = {"class": dataset.label_names(), "split": dataset.split}
+    return {key: values.astype(str).tolist() for key, values in known.items() if values is not None}
 
 
 def check_free(out: Path, overwrite: bool) -> None:
@@ -226,6 +202,8 @@ def check_free(out: Path, overwrite: bool) -> None:
         raise ValueError(f"{out} is a file, and a gallery is a folder; choose another name")
     if is_gallery(out):
         if not overwrite:
-            raise ValueError(f"{out} is there already; add --overwrite to replace it, or --add to add to it")
+            raise ValueError(
+                f"{out} is there already; pass `overwrite=True` to replace it, or use update_gallery to add to it"
+            )
     elif out.is_dir() and ((out / GALLERY_MANIFEST).exists() or not only_ours(out)):
         raise ValueError(f"{out} is a folder with other content; choose another name")

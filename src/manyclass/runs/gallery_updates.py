@@ -1,70 +1,122 @@
-"""Changing a gallery that is there: rows are added, images are removed, and both become true at one instant.
+"""Changing a gallery that is there: rows are added, images are removed, and both become true at one instant."""
 
-Images of a gallery as users name them.
-"""
-
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass._core.text import did_you_mean
-from manyclass.cli._console import progress
-from manyclass.runs.gallery_builder import add_rows, ids_of
+from manyclass._core.typing import ProgressFactory, no_progress
+from manyclass.datasets.dataset import Dataset
+from manyclass.runs.encoder_comparison import row_ids
+from manyclass.runs.gallery_builder import add_rows
 from manyclass.runs.provenance import picture_folder
 from manyclass.runs.sources import read_source
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
     from manyclass.retrieval.gallery import Gallery
 
 
 def update_gallery(
-    out: Path, data: Path | None, remove: list[str], labels: str | None, pictures: Path | None, quiet: bool
+    path: str | os.PathLike[str],
+    data: str | os.PathLike[str] | None = None,
+    *,
+    remove: Sequence[str] = (),
+    labels: str | None = None,
+    pictures: str | os.PathLike[str] | None = None,
+    warn: Callable[[str], None] | None = None,
+    progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
-    """Remove first, then add the rows of data if there are any; gives what there is to tell."""
-    import manyclass as mc
+    """Remove images from a gallery, and add the rows of data to it, with what it was made with.
 
-    gallery = mc.Gallery.open(out)
-    gallery.remove(wanted_ids(gallery, list(dict.fromkeys(remove)), out))
-    added = 0 if data is None else _add(gallery, out, data, labels, quiet)
-    folder = pictures or (None if data is None else picture_folder(data))
+    Parameters
+    ----------
+    path : path-like
+        The folder of the gallery.
+    data : path-like, default=None
+        Features to add, whose names must be new to the gallery.
+    remove : sequence of str, default=()
+        Ids of images to remove, as words also where they are numbers.
+    labels : str, default=None
+        A CSV or .npy file with one label per row of the data; "none" leaves out labels that are found beside it.
+    pictures : path-like, default=None
+        The folder of the pictures of the data; None for the one that the data was made of.
+    warn : callable, default=None
+        Called with a sentence about whatever the reader leaves out; None for warnings of Python.
+    progress : callable, default=None
+        Called as ``with progress("encoding", "images") as report:``, and then ``report(done, total)``.
+
+    Returns
+    -------
+    dict
+        How many images there are, and how many were added and removed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import manyclass as mc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), np.random.default_rng(0).standard_normal((200, 8), dtype=np.float32))
+    ...     built = mc.runs.build_gallery(Path(folder, "x.npy"), Path(folder, "gallery"), method="none")
+    ...     result = mc.runs.update_gallery(Path(folder, "gallery"), remove=["7", "8"])
+    >>> built["images"], result["images"]
+    (200, 198)
+    """
+    from manyclass.retrieval.gallery import Gallery
+
+    path = Path(path)
+    gallery = Gallery.open(path)
+    gallery.remove(known_ids(gallery, list(dict.fromkeys(remove)), path))
+    added = 0
+    if data is not None:
+        dataset = _read_alike(gallery, path, Path(data), labels, warn)
+        ids, added = _new_ids(gallery, path, dataset), len(dataset)
+        with (progress or no_progress)("encoding", "images") as report:
+            add_rows(gallery, dataset, ids, report)
+    folder = Path(pictures) if pictures is not None else None if data is None else picture_folder(Path(data))
     if folder is not None:
         known = gallery.provenance.setdefault("pictures", [])
         known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
     gallery.save()
-    return {"path": str(out), "images": len(gallery), "added": added, "removed": len(set(remove))}
+    return {"path": str(path), "images": len(gallery), "added": added, "removed": len(set(remove))}
 
 
-def _add(gallery: "Gallery", out: Path, data: Path, labels: str | None, quiet: bool) -> int:
-    features = read_source(data, labels)
-    n, d = features.X.shape
+def _read_alike(
+    gallery: "Gallery", path: Path, data: Path, labels: str | None, warn: Callable[[str], None] | None
+) -> Dataset:
+    """The data, whose rows must be as wide as those of the gallery."""
+    dataset = read_source(data, labels, warn)
+    d = dataset.X.shape[1]
     if gallery.n_features_in_ not in (None, d):
-        raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {out} has; got {d}")
-    with progress("encoding", "images", quiet) as report:
-        add_rows(gallery, features, _new_ids(gallery, out, data, features), report)
-    return int(n)
+        raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {path} has; got {d}")
+    return dataset
 
 
-def _new_ids(gallery: "Gallery", out: Path, data: Path, features: "Features") -> list[str] | None:
+def _new_ids(gallery: "Gallery", path: Path, dataset: Dataset) -> list[str] | None:
     """Names that are new; None for rows that have no names."""
     named = bool(len(gallery)) and gallery.ids.dtype.kind == "U"
-    if len(gallery) and named != (features.names is not None):
+    if len(gallery) and named != (dataset.names is not None):
         has, lacks = ("names", "numbers") if named else ("numbers", "names")
-        raise ValueError(f"{data} must know its rows by {has}, as {out} does; it has {lacks}")
-    if features.names is None:
+        raise ValueError(f"{dataset.path} must know its rows by {has}, as {path} does; it has {lacks}")
+    if dataset.names is None:
         return None
-    ids = ids_of(features, data)
+    ids = row_ids(dataset)
     taken = next((key for key in ids if key in gallery), None)
     if taken is not None:
-        raise ValueError(f"{data} must have new images; {taken!r} is in {out} already: remove it first with --remove")
+        raise ValueError(
+            f"{dataset.path} must have new images; {taken!r} is in {path} already: remove it first with `remove`"
+        )
     return ids
 
 
-def wanted_ids(gallery: "Gallery", words: list[str], path: Path) -> list[Any]:
+def known_ids(gallery: "Gallery", words: list[str], path: Path) -> list[Any]:
     """The ids that words stand for; each must be in the gallery."""
-    return [_wanted(gallery, word, path) for word in words]
+    return [_known_id(gallery, word, path) for word in words]
 
 
-def _wanted(gallery: "Gallery", word: str, path: Path) -> Any:
+def _known_id(gallery: "Gallery", word: str, path: Path) -> Any:
     numbers = gallery.ids.dtype.kind != "U"
     key: Any = int(word) if numbers and word.lstrip("-").isdecimal() else word
     if key in gallery:

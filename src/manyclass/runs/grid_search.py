@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from manyclass._core.files import write_bytes
 from manyclass.runs.recipe import Recipe
-from manyclass.runs.subsets import Subset
 
 _FILE, _TRIAL = "tuning.json", "trial"
 
@@ -21,14 +22,14 @@ _RIDGES = (1e-6, 1e-5, 1e-4, 1e-3)  # times the squared length of a row
 class GridSearch:
     """Tries values one by one, and keeps what came of them in a file, so that nothing is tried twice."""
 
-    def __init__(self, recipe: Recipe, examples: Subset, validation: Any, folder: Path, callbacks: list[Any]):
-        self.recipe, self.examples, self.validation = recipe, examples, validation
+    def __init__(self, recipe: Recipe, X: Any, y: Any, validation: Any, folder: Path, callbacks: list[Any]):
+        self.recipe, self.X, self.y, self.validation = recipe, X, y, validation
         self.folder, self.callbacks = folder, callbacks
         file = folder / _FILE
         self.tried: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
 
-    def chosen(self, tell: Callable[[str], None]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """(the settings that are best, every value that was tried with its accuracy).
+    def choose(self, notify: Callable[[str], None]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The settings that are best, and every value that was tried with its accuracy.
 
         The first trial has the settings as they are. A value takes their place if it is better by more than chance:
         half a standard error of an accuracy on so many rows, as in early stopping.
@@ -37,12 +38,12 @@ class GridSearch:
 
         stopping = EarlyStopping(judged=self._n_judged())
         settings: dict[str, Any] = {}
-        best = self._trial(settings, tell)
+        best = self._trial(settings, notify)
         shown = []
         for name in self.recipe.tune:
             shown.append(_row(name, best["found"][name], best["accuracy"]))
             for value in self._candidates(name, best["found"]):
-                trial = self._trial({**settings, name: value}, tell)
+                trial = self._trial({**settings, name: value}, notify)
                 shown.append(_row(name, trial["found"][name], trial["accuracy"]))
                 if trial["accuracy"] is not None and not stopping.as_good(best["accuracy"], trial["accuracy"]):
                     best = trial
@@ -57,32 +58,32 @@ class GridSearch:
             betas = (*(beta for beta in _BETAS if beta < most), float(most))
             yield from (self._setting("beta", beta) for beta in betas if beta != found["beta"])
         else:
-            yield from (float(f"{share * self._square():.2e}") for share in _RIDGES)
+            yield from (float(f"{factor * self._square():.2e}") for factor in _RIDGES)
 
     def _setting(self, name: str, value: float) -> float | None:
         """What the classifier takes for a value on record, where all negatives are a number too."""
         return None if name == "beta" and value >= self._n_classes() - 1 else value
 
-    def _trial(self, settings: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
+    def _trial(self, settings: dict[str, Any], notify: Callable[[str], None]) -> dict[str, Any]:
         known = next((trial for trial in self.tried if trial["settings"] == settings), None)
         if known is None:
-            tell(
+            notify(
                 "trying " + (", ".join(f"{name} {_shown(value)}" for name, value in settings.items()) or "the defaults")
             )
-            known = {"settings": settings, **self._fitted(settings)}
+            known = {"settings": settings, **self._fit(settings)}
             self.tried.append(known)
             write_bytes(self.folder / _FILE, json.dumps(self.tried).encode())
         return known
 
-    def _fitted(self, settings: dict[str, Any]) -> dict[str, Any]:
+    def _fit(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The accuracy of a fit on what is held out, and the step, beta and regularization that it had.
 
         The accuracy is None if the fit came to nothing.
         """
         more = {"refit": False, "checkpoint": self.folder / _TRIAL, "callbacks": self.callbacks}
-        model = self.recipe.made(**settings, **more)
+        model = self.recipe.estimator(**{**self.recipe.settings, **settings, **more})
         try:
-            model.fit(self.examples.X, self.examples.y, validation=self.validation)
+            model.fit(self.X, self.y, validation=self.validation)
         except FloatingPointError:  # a step that is too large
             if not settings:
                 raise
@@ -97,19 +98,14 @@ class GridSearch:
         """Rows that an accuracy is of."""
         if self.validation is not None:
             return len(self.validation[1])
-        return max(1, round(float(self.recipe.made().validation_fraction) * len(self.examples.y)))
+        return max(1, round(float(self.recipe.record["validation_fraction"]) * len(self.y)))
 
     def _n_classes(self) -> int:
-        import numpy as np
-
-        return len(np.unique(self.examples.y))
+        return len(np.unique(self.y))
 
     def _square(self) -> float:
         """The squared length of a row as it usually is."""
-        import numpy as np
-
-        X = self.examples.X
-        rows = X.rows(np.unique(np.linspace(0, len(X) - 1, 512).astype(np.intp)))
+        rows = self.X.rows(np.unique(np.linspace(0, len(self.X) - 1, 512).astype(np.intp)))
         return float(np.median(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))) or 1.0
 
 

@@ -1,20 +1,19 @@
-"""The classifier that a command is given: a run, or the file of a model."""
+"""Models that users name by a path: the classifier of a run or in a file, and the encoder that goes with it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from manyclass._core.sealed import START
+import numpy as np
+
 from manyclass.runs.folder import ENCODER, MODEL, is_run, read_run
-
-if TYPE_CHECKING:
-    from manyclass.datasets import Features
+from manyclass.runs.records import RUN_FILE
 
 
 def open_classifier(path: Path) -> Any:
     """The classifier of a run that is done, or in a file."""
-    import manyclass as mc
+    from manyclass._core.models import load
 
-    model = mc.load(_model_file(path))
+    model = load(_model_file(path))
     if not hasattr(model, "predict_top"):
         raise ValueError(f"{path} must hold a classifier; it holds a {type(model).__name__}")
     return model
@@ -26,7 +25,7 @@ def _model_file(path: Path) -> Path:
     if path.is_file():
         return path
     if not is_run(path):
-        raise ValueError(f"{path} must be a folder that manyclass train made, or a model file; it has no run.json")
+        raise ValueError(f"{path} must be a folder that manyclass train made, or a model file; it has no {RUN_FILE}")
     if not (path / MODEL).is_file() or read_run(path)["status"] != "done":
         raise ValueError(f"{path} holds a run that is unfinished; go on with it by manyclass train --resume")
     return path / MODEL
@@ -40,24 +39,14 @@ def check_columns(model: Any, path: Path, X: Any, source: Path) -> None:
         )
 
 
-def labels_for(model: Any, features: "Features") -> Any:
-    """The labels of rows as a model has them: names, unless it was trained on numbers and there are numbers too."""
-    from manyclass.runs.subsets import class_labels
-
-    by_number = model.classes_.dtype.kind in "iu" and features.y is not None and features.y.dtype.kind != "U"
-    return features.y if by_number else class_labels(features)
-
-
 def check_labels(model: Any, path: Path, y: Any, source: Path) -> None:
     """Refuse labels that a model does not know."""
-    import numpy as np
-
     known, found = model.classes_, np.unique(y)
     if (known.dtype.kind in "UO") != (found.dtype.kind in "UO"):
         mine, theirs = ("names", "numbers") if known.dtype.kind in "UO" else ("numbers", "names")
         raise ValueError(
             f"{source} must label its rows by {mine} such as {known.tolist()[0]!r}, as the data of {path} did; "
-            f"got {theirs} such as {found.tolist()[0]!r}; give others with --labels"
+            f"got {theirs} such as {found.tolist()[0]!r}; give others with `labels`"
         )
     strange = found[~np.isin(found, known)]
     if len(strange):
@@ -69,14 +58,14 @@ def check_labels(model: Any, path: Path, y: Any, source: Path) -> None:
 
 def open_encoder(path: Path, given: Path | None, model: Any) -> Any:
     """What turns pictures into the rows that a classifier takes: the encoder given, or the one of its run."""
-    import manyclass as mc
+    from manyclass._core.models import load
 
     file = given or (path / ENCODER if path.is_dir() else None)
     if file is None or (given is None and not file.is_file()):
         raise ValueError(
-            f"images need the encoder that made the features of {path}, which has none; give its file with --encoder"
+            f"images need the encoder that made the features of {path}, which has none; give its file with `encoder`"
         )
-    encoder = mc.load(file)
+    encoder = load(file)
     if not hasattr(encoder, "encode") or not hasattr(encoder, "n_features_out_"):
         raise ValueError(f"{file} must hold an encoder of images; it holds a {type(encoder).__name__}")
     if encoder.n_features_out_ != model.n_features_in_:
@@ -87,6 +76,8 @@ def open_encoder(path: Path, given: Path | None, model: Any) -> Any:
 
 def is_model(path: Path) -> bool:
     """Whether a file begins as models do."""
+    from manyclass._core.sealed import START
+
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -95,10 +86,10 @@ def is_model(path: Path) -> bool:
 
 def describe_model(path: Path) -> dict[str, Any]:
     """What there is to say of a classifier or an encoder in a file."""
-    import manyclass as mc
+    from manyclass._core.models import load
     from manyclass.runs.run_record import describe_fit
 
-    model = mc.load(path)
+    model = load(path)
     known = {"format": "manyclass model", "estimator": type(model).__name__, "bytes": path.stat().st_size}
     if hasattr(model, "classes_"):
         return known | describe_fit(model)

@@ -1,17 +1,18 @@
-"""Where features came from: the pictures, and the encoder that turned them into numbers.
+"""Where features came from: the pictures, and the encoder that turned them into numbers, in a file beside them.
 
-The encoder of a store, in a file beside it, and beside that what it was learned from.
-
-Which encoder the options of `manyclass features` ask for.
+`EncoderKind` is the encoder that the options of `manyclass features` ask for.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
+from manyclass._core.errors import SettingsError, StorageError
+from manyclass._core.files import write_bytes
+from manyclass._core.lazy import find_public
+from manyclass._core.models import load
 
 
 def encoder_file(data: Path) -> Path | None:
@@ -59,9 +60,12 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def _provenance(path: Path) -> dict[str, Any]:
-    from manyclass.data.store import StorageError
+    """What the manifest of a store says of it; nothing for what is no store, or one that is damaged."""
+    from manyclass.data.store.format import MANIFEST
     from manyclass.data.store.manifest import read_manifest
 
+    if not (path / MANIFEST).is_file():
+        return {}
     try:
         return dict(read_manifest(path).provenance)
     except StorageError:
@@ -101,12 +105,10 @@ class EncoderKind:
 
     def encoder(self) -> Any:
         """The encoder, which learned kinds have yet to fit."""
-        import manyclass as mc
-
         if self.is_learned:
-            return getattr(mc, _LEARNED[self.name])(**self.settings, random_state=self.seed)
+            return find_public(_LEARNED[self.name])(**self.settings, random_state=self.seed)
         path = Path(self.name).expanduser()
-        return mc.load(path) if self.is_saved else mc.OnnxFeatures(path, **self.settings).fit()
+        return load(path) if self.is_saved else find_public("OnnxFeatures")(path, **self.settings).fit()
 
 
 def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
@@ -120,10 +122,10 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
         allowed = ()
     else:
         words = ", ".join(_LEARNED)
-        raise typer.BadParameter(f"--kind must be one of {words}, an .onnx file, or a saved encoder; got {name}")
+        raise SettingsError(f"`kind` must be one of {words}, an .onnx file, or a saved encoder; got {name}")
     for option in given:
         if option not in allowed:
-            raise typer.BadParameter(f"--{option.replace('_', '-')} does not go with --kind {name}")
+            raise SettingsError(f"`{option}` does not go with `kind='{name}'`")
     return EncoderKind(name, {_argument(name, option): _value(option, value) for option, value in given.items()}, seed)
 
 
@@ -143,29 +145,49 @@ def encoder_path(store: Path) -> Path:
     return store.with_name(store.name + ".encoder")
 
 
-def load_or_make_encoder(store: Path, kind: EncoderKind, images: str, replace: bool, make: Callable[[], Any]) -> Any:
-    """The encoder that an earlier attempt with the same settings and images left, or else one that is made and kept.
+def about_encoder(kind: EncoderKind, images: Sequence[str]) -> bytes:
+    """What tells an encoder from others: its settings, and the images that it learns from if it does."""
+    from manyclass.features.extraction.identity import images_digest
 
-    What it was learned from is written before it, and a file of that alone means nothing: after a crash at any moment
-    the two agree, or there is no encoder.
+    about = {
+        "made by": "manyclass features",
+        "kind": kind.name,
+        "settings": kind.settings,
+        "seed": kind.seed,
+        "images": images_digest(images) if kind.is_learned else "",
+    }
+    return json.dumps(about, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def kept_encoder(store: Path, about: bytes, restart: bool) -> Any:
+    """The encoder that an earlier attempt with the same settings and images left; None if there is none.
+
+    One that was made otherwise is refused, or is none if all begins anew.
     """
-    import manyclass as mc
-    from manyclass._core.files import write_bytes
+    path, beside = encoder_path(store), _about_path(store)
+    if not path.exists():
+        return None
+    if beside.exists() and beside.read_bytes() == about:
+        return load(path)
+    if not restart:
+        raise ValueError(
+            f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or pass resume=False"
+        )
+    return None
 
+
+def keep_encoder(store: Path, about: bytes, encoder: Any) -> None:
+    """Keep an encoder beside its store, and what it was learned from.
+
+    This is written before it, and a file of it alone means nothing: after a crash at any moment the two agree, or there
+    is no encoder.
+    """
     path = encoder_path(store)
-    about = path.with_name(path.name + ".json")
-    recipe = {"made by": "manyclass features", "kind": kind.name, "settings": kind.settings, "seed": kind.seed}
-    text = json.dumps({**recipe, "images": images}, indent=1, sort_keys=True).encode() + b"\n"
-    if path.exists():
-        if about.exists() and about.read_bytes() == text:
-            return mc.load(path)
-        if not replace:
-            raise ValueError(
-                f"{path} is an encoder that was made otherwise; name it with --kind to use it, or add --restart"
-            )
-    encoder = make()
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(about, text)
+    write_bytes(_about_path(store), about)
     encoder.save(path)
-    return encoder
+
+
+def _about_path(store: Path) -> Path:
+    return store.with_name(store.name + ".encoder.json")

@@ -1,11 +1,13 @@
-"""Recipe: what the options of `manyclass train` ask for."""
+"""Recipe: which estimator a run fits, with which settings, and what is tuned first."""
 
-import math
+import inspect
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
-import typer
+from manyclass._core.errors import SettingsError
+from manyclass._core.lazy import find_public
 
 
 class ObjectiveName(StrEnum):
@@ -28,132 +30,74 @@ class Tune(StrEnum):
     path = "path"
 
 
-class ClassWeight(StrEnum):
-    """How much examples count."""
-
-    none = "none"
-    balanced = "balanced"
+Name = TypeVar("Name", bound=StrEnum)
 
 
-class Sampling(StrEnum):
-    """How examples are drawn."""
+_STOCHASTIC, _TRACE, _PATH = "StochasticClassifier", "TraceNormClassifier", "TraceNormPath"
 
-    uniform = "uniform"
-    balanced = "balanced"
+_CHECKPOINTS = {_STOCHASTIC: "fit", _PATH: "path"}
 
+_ONE_VS_REST = ("loss", "beta")  # which other objectives of the stochastic classifier have not
 
-_ALWAYS = ("loss", "tolerance", "class_weight")
-
-_HELD_OUT = ("validation_fraction", "refit")
-
-_SOLVED = ("solver", "max_iter", "max_seconds", "fit_intercept")
-
-_OPTIONS = {
-    "StochasticClassifier": (
-        *_ALWAYS, *_HELD_OUT, "beta", "regularization", "step", "step_decay", "max_epochs", "early_stopping",
-        "patience", "sampling",
-    ),
-    "TraceNormClassifier": (*_ALWAYS, *_SOLVED, "trace", "ridge"),
-    "TraceNormPath": (*_ALWAYS, *_HELD_OUT, *_SOLVED, "traces", "ridges"),
-}  # fmt: skip
-
-_ONE_VS_REST = ("loss", "beta")
-
-# What belongs to a run and not to what is asked for.
+# What a run gives to an estimator by itself.
 _OF_A_RUN = ("callbacks", "checkpoint", "n_threads", "warm_start", "random_state")
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """An estimator by its name, the settings that are not its defaults, what to tune first, and the seed."""
+    """What a run fits: `estimator(**settings)`, after what is in `tune` has been chosen.
 
-    estimator: str
+    `record` has every setting, defaults included. `checkpoint` names the file to go on from; None if there is none.
+    """
+
+    estimator: type[Any]
     settings: dict[str, Any]
     tune: tuple[str, ...]
     seed: int
-
-    def made(self, **more: Any) -> Any:
-        """The estimator, not fitted yet."""
-        import manyclass as mc
-
-        return getattr(mc, self.estimator)(**{**self.settings, "random_state": self.seed, **more})
-
-    def all_settings(self) -> dict[str, Any]:
-        """Every setting, defaults included."""
-        params = self.made().get_params(deep=False)
-        return {name: value for name, value in params.items() if name not in _OF_A_RUN} | {"tune": list(self.tune)}
-
-    @property
-    def judges(self) -> bool:
-        """Whether it can do with a validation set."""
-        return self.estimator != "TraceNormClassifier"
+    record: dict[str, Any]
+    checkpoint: str | None
+    takes_validation: bool
 
 
-def make_recipe(objective: ObjectiveName, tune: list[Tune], seed: int, options: dict[str, Any]) -> Recipe:
-    """The recipe of some options, by the names of the arguments; those that are None are left to the estimator."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if objective is not ObjectiveName.trace:
-        name, settings = "StochasticClassifier", {"objective": objective.value}
+def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe of an objective and of settings, which must be arguments of its estimator."""
+    kind, tuned = _one_of(ObjectiveName, objective, "objective"), [_one_of(Tune, name, "tune") for name in tune]
+    _check_tuning(kind, tuned, settings)
+    chosen = dict(settings)
+    if kind is not ObjectiveName.trace:
+        name, chosen["objective"] = _STOCHASTIC, kind.value
     else:
-        path = Tune.path in tune or "traces" in given or "ridges" in given
-        name, settings = "TraceNormPath" if path else "TraceNormClassifier", {}
-    for option in given:
-        other = name == "StochasticClassifier" and option in _ONE_VS_REST and objective is not ObjectiveName.ovr
-        if option not in _OPTIONS[name] or other:
-            raise typer.BadParameter(f"--{option.replace('_', '-')} does not go with {_words(objective, name)}")
-    _check_tuning(objective, tune, given)
-    settings |= {option: _value(option, value) for option, value in given.items()}
-    ordered = tuple(one.value for one in Tune if one in tune and one is not Tune.path)
-    return Recipe(name, settings, ordered, seed)
+        name = _PATH if Tune.path in tuned or "traces" in settings or "ridges" in settings else _TRACE
+    estimator = find_public(name)
+    known = {}
+    for parameter in inspect.signature(estimator).parameters.values():
+        if parameter.name not in _OF_A_RUN:
+            known[parameter.name] = parameter.default
+    for setting in settings:
+        of_others = name == _STOCHASTIC and kind is not ObjectiveName.ovr and setting in _ONE_VS_REST
+        if setting not in known or of_others:
+            path_too = " `tune='path'`" if name == _PATH else ""
+            raise SettingsError(f"`{setting}` does not go with `objective='{kind}'`{path_too}")
+    ordered = tuple(map(str, filter(tuned.__contains__, (Tune.step, Tune.beta, Tune.regularization))))
+    record = dict(sorted({**known, **chosen}.items())) | {"tune": list(ordered)}
+    return Recipe(
+        estimator, {**chosen, "random_state": seed}, ordered, seed, record, _CHECKPOINTS.get(name), name != _TRACE
+    )
 
 
-def _words(objective: ObjectiveName, estimator: str) -> str:
-    return f"--objective {objective.value}" + (" --tune path" if estimator == "TraceNormPath" else "")
+def _one_of(names: type[Name], word: str, argument: str) -> Name:
+    if word not in list(names):
+        raise SettingsError(f"`{argument}` must be one of {', '.join(names)}; got {word!r}")
+    return names(word)
 
 
-def _check_tuning(objective: ObjectiveName, tune: list[Tune], given: dict[str, Any]) -> None:
+def _check_tuning(objective: ObjectiveName, tune: list[Tune], settings: Mapping[str, Any]) -> None:
     for one in tune:
         if (one is Tune.path) != (objective is ObjectiveName.trace) or (
             one is Tune.beta and objective is not ObjectiveName.ovr
         ):
-            raise typer.BadParameter(f"--tune {one.value} does not go with --objective {objective.value}")
-        if one.value in given and given[one.value] != "auto":
-            raise typer.BadParameter(f"--tune {one.value} does not go with --{one.value}, which it is to find")
-    if tune and given.get("early_stopping") is False:
-        raise typer.BadParameter("--tune needs early stopping; leave out --no-early-stopping")
-
-
-def _value(option: str, value: Any) -> Any:
-    if option in ("beta", "step"):
-        return _number_or_word(option, value, ("auto", "none") if option == "beta" else ("auto",))
-    if option == "class_weight":
-        return None if value is ClassWeight.none else str(value)
-    if option == "sampling":
-        return str(value)
-    if option in ("traces", "ridges"):
-        return _strengths(option, value)
-    return value
-
-
-def _number_or_word(option: str, value: str, words: tuple[str, ...]) -> Any:
-    if value in words:
-        return None if value == "none" else value
-    try:
-        return _finite(value)
-    except ValueError:
-        raise typer.BadParameter(f"--{option} must be a number or {' or '.join(words)}; got {value}") from None
-
-
-def _finite(value: str) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(value)
-    return number
-
-
-def _strengths(option: str, value: str) -> int | list[float]:
-    """How many, or which ones."""
-    try:
-        return int(value) if value.isdigit() else [_finite(word) for word in value.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--{option} must be a count, or strengths with commas; got {value}") from None
+            raise SettingsError(f"`tune='{one}'` does not go with `objective='{objective}'`")
+        if one.value in settings and settings[one.value] != "auto":
+            raise SettingsError(f"`tune='{one}'` does not go with `{one}`, which it is to find")
+    if tune and settings.get("early_stopping") is False:
+        raise SettingsError("`tune` needs early stopping; leave out `early_stopping=False`")

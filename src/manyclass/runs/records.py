@@ -23,6 +23,8 @@ from manyclass.runs.schema import (
 
 RUN, EVALUATION, RETRIEVAL = "run", "evaluation", "retrieval"
 
+RUN_FILE, RETRIEVAL_FILE = "run.json", "retrieval.json"  # in the folder of a run, and of a gallery
+
 VERSION = 1
 
 _DATA = object_of(
@@ -108,19 +110,23 @@ _RETRIEVAL = object_of(
 _SHAPES: dict[str, Shape] = {RUN: _RUN, EVALUATION: _EVALUATION, RETRIEVAL: _RETRIEVAL}
 
 
-def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]) -> None:
-    """Write a record of a kind ("run", "evaluation", "retrieval") as JSON, whole or not at all.
+def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Write a record of a kind ("run", "evaluation", "retrieval") as JSON, whole or not at all; gives it as written.
 
     "format" and "version" are put in if they are absent. NaN and infinity are refused: what is not known is None.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_record(f"{folder}/retrieval.json", "retrieval", {"data": [], "protocol": "holidays", "methods": []})
+    ...     record = {"data": [], "protocol": "holidays", "methods": []}
+    ...     _ = write_record(f"{folder}/retrieval.json", "retrieval", record)
     ...     read_record(f"{folder}/retrieval.json", "retrieval")["protocol"]
     'holidays'
     """
     whole = _checked({**_head(kind), **record}, kind, f"the record of {Path(path).name}")
-    write_bytes(path, _bytes(whole))
+    # Names of files may hold bytes that are no text, which Python keeps as lone surrogates.
+    content = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False)
+    write_bytes(path, f"{content}\n".encode("utf-8", "surrogatepass"))
+    return whole
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
@@ -143,12 +149,6 @@ def kind_of(path: str | os.PathLike[str]) -> str | None:
     return next((kind for kind in _SHAPES if said == _format(kind)), None)
 
 
-def _bytes(record: dict[str, Any]) -> bytes:
-    # Names of files may hold bytes that are no text, which Python keeps as lone surrogates.
-    text = json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False)
-    return f"{text}\n".encode("utf-8", "surrogatepass")
-
-
 def _format(kind: str) -> str:
     return f"manyclass {kind}"
 
@@ -167,6 +167,6 @@ def _checked(value: Any, kind: str, where: str) -> dict[str, Any]:
         raise ValueError(f"{where} must have version {VERSION}; got {value.get('version')!r}; update manyclass")
     checked: dict[str, Any] = _SHAPES[kind](value, where)
     embedding = checked.get("embedding")
-    if embedding and len({len(embedding[axis]) for axis in ("classes", "x", "y")}) > 1:
+    if embedding and not len(embedding["classes"]) == len(embedding["x"]) == len(embedding["y"]):
         raise ValueError(f"{where}.embedding must have as many classes as x and y; got different lengths")
     return {**_head(kind), **checked}

@@ -1,55 +1,85 @@
-"""The record of a run: with what it was made, on what, and what came of it.
+"""The record of a run: with what it was made, on what data, and what came of it; and the same in a few lines."""
 
-A run in a few lines.
-"""
-
+import hashlib
+import json
 import math
 import os
 import platform
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from manyclass._core.text import format_bytes, format_seconds
-from manyclass.runs.training import FitResult, Job
 
-_MOST_SQUARE = 2048  # classes or columns, of which the fewer count, up to which a spectrum takes no time to speak of
+if TYPE_CHECKING:
+    from manyclass.datasets.dataset import Dataset
+    from manyclass.runs.recipe import Recipe
+
+# Classes or columns, of which the fewer count, up to which the singular values of W are worth their time: seconds at
+# this size, and eight times that at twice the size.
+_MOST_SQUARE = 2048
 
 
-def begin_record(job: Job) -> dict[str, Any]:
-    """What is known of a run before it begins."""
-    import numpy as np
+def begin_record(
+    recipe: "Recipe", data: Iterable[tuple[str, "Dataset"]], given: dict[str, Any], arguments: Sequence[str]
+) -> dict[str, Any]:
+    """What is known of a run before it begins; datasets have roles such as "train"."""
+    from manyclass import __version__
+    from manyclass._core.parallel import get_threads
 
-    import manyclass as mc
-
+    described = [describe_data(role, dataset) for role, dataset in data]
     return {
         "command": "train",
-        "arguments": job.arguments,
-        "settings": {**job.recipe.all_settings(), **job.given},
-        "versions": {"manyclass": mc.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        "arguments": list(arguments),
+        "settings": {**recipe.record, **given},
+        "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
         "machine": machine(),
-        "seed": job.recipe.seed,
-        "threads": mc.get_threads(),
-        "data": [examples.data(role) for role, examples in job.data()],
+        "seed": recipe.seed,
+        "threads": get_threads(),
+        "data": described,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
 def finish_record(
-    record: dict[str, Any], fitted: FitResult, n_bytes: int, encoder: Path | None, seconds: float
+    record: dict[str, Any], model: Any, outcome: dict[str, Any], n_bytes: int, encoder: Path | None, seconds: float
 ) -> dict[str, Any]:
-    """The record of a run that is over."""
+    """The record of a run that is over; `outcome` has the history of the fit, all that was tried, and the grid."""
     return {
         **record,
         "seconds": seconds,
         "peak_bytes": peak_bytes(),
-        "model": {**describe_fit(fitted.model), "bytes": n_bytes},
-        "history": replace_nonfinite(fitted.history),
-        "tuning": replace_nonfinite(fitted.tuning),
-        "grid": replace_nonfinite(fitted.grid),
+        "model": {**describe_fit(model), "bytes": n_bytes},
+        **replace_nonfinite(outcome),
         "encoder": None if encoder is None else str(encoder),
-        **latent_record(fitted.model),
+        **latent_record(model),
     }
+
+
+def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
+    """What a record says of rows in some role: "train", "gallery", ..."""
+    y = dataset.label_names()
+    return {
+        "role": role,
+        "path": str(dataset.path),
+        "part": dataset.subset_name,
+        "rows": len(dataset),
+        "columns": int(dataset.X.shape[1]),
+        "classes": None if y is None else len(np.unique(y)),
+        "fingerprint": data_fingerprint(dataset.X, y),
+        "bytes": int(dataset.X.nbytes),
+    }
+
+
+def data_fingerprint(X: Any, y: Any) -> str:
+    """Tells data from others: by shape, up to 256 rows, and all labels, as they are written."""
+    from manyclass.solvers.sgd.checkpoint import rows_digest
+
+    labels = None if y is None else [str(label) for label in np.asarray(y).tolist()]
+    return hashlib.sha256(f"{rows_digest(X)} {json.dumps(labels)}".encode()).hexdigest()[:32]
 
 
 def describe_fit(model: Any) -> dict[str, Any]:
@@ -77,14 +107,14 @@ def _loss(model: Any) -> str | None:
 
 def machine() -> dict[str, Any]:
     """The processor, its cores, the memory, and the instruction set that is used."""
-    from manyclass import _native
+    import manyclass._native as native
 
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory_bytes": pages if pages > 0 else None,
-        "level": _native.level(),
+        "level": native.level(),
     }
 
 
@@ -111,8 +141,6 @@ def _lines(path: str) -> list[str]:
 
 def latent_record(model: Any) -> dict[str, Any]:
     """The spectrum of W, its rank, and the classes in its two leading latent directions; nothing where W is large."""
-    import numpy as np
-
     if hasattr(model, "factors_"):
         _, s, V = model.factors_
     elif min(model.coef_.shape) <= _MOST_SQUARE:
@@ -128,8 +156,6 @@ def latent_record(model: Any) -> dict[str, Any]:
 
 def _left_factors(coef: Any) -> tuple[Any, Any]:
     """Singular values above rounding, and their singular vectors on the side of the classes."""
-    import numpy as np
-
     from manyclass._core.parallel import one_blas_thread
 
     with one_blas_thread():
@@ -142,7 +168,7 @@ def _left_factors(coef: Any) -> tuple[Any, Any]:
 def replace_nonfinite(value: Any) -> Any:
     """The same with None for every number that is not finite, and plain numbers for NumPy's.
 
-    >>> finite({"gap": float("inf"), "steps": [1, 2.5]})
+    >>> replace_nonfinite({"gap": float("inf"), "steps": [1, 2.5]})
     {'gap': None, 'steps': [1, 2.5]}
     """
     if isinstance(value, dict):
@@ -181,6 +207,8 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
 def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The same for people."""
     model = summary["model"] or {}
+    memory = format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""
+    taken = format_seconds(summary["seconds"]) if summary["seconds"] else ""
     rows = [
         ("status", summary["status"]),
         ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
@@ -189,8 +217,8 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("tried", _tried(summary)),
         ("seed", str(summary["seed"])),
         ("encoder", summary["encoder"] or ""),
-        ("time", format_seconds(summary["seconds"]) if summary["seconds"] else ""),
-        ("memory", format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""),
+        ("time", taken),
+        ("memory", memory),
     ]
     return [(name, words) for name, words in rows if words]
 

@@ -105,9 +105,9 @@ def list_of(shape: Shape) -> Shape:
 def object_of(**shapes: Shape) -> Shape:
     """An object with these entries; `class_` is the entry "class". Others that are there are kept.
 
-    >>> record(rows=count, note=maybe(text))({"rows": 3}, "data")
+    >>> object_of(rows=count, note=optional(text))({"rows": 3}, "data")
     {'rows': 3, 'note': None}
-    >>> record(rows=count)({"rows": -1}, "data")
+    >>> object_of(rows=count)({"rows": -1}, "data")
     Traceback (most recent call last):
     ValueError: data.rows must be a whole number, at least 0; got -1
     """

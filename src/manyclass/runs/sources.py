@@ -1,41 +1,146 @@
-"""What a command works on, as users name it.
-
-A folder of pictures where features are needed.
-
-What is given where pictures are needed, and is something else that a command made.
-"""
+"""What a run works on, as users name it: rows with labels at a path, a subset of them, or something else there."""
 
 import os
 import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from manyclass.cli._errors import complain
+from manyclass.runs.records import RUN, RUN_FILE, kind_of
 
 if TYPE_CHECKING:
-    from manyclass.datasets import Features
+    from manyclass.datasets.dataset import Dataset
+
+Warn = Callable[[str], None]
+
+_NO_LABEL = -1
 
 
-def read_source(source: Path, labels: str | None = None) -> "Features":
-    """The features at a path, with labels from a file, or without any if that is called "none".
+def read_subset(
+    source: Path,
+    labels: str | None,
+    subset: str | None,
+    preferred: Sequence[str],
+    test_fraction: float | None = None,
+    seed: int = 0,
+    warn: Warn | None = None,
+) -> "Dataset":
+    """The rows of a subset that have a label; by default of the first `preferred` one that there is, or else all."""
+    dataset = draw_test_subset(read_labeled(source, labels, warn), test_fraction, seed)
+    return labeled_subset(dataset, subset, preferred, warn)
 
-    Whatever the reader leaves out is told in a line each.
+
+def read_validation(source: Path, warn: Warn | None = None) -> "Dataset":
+    """The subset val, or all rows of data without a test subset: what is kept for testing must choose nothing."""
+    dataset = read_labeled(source, None, warn)
+    parts = dataset.split_names()
+    if "test" in parts and "val" not in parts:
+        raise ValueError(
+            f"{source} must have a part val, or no part test, to choose by; it has the parts {', '.join(parts)}"
+        )
+    return labeled_subset(dataset, None, ("val",), warn)
+
+
+def read_labeled(source: Path, labels: str | None, warn: Warn | None = None) -> "Dataset":
+    """The rows at a path, which must have labels."""
+    dataset = read_source(source, labels, warn)
+    if dataset.y is None:
+        raise ValueError(f"{source} must have labels; it has none; give a file of them with `labels`")
+    return dataset
+
+
+def read_source(source: Path, labels: str | None = None, warn: Warn | None = None) -> "Dataset":
+    """The rows at a path, with labels from a file, or without any if that is called "none".
+
+    Whatever the reader leaves out goes to `warn`, in a sentence each; to the warnings of Python if that is None.
     """
-    from manyclass.datasets import read_features
+    from manyclass.datasets.dataset import read_features
 
-    check_not_pictures(source)
-    if (source / "run.json").is_file():
+    if (source / RUN_FILE).is_file():
         raise ValueError(f"{source} must hold features, and it holds a run; give the data that it is to be used on")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notices say the same
-        features = read_features(source, labels=False if labels == "none" else labels)
-    for notice in features.notices:
-        complain(notice)
-    return features
+        try:
+            dataset = read_features(source, labels=False if labels == "none" else labels)
+        except ValueError:
+            check_not_pictures(source)
+            raise
+    for notice in dataset.notices:
+        (warn or warnings.warn)(notice)
+    return dataset
+
+
+def labeled_subset(
+    dataset: "Dataset", subset: str | None, preferred: Sequence[str], warn: Warn | None = None
+) -> "Dataset":
+    """The rows of a subset that have a label; how many have none is told in a sentence."""
+    import numpy as np
+
+    from manyclass.datasets.dataset import ALL
+
+    if subset is None:
+        subset = next(filter(dataset.split_names().__contains__, preferred), ALL)
+    chosen, labels = dataset.subset(subset), np.asarray(dataset.label_names())
+    index = np.arange(len(dataset)) if chosen.rows is None else chosen.rows
+    lacking = without_label(labels)[index]
+    n, word = int(np.count_nonzero(lacking)), "empty" if labels.dtype.kind == "U" else _NO_LABEL
+    where = "" if subset == ALL else f" of the part {subset}"
+    if n and n == len(index):
+        raise ValueError(
+            f"{dataset.path} must have labels; that of every row{where} is {word}; give a file of them with `labels`, "
+            "or choose other rows with `subset`"
+        )
+    if n:
+        rows, theirs = ("row", "its label is") if n == 1 else ("rows", "their label is")
+        (warn or warnings.warn)(f"{n:,} {rows}{where} of {dataset.path} left out, as {theirs} {word}")
+    return dataset.take(index[~lacking], subset) if n else chosen
+
+
+def without_label(labels: Any) -> Any:
+    """Which labels (n,) stand for none, as people write it: an empty one, or -1 among numbers that count from 0.
+
+    With fewer than two others, or others below 0, -1 is a class like any: -1 and 1 are the labels of many a problem.
+
+    >>> import numpy as np
+    >>> without_label(np.array(["cat", "", " "])).tolist()
+    [False, True, True]
+    >>> without_label(np.array([0, -1, 1])).tolist(), without_label(np.array([1, -1, 1])).tolist()
+    ([False, True, False], [False, False, False])
+    """
+    import numpy as np
+
+    if labels.dtype.kind == "U":
+        return np.char.strip(labels) == ""
+    if labels.dtype.kind != "i":
+        return np.zeros(len(labels), np.bool_)
+    others = np.unique(labels[labels != _NO_LABEL])
+    return (labels == _NO_LABEL) & bool(len(others) > 1 and others[0] >= 0)
+
+
+def draw_test_subset(dataset: "Dataset", fraction: float | None, seed: int) -> "Dataset":
+    """The same rows, with a split that is drawn if a fraction for testing is asked for."""
+    split = splits_with_test(dataset.y, dataset.split, fraction, seed, dataset.path)
+    return dataset if split is dataset.split else replace(dataset, split=split)
+
+
+def splits_with_test(y: Any, split: Any, fraction: float | None, seed: int, source: Path | None) -> Any:
+    """The split of rows with these labels: the one they have, or one that is drawn if a fraction is asked for."""
+    from manyclass.datasets.splits import draw_splits
+
+    if fraction is None:
+        return split
+    if not 0 < fraction < 1:
+        raise ValueError(f"`test_fraction` must be between 0 and 1; got {fraction}")
+    if split is not None:
+        raise ValueError(f"`test_fraction` is for data without parts; {source} has a split already")
+    if y is None:
+        raise ValueError(f"`test_fraction` needs labels, as it keeps some of every class; {source} has none")
+    return draw_splits(y, fraction, seed)
 
 
 def check_not_pictures(data: Path) -> None:
-    """Say how pictures become features, if that is what a folder holds."""
+    """Say how pictures become features, if that is what a folder holds that has no features."""
     from manyclass.data.readers.as_matrix import layout_of
     from manyclass.datasets.image_folders import PICTURES
 
@@ -57,17 +162,16 @@ def check_is_pictures(source: Path) -> None:
 
 
 def _in_folder(folder: Path) -> str | None:
-    """By what the files say themselves: others have a manifest.json too, and pictures beside it."""
+    """By what the files say themselves: others have such names too, and pictures beside them."""
     from manyclass.data.store.format import MANIFEST
     from manyclass.data.store.manifest import FORMAT
     from manyclass.retrieval.storage.segments import is_gallery
-    from manyclass.runs.records import RUN, kind_of
 
     if is_gallery(folder):
         return f"is a gallery; search it: manyclass search {folder} picture.jpg"
     if (folder / MANIFEST).is_file() and FORMAT.encode() in (folder / MANIFEST).read_bytes():
         return f"is a store of features already; learn from it: manyclass train {folder} -o run"
-    if (folder / "run.json").is_file() and kind_of(folder / "run.json") == RUN:
+    if (folder / RUN_FILE).is_file() and kind_of(folder / RUN_FILE) == RUN:
         return f"is a run of manyclass train; use it: manyclass predict {folder} picture.jpg"
     return None
 

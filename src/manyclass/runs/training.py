@@ -1,149 +1,240 @@
-"""Training in a run folder: a fit that goes on where it ended, and the record of it.
+"""train: a classifier in a run folder, with a record of how it was made; goes on where it was interrupted."""
 
-Fitting what a recipe asks for, with everything in files that is needed to go on after a crash.
-"""
-
+import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from manyclass._core.errors import SettingsError
+from manyclass._core.files import FolderLock, write_bytes
+from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.folder import ENCODER, MODEL, RunFolder
-from manyclass.runs.grid_search import GridSearch
-from manyclass.runs.recipe import Recipe
-from manyclass.runs.subsets import Subset
-from manyclass.solvers.batch.solution import Status
+from manyclass.runs.recipe import Recipe, make_recipe
+from manyclass.runs.run_record import begin_record, data_fingerprint, finish_record
+from manyclass.runs.sources import read_subset, read_validation
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
-    """What to fit, on what, judged by what; what the user gave beside the recipe; and the words of the command."""
+@dataclass(frozen=True)
+class TrainedRun:
+    """A run that is done: a folder with a model and the record of how it was made.
 
-    recipe: Recipe
-    examples: Subset
-    judged: Subset | None
-    given: dict[str, Any]
-    arguments: list[str]
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    record : dict
+        Settings, data, history and results, as run.json has them.
 
-    def data(self) -> list[tuple[str, Subset]]:
-        "Subset by their roles."
-        return [("train", self.examples)] + ([] if self.judged is None else [("validation", self.judged)])
+    Attributes
+    ----------
+    model : estimator
+        The classifier, which is read when it is first asked for.
+    """
+
+    path: Path
+    record: dict[str, Any]
+
+    @cached_property
+    def model(self) -> Any:
+        """The classifier."""
+        from manyclass._core.models import load
+
+        return load(self.path / MODEL)
 
 
-def train_run(folder: RunFolder, job: Job, overwrite: bool, quiet: bool, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Fit in the folder, unless that is done already; the record."""
-    from manyclass._core.files import FolderLock
-    from manyclass.runs.run_record import begin_record
+def train(
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    objective: str = "ovr",
+    *,
+    labels: str | os.PathLike[str] | None = None,
+    subset: str | None = None,
+    validation: str | os.PathLike[str] | None = None,
+    test_fraction: float | None = None,
+    tune: Iterable[str] = (),
+    seed: int = 0,
+    resume: bool = False,
+    overwrite: bool = False,
+    callbacks: Iterable[Any] = (),
+    arguments: Sequence[str] = (),
+    notify: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
+    **settings: Any,
+) -> TrainedRun:
+    """Train a classifier in a folder, which gets the model and a record of settings, data, history and results.
+
+    A run that was interrupted or killed goes on with `resume`, to the same model as if nothing had happened.
+
+    Parameters
+    ----------
+    data : path-like
+        Features with labels: whatever `read_features` reads.
+    out : path-like
+        Folder of the run.
+    objective : {"ovr", "multiclass", "ranking", "warp", "softmax", "trace"}, default="ovr"
+        What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", otherwise by `StochasticClassifier`.
+    labels : path-like, default=None
+        File of one label per row, in place of those found with the features.
+    subset : str, default=None
+        Rows of this value of the split, or "all"; None for "train", or all rows of data without one.
+    validation : str or path-like, default=None
+        Data to stop by and to choose by, or a value of the split of `data`; None holds some rows out.
+    test_fraction : float, default=None
+        Fraction of every class to keep for `evaluate`, of data without a split.
+    tune : iterable of {"step", "beta", "regularization", "path"}, default=()
+        Settings to choose by whole fits, judged on validation.
+    seed : int, default=0
+        Seed.
+    resume : bool, default=False
+        Whether to go on with a run that is unfinished; one that is done is left as it is.
+    overwrite : bool, default=False
+        Whether to replace a run that is there.
+    callbacks : iterable of callable, default=()
+        Passed on to the estimator, such as `manyclass.Progress()`.
+    arguments : sequence of str, default=()
+        Words of the command that asked for the run, for the record.
+    notify : callable, default=None
+        Called with a sentence on what is being done.
+    warn : callable, default=None
+        Called with a sentence on rows or files that are left out; None for Python's warnings.
+    **settings : dict
+        Further arguments of the estimator, such as `max_epochs`.
+
+    Returns
+    -------
+    TrainedRun
+        The folder, the record, and the model.
+
+    Raises
+    ------
+    ValueError
+        If data or settings cannot be used, or the folder is taken.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import manyclass as mc
+    >>> X = mc.datasets.low_rank_classes(200, d=16, n_classes=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "x.npz", X=X.rows(slice(None)), y=X.y)
+    ...     run = mc.runs.train(Path(folder) / "x.npz", Path(folder) / "run", test_fraction=0.2, max_epochs=5)
+    ...     sorted(file.name for file in run.path.iterdir()), len(run.model.classes_)
+    (['model.safetensors', 'run.json'], 5)
+    """
+    tell = notify or _ignore
+    recipe = make_recipe(objective, tune, seed, settings)
+    if validation is not None and not recipe.takes_validation:
+        raise SettingsError("`validation` does not go with `objective='trace'`, unless there is `tune='path'`")
+    folder = RunFolder(Path(out).expanduser())
+    folder.check(resume, overwrite)
+    source, labels = Path(data).expanduser(), None if labels is None else os.fspath(labels)
+    examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
+    which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
+    tell(f"training on {len(examples):,} rows{which} of {source}")
+    judged = None if validation is None else _read_judged(os.fspath(validation), examples, labels, warn)
 
     started = time.perf_counter()
-    record = begin_record(job)
+    given = {
+        "part": examples.subset_name,
+        "labels": labels,
+        "validation": None if validation is None else os.fspath(validation),
+        "test_fraction": test_fraction,
+    }
+    roles = [("train", examples)] + ([] if judged is None else [("validation", judged)])
+    record = begin_record(recipe, roles, given, arguments)
     if folder.is_done and not overwrite:
         folder.refuse_another(record)
         tell(f"{folder.path} is done already")
-        return dict(folder.record or {})
+        return TrainedRun(folder.path, dict(folder.record or {}))
     folder.path.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder.path)
     try:
         record = folder.begin(record, overwrite)
-        validation = None if job.judged is None else (job.judged.X, job.judged.y)
-        fitted = fit_recipe(job.recipe, job.examples, validation, folder.checkpoint, quiet, tell)
-        return _kept(folder, record, fitted, job.examples.source, started)
+        model, outcome = fit_recipe(recipe, examples, judged, folder.checkpoint, list(callbacks), tell)
+        return _keep(folder, record, model, outcome, examples, started)
     except Exception:
         folder.give_up()
         raise
     finally:
         lock.release()
-        _remove_if_empty(folder.path)
+        with suppress(OSError):
+            folder.path.rmdir()  # if nothing was kept in it
 
 
-def _remove_if_empty(path: Path) -> None:
-    with suppress(OSError):
-        path.rmdir()
+def _ignore(message: str) -> None:
+    pass
 
 
-def _kept(folder: RunFolder, record: dict[str, Any], fitted: Any, source: Path, started: float) -> dict[str, Any]:
-    """Write the model, the encoder if there is one, and the record, which is given back."""
-    from manyclass._core.files import write_bytes
-    from manyclass.runs.provenance import encoder_file
-    from manyclass.runs.run_record import finish_record
-
-    fitted.model.save(folder.path / MODEL)
-    encoder = encoder_file(source)
-    if encoder is not None and encoder.suffix.lower() != ".onnx":
-        write_bytes(folder.path / ENCODER, encoder.read_bytes())
-    size = (folder.path / MODEL).stat().st_size
-    whole = finish_record(record, fitted, size, encoder, time.perf_counter() - started)
-    folder.finish(whole)
-    return {**whole, "status": "done"}
-
-
-_FIT, _PATH = "fit", "path"
-
-
-@dataclass(frozen=True)
-class FitResult:
-    """A classifier, the records of its fit, every value that was tried, and the rows of a path."""
-
-    model: Any
-    history: list[dict[str, Any]]
-    tuning: list[dict[str, Any]] = field(default_factory=list)
-    grid: list[dict[str, Any]] | None = None
+def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Callable[[str], None] | None) -> Dataset:
+    """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
+    path = Path(validation).expanduser()
+    if path.exists():
+        judged = read_validation(path, warn)
+    else:
+        try:
+            judged = read_subset(Path(str(examples.path)), labels, validation, (), warn=warn)
+        except ValueError as error:
+            raise ValueError(f"`validation` must be a path or a part; {error}") from error
+    mine, theirs = (data_fingerprint(rows.X, rows.label_names()) for rows in (examples, judged))
+    if mine == theirs:
+        raise ValueError(f"`validation` must be other rows than those to train on; got {validation}")
+    return judged
 
 
 def fit_recipe(
-    recipe: Recipe, examples: Subset, validation: Any, folder: Path, quiet: bool, tell: Callable[[str], None]
-) -> FitResult:
-    """Fit on the examples; `folder` is where to go on from, and (X, y) of `validation` may be None."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        fitted = _FITS[recipe.estimator](recipe, examples, validation, folder, quiet, tell)
-    for words in dict.fromkeys(str(warning.message) for warning in caught):
-        tell(words)
-    return fitted
+    recipe: Recipe,
+    examples: Dataset,
+    judged: Dataset | None,
+    folder: Path,
+    callbacks: list[Any],
+    notify: Callable[[str], None],
+) -> tuple[Any, dict[str, Any]]:
+    """Fit what a recipe asks for; the model, and the history of the fit, all that was tried, and the rows of a path.
 
+    `folder` is where to go on from after a crash. Warnings of the estimator go to `notify`.
+    """
+    from manyclass.runs.grid_search import GridSearch
+    from manyclass.solvers.batch.solution import Status
 
-def _fit_stochastic(
-    recipe: Recipe, examples: Subset, validation: Any, folder: Path, quiet: bool, tell: Callable[[str], None]
-) -> FitResult:
+    y = examples.label_names()
+    validation = None if judged is None else (judged.X, judged.label_names())
     settings: dict[str, Any] = {}
     tried: list[dict[str, Any]] = []
-    if recipe.tune:
-        settings, tried = GridSearch(recipe, examples, validation, folder, _callbacks(quiet)).chosen(tell)
-    model = recipe.made(**settings, checkpoint=folder / _FIT, callbacks=_callbacks(quiet))
-    model.fit(examples.X, examples.y, validation=validation)
-    return FitResult(model, model.history_, tried)
-
-
-def _fit_trace(
-    recipe: Recipe, examples: Subset, validation: Any, folder: Path, quiet: bool, tell: Callable[[str], None]
-) -> FitResult:
-    model = recipe.made(callbacks=_callbacks(quiet)).fit(examples.X, examples.y)
-    _refuse_interrupted(model.status_)
-    return FitResult(model, model.history_)
-
-
-def _fit_path(
-    recipe: Recipe, examples: Subset, validation: Any, folder: Path, quiet: bool, tell: Callable[[str], None]
-) -> FitResult:
-    path = recipe.made(checkpoint=folder / _PATH, callbacks=_callbacks(quiet))
-    path.fit(examples.X, examples.y, validation=validation)
-    _refuse_interrupted(path.status_)
-    return FitResult(path.best_, path.best_.history_, grid=path.table_)
-
-
-_FITS = {"StochasticClassifier": _fit_stochastic, "TraceNormClassifier": _fit_trace, "TraceNormPath": _fit_path}
-
-
-def _callbacks(quiet: bool) -> list[Any]:
-    import manyclass as mc
-
-    return [] if quiet else [mc.Progress()]
-
-
-def _refuse_interrupted(status: Status) -> None:
-    """Batch solvers take Ctrl-C as a wish for the best so far; a command that can go on later ends."""
-    if status is Status.INTERRUPTED:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        if recipe.tune:
+            settings, tried = GridSearch(recipe, examples.X, y, validation, folder, callbacks).choose(notify)
+        if recipe.checkpoint is not None:
+            settings["checkpoint"] = folder / recipe.checkpoint
+        fit = {"validation": validation} if recipe.takes_validation else {}
+        estimator = recipe.estimator(**{**recipe.settings, **settings}, callbacks=callbacks)
+        estimator.fit(examples.X, y, **fit)
+    # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
+    if getattr(estimator, "status_", None) is Status.INTERRUPTED:
         raise KeyboardInterrupt
+    for words in dict.fromkeys(str(warning.message) for warning in caught):
+        notify(words)
+    model = getattr(estimator, "best_", estimator)
+    return model, {"history": model.history_, "tuning": tried, "grid": getattr(estimator, "table_", None)}
+
+
+def _keep(
+    folder: RunFolder, record: dict[str, Any], model: Any, outcome: dict[str, Any], examples: Dataset, started: float
+) -> TrainedRun:
+    """Write the model, the encoder of the features if there is one, and the record."""
+    from manyclass.runs.provenance import encoder_file
+
+    model.save(folder.path / MODEL)
+    encoder = encoder_file(Path(str(examples.path)))
+    if encoder is not None and encoder.suffix.lower() != ".onnx":
+        write_bytes(folder.path / ENCODER, encoder.read_bytes())
+    size = (folder.path / MODEL).stat().st_size
+    whole = finish_record(record, model, outcome, size, encoder, time.perf_counter() - started)
+    return TrainedRun(folder.path, folder.finish(whole))

@@ -1,18 +1,20 @@
 """Compression in the demo: what it saves and costs, whether damage is found, and how fast products on codes are."""
 
+import shutil
+import tempfile
+import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manyclass as mc
 from manyclass.cli.demo.glyph_data import write_ours
 from manyclass.cli.verify import check
 from manyclass.data.store import Store
 from manyclass.data.store.manifest import store_bytes
 from manyclass.runs.compression import fit_on_sample
-from pathlib import Path
-from typing import Any
-import manyclass as mc
-import numpy as np
-import shutil
-import tempfile
-import time
 
 _REPEATS = 3
 
@@ -50,7 +52,7 @@ def find_flipped_bit(store: Store) -> str | None:
         content = bytearray(largest.read_bytes())
         content[len(content) // 2] ^= 1
         largest.write_bytes(content)
-        damage = check(copy, quiet=True)["damage"]
+        damage = check(copy)["damage"]
     return "; ".join(f"{one['file']} block {one['block']} {one['reason']}" for one in damage) or None
 
 

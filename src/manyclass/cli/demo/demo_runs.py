@@ -1,30 +1,15 @@
-"""The classifiers of the demo: each is what a `manyclass train` and a `manyclass evaluate` would give.
+"""What the demo trains and searches: each step is one of the commands train, evaluate and encode, which it names."""
 
-The search of the demo: what `manyclass encode --tune --evaluate` gives for kinds that were never learned.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import field
-from manyclass.cli.evaluate import evaluation_file
-from manyclass.cli.evaluate import run_evaluation
-from manyclass.cli.evaluate import write_evaluation
-from manyclass.runs.exemplar_methods import choose_methods
-from manyclass.runs.folder import RunFolder
-from manyclass.runs.gallery_builder import GalleryPlan
-from manyclass.runs.gallery_builder import build_gallery
-from manyclass.runs.recipe import ObjectiveName
-from manyclass.runs.recipe import Recipe
-from manyclass.runs.recipe import Tune
-from manyclass.runs.recipe import make_recipe
-from manyclass.runs.subsets import read_subset
-from manyclass.runs.training import Job
-from manyclass.runs.training import train_run
+import contextlib
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-import contextlib
 
-Tell = Callable[[str], None]
+from manyclass.cli._console import Console
+from manyclass.cli.train import parse_settings
+from manyclass.runs.recipe import ObjectiveName, Tune
+
+_METHODS = "slem,kernel-slem,lda,whitening,none"
 
 
 @dataclass(frozen=True)
@@ -35,10 +20,6 @@ class Classifier:
     objective: ObjectiveName
     tune: list[Tune] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
-
-    def recipe(self, seed: int) -> Recipe:
-        """What these options ask for."""
-        return make_recipe(self.objective, self.tune, seed, self.options)
 
     def words(self, data: Path, out: Path, seed: int) -> list[str]:
         """The command that does the same."""
@@ -65,25 +46,36 @@ CLASSIFIERS = (
 
 
 def train_and_judge(
-    one: Classifier, small: Path, whole: Path, out: Path, seed: int, quiet: bool, tell: Tell
+    one: Classifier, small: Path, whole: Path, out: Path, seed: int, console: Console
 ) -> dict[str, Any]:
-    """Train on the codes, judge on the features of the test part; what came of it."""
-    import manyclass as mc
-    from manyclass.runs.folder import MODEL
+    """Train on the codes, judge on the features of the subset test; what came of it."""
+    from manyclass.estimators.progress import Progress
+    from manyclass.runs.evaluation import evaluate
+    from manyclass.runs.training import train
+
+    def tried_only(message: str) -> None:
+        """Passes on what is being tried; that epochs ran out is meant to be so here."""
+        if message.startswith("trying"):
+            console.info(message)
 
     words = one.words(small, out, seed)
-    tell(f"manyclass {' '.join(words)}")
-    examples = read_subset(small, None, None, ("train",))
-    given = {"data": str(small), "part": examples.part, "labels": None, "validation": None}
+    console.info(f"manyclass {' '.join(words)}")
     _forget_peak()
-    job = Job(one.recipe(seed), examples, None, given, words)
-    record = train_run(RunFolder(out), job, overwrite=True, quiet=quiet, tell=_tried_only(tell))
-    judged = read_subset(whole, None, None, ("test",))
-    evaluation = run_evaluation(mc.load(out / MODEL), judged, quiet)
-    file = evaluation_file(out, judged)
-    if file is not None:
-        write_evaluation(file, evaluation)
-    return _summary(one, record, evaluation)
+    run = train(
+        small,
+        out,
+        one.objective,
+        tune=one.tune,
+        seed=seed,
+        overwrite=True,
+        callbacks=[] if console.silent else [Progress()],
+        arguments=words,
+        notify=tried_only,
+        warn=console.warn,
+        **parse_settings(one.options),
+    )
+    judged = evaluate(out, whole, subset="test", warn=console.warn, progress=console.progress)
+    return _summary(one, run.record, judged.record)
 
 
 def _summary(one: Classifier, record: dict[str, Any], evaluation: dict[str, Any]) -> dict[str, Any]:
@@ -101,11 +93,6 @@ def _summary(one: Classifier, record: dict[str, Any], evaluation: dict[str, Any]
     }
 
 
-def _tried_only(tell: Tell) -> Tell:
-    """Passes on what is being tried; that epochs ran out is meant to be so here."""
-    return lambda message: tell(message) if message.startswith("trying") else None
-
-
 def _seed(seed: int) -> list[str]:
     return ["--seed", str(seed)] if seed else []
 
@@ -116,19 +103,24 @@ def _forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
 
 
-_METHODS = "slem,kernel-slem,lda,whitening,none"
-
-_FALSE_MATCH = 0.05
-
-
-def compare_searches(
-    others: Path, world: Path, out: Path, seed: int, quiet: bool, tell: Callable[[str], None]
-) -> list[dict[str, Any]]:
+def compare_searches(others: Path, world: Path, out: Path, seed: int, console: Console) -> list[dict[str, Any]]:
     """Methods by mean average precision, with intervals; settings are chosen on kinds apart from those reported."""
+    from manyclass.runs.gallery_builder import build_gallery
+
     words = ["encode", str(others), "--negatives", str(world), "-o", str(out), "--method", _METHODS]
-    tell(f"manyclass {' '.join(words)} --tune --evaluate{f' --seed {seed}' if seed else ''}")
-    methods = choose_methods(_METHODS, seed, {})
-    plan = GalleryPlan(others, out, world, methods, None, _FALSE_MATCH, None, None, None, seed)
-    result = build_gallery(plan, tune=True, evaluate=True, overwrite=True, tell=tell, quiet=quiet)
+    console.info(" ".join(["manyclass", *words, "--tune", "--evaluate", *_seed(seed)]))
+    result = build_gallery(
+        others,
+        out,
+        negatives=world,
+        method=_METHODS,
+        tune=True,
+        evaluate=True,
+        seed=seed,
+        overwrite=True,
+        warn=console.warn,
+        notify=console.info,
+        progress=console.progress,
+    )
     found: list[dict[str, Any]] = result["evaluation"]["methods"]
     return found

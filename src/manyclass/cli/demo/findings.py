@@ -1,13 +1,9 @@
 """What the demo found, in words that are made from what was measured."""
 
-from manyclass._core.text import format_bytes
-from manyclass._core.text import format_number
-from manyclass._core.text import format_percent
-from manyclass._core.text import format_points
-from manyclass._core.text import format_seconds
-from manyclass._core.text import join_names
-from typing import Any
 import math
+from typing import Any
+
+from manyclass._core.text import format_bytes, format_number, format_percent, format_points, format_seconds, join_names
 
 _LEVEL = 0.0005  # shares that are one at a tenth of a point
 

@@ -1,28 +1,21 @@
 """The data of the demo: characters that are drawn, and dealt out to learning, searching and negatives."""
 
-from dataclasses import dataclass
-from dataclasses import replace
-from manyclass._core.files import write_bytes
-from manyclass.cli._console import Report
-from manyclass.cli.demo.command import MADE
-from manyclass.cli.demo.command import NAMES
-from manyclass.cli.demo.command import OTHERS
-from manyclass.cli.demo.command import PICTURES
-from manyclass.cli.demo.command import SHEET
-from manyclass.cli.demo.command import WHOLE
-from manyclass.cli.demo.command import WORLD
-from manyclass.data.store import Store
-from manyclass.data.store import write_store
-from manyclass.datasets import glyph_features
-from manyclass.datasets import glyphs
-from manyclass.datasets.glyph_images.glyphs import Glyphs
-from manyclass.report.thumbnails import contact_sheet
-from numpy.typing import NDArray
-from pathlib import Path
-from typing import Any
 import io
 import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.files import write_bytes
+from manyclass._core.typing import Report
+from manyclass.cli.demo.command import MADE, NAMES, OTHERS, PICTURES, SHEET, WHOLE, WORLD
+from manyclass.data.store import Store, write_store
+from manyclass.datasets import glyph_features, glyphs
+from manyclass.datasets.glyph_images.glyphs import Glyphs
+from manyclass.report.thumbnails import contact_sheet
 
 _SHEET = (18, 27)  # rows and columns of pictures on it
 
@@ -40,16 +33,16 @@ class Kinds:
     negatives: NDArray[np.intp]
 
     @classmethod
-    def dealt(cls, n_learned: int, seed: int) -> "Kinds":
+    def deal(cls, n_learned: int, seed: int) -> "Kinds":
         """At random, as neighbors in the alphabet are of one script.
 
-        >>> kinds = Kinds.dealt(500, seed=0)
+        >>> kinds = Kinds.deal(500, seed=0)
         >>> len(kinds.learned), len(kinds.searched), len(kinds.negatives), len(kinds)
         (500, 100, 60, 660)
         """
-        searched, negatives = (max(_FEWEST, int(share * n_learned)) for share in (_SEARCHED, _NEGATIVES))
+        searched, negatives = (max(_FEWEST, int(fraction * n_learned)) for fraction in (_SEARCHED, _NEGATIVES))
         order = np.random.default_rng(seed).permutation(n_learned + searched + negatives)
-        return cls(*(np.sort(part) for part in np.split(order, [n_learned, n_learned + searched])))
+        return cls(*(np.sort(kinds) for kinds in np.split(order, [n_learned, n_learned + searched])))
 
     def __len__(self) -> int:
         return len(self.learned) + len(self.searched) + len(self.negatives)

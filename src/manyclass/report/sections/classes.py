@@ -6,8 +6,9 @@ from typing import Any
 from manyclass._core.text import MISSING, format_count, format_percent, pluralize
 from manyclass.report.components import Section, paragraph
 from manyclass.report.html import Markup, NumberCell, element, join_markup, table
-from manyclass.report.report_data import EVALUATIONS, ReportData
+from manyclass.report.report_data import ReportData
 from manyclass.report.thumbnails import Thumbnails, mark_thumbnail
+from manyclass.runs.folder import EVALUATIONS
 
 _MOST = 4000  # rows of the table; of more classes the ends are shown
 

@@ -1,0 +1,61 @@
+"""evaluate, from Python: no command line, and nothing printed."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from cli.runs import CLASSES, rows, store
+
+import manyclass as mc
+from manyclass.runs.records import read_record
+
+QUICK = {"max_epochs": 4, "step": 0.05, "beta": 3}
+
+
+@pytest.fixture
+def trained(tmp_path):
+    return mc.runs.train(store(tmp_path / "x.store"), tmp_path / "run", **QUICK)
+
+
+def test_the_test_subset_is_judged_and_kept(trained, tmp_path, capsys):
+    result = mc.runs.evaluate(trained.path, tmp_path / "x.store")
+    assert result.path == tmp_path / "run" / "evaluations" / "x-test.json"
+    kept = read_record(result.path, "evaluation")
+    assert {**result.record, "data": None}.items() <= {**kept, "data": None}.items()
+    X, y = rows()
+    test = np.arange(len(y)) % 3 == 2
+    assert result.record["top_1"] == pytest.approx(
+        np.mean(trained.model.predict(X[test]) == np.array(CLASSES)[y[test]])
+    )
+    assert capsys.readouterr() == ("", "")
+
+
+def test_of_a_model_file_nothing_is_written_unless_asked(trained, tmp_path):
+    model = trained.path / "model.safetensors"
+    assert mc.runs.evaluate(model, tmp_path / "x.store").path is None
+    result = mc.runs.evaluate(model, tmp_path / "x.store", out=tmp_path / "deep" / "e.json")
+    assert read_record(result.path, "evaluation")["rows"] == 60
+
+
+def test_progress_is_a_context_that_hears_of_rows(trained, tmp_path):
+    heard = []
+
+    @contextmanager
+    def progress(what, unit):
+        yield lambda done, total: heard.append((what, unit, done, total))
+
+    mc.runs.evaluate(trained.path, tmp_path / "x.store", progress=progress)
+    assert heard == [("judging", "rows", 60, 60)]
+
+
+def test_rows_that_made_the_model_are_a_warning(trained, tmp_path):
+    with pytest.warns(UserWarning, match="these rows are what it was trained on: what it reaches on them says little"):
+        mc.runs.evaluate(trained.path, tmp_path / "x.store", subset="train")
+
+
+def test_the_split_that_a_run_drew_is_drawn_again(tmp_path):
+    X, y = rows()
+    np.savez(tmp_path / "x.npz", X=X, y=y)
+    run = mc.runs.train(tmp_path / "x.npz", tmp_path / "run", test_fraction=0.2, seed=2, **QUICK)
+    record = mc.runs.evaluate(run.path, tmp_path / "x.npz").record
+    assert (record["data"]["part"], record["rows"]) == ("test", 36)

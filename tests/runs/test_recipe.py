@@ -1,0 +1,59 @@
+"""Recipes: which estimator an objective asks for, and which settings go with it."""
+
+import pytest
+
+import manyclass as mc
+from manyclass.runs.recipe import ObjectiveName, SettingsError, make_recipe
+
+OF_A_RUN = {"callbacks", "checkpoint", "n_threads", "warm_start", "random_state"}
+
+
+@pytest.mark.parametrize("objective", ObjectiveName)
+def test_every_objective_has_an_estimator_with_the_seed_and_the_settings(objective):
+    recipe = make_recipe(objective.value, [], 7, {"tolerance": 0.5})
+    model = recipe.estimator(**recipe.settings)
+    assert isinstance(model, mc.TraceNormClassifier if objective == "trace" else mc.StochasticClassifier)
+    assert (model.random_state, model.tolerance) == (7, 0.5)
+    assert getattr(model, "objective", "trace") == objective
+
+
+@pytest.mark.parametrize("given", [{"traces": 3}, {"ridges": [0.1]}, {}])
+def test_several_strengths_are_a_path(given):
+    recipe = make_recipe("trace", [] if given else ["path"], 0, given)
+    assert recipe.estimator is mc.TraceNormPath
+    assert recipe.takes_validation
+
+
+@pytest.mark.parametrize("objective", ["ovr", "trace"])
+def test_all_settings_are_those_that_the_estimator_has(objective):
+    recipe = make_recipe(objective, [], 0, {"tolerance": 0.5})
+    params = recipe.estimator(**recipe.settings).get_params(deep=False)
+    known = {name: value for name, value in params.items() if name not in OF_A_RUN}
+    assert recipe.record == {**known, "tune": []}
+    assert list(recipe.record)[:-1] == sorted(known)
+
+
+def test_what_is_tuned_has_an_order_of_its_own():
+    assert make_recipe("ovr", ["regularization", "step", "beta"], 0, {}).tune == ("step", "beta", "regularization")
+
+
+@pytest.mark.parametrize(
+    ("objective", "tune", "settings", "words"),
+    [
+        ("best", [], {}, "`objective` must be one of ovr, multiclass, ranking, warp, softmax, trace; got 'best'"),
+        ("ovr", ["everything"], {}, "`tune` must be one of step, beta, regularization, path; got 'everything'"),
+        ("ovr", ["path"], {}, "`tune='path'` does not go with `objective='ovr'`"),
+        ("warp", ["beta"], {}, "`tune='beta'` does not go with `objective='warp'`"),
+        ("ovr", ["beta"], {"beta": 3}, "`tune='beta'` does not go with `beta`, which it is to find"),
+        ("ovr", ["step"], {"early_stopping": False}, "`tune` needs early stopping"),
+        ("ovr", [], {"trace": 0.1}, "`trace` does not go with `objective='ovr'`"),
+        ("softmax", [], {"loss": "hinge"}, "`loss` does not go with `objective='softmax'`"),
+        ("trace", ["path"], {"trace": 1.0}, "`trace` does not go with `objective='trace'` `tune='path'`"),
+        ("ovr", [], {"n_threads": 2}, "`n_threads` does not go with `objective='ovr'`"),
+        ("ovr", [], {"nothing": 2}, "`nothing` does not go with `objective='ovr'`"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(objective, tune, settings, words):
+    with pytest.raises(SettingsError) as refused:
+        make_recipe(objective, tune, 0, settings)
+    assert str(refused.value).startswith(words)
