@@ -64,11 +64,6 @@ class DescriptorPipeline:
         Z = project_descriptors(local, self.projection, self.coordinates)
         return l2_normalize(self.aggregation.regions(Z, local.positions, pyramid).ravel())
 
-    def state(self) -> State:
-        """All that was learned, as arrays by name."""
-        projection = vars(self.projection) if self.projection else {}
-        return {"projection": dict(projection), "aggregation": self.aggregation.state()}
-
     def check_dimension(self, dimension: int) -> None:
         """Refuse what does not fit a descriptor of so many numbers, or itself."""
         if self.projection and len(self.projection.mean) != dimension:
@@ -130,16 +125,16 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             The fitted encoder itself.
         """
         self._check_settings()
+        seed = draw_seed(self.random_state)
         images = as_image_list(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
-        seed = draw_seed(self.random_state)
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
         _check_some(sample.skipped, min(len(images), MAX_IMAGES))
         states, size = [], 0
         for local, name in zip(sample.descriptors, self.descriptors, strict=True):
-            pipeline = self._fit_pipeline(local, name, seed)
-            states.append(pipeline.state())
-            size += pipeline.aggregation.size
+            projection, aggregation = self._fit_pipeline(local, name, seed)
+            states.append({"projection": projection, "aggregation": aggregation.state()})
+            size += aggregation.size
         self.parts_, self.skipped_ = states, sample.skipped
         self.n_features_out_ = pyramid.n_regions * size
         return self
@@ -242,7 +237,8 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _descriptors(self) -> tuple[Descriptor, ...]:
         return make_descriptors(self.descriptors, self.step, self.scales, self.patch, self.root)
 
-    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> DescriptorPipeline:
+    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> tuple[State, Aggregation]:
+        """What the projection learned, nothing if there is none; and the aggregation."""
         if not len(local.values):
             raise ValueError(f"images must have at least one patch of {self.patch} pixels for {name!r}; got none")
         check_finite(local.values, f"descriptors {name!r}")
@@ -250,7 +246,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.n_components is not None or whiten:
             projection = fit_projection(local.values, self.n_components or local.values.shape[1], whiten)
         Z = np.ascontiguousarray(project_descriptors(local, projection, self.coordinates))
-        return DescriptorPipeline(projection, self.coordinates, self._fit_aggregation(Z, seed))
+        return dict(vars(projection)) if projection else {}, self._fit_aggregation(Z, seed)
 
     def _restore(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
         """What encodes an image, made of the fitted arrays when first needed."""
