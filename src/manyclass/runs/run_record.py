@@ -30,13 +30,14 @@ def begin_record(
     from manyclass import __version__
     from manyclass._core.parallel import get_threads
 
+    host = machine()
     described = [describe_data(role, dataset) for role, dataset in data]
     return {
         "command": "train",
         "arguments": list(arguments),
         "settings": {**recipe.record, **given},
         "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
-        "machine": machine(),
+        "machine": host,
         "seed": recipe.seed,
         "threads": get_threads(),
         "data": described,
