@@ -33,7 +33,7 @@ def test_off_a_terminal_each_phase_leaves_one_line_when_it_was_short():
 
 
 def test_off_a_terminal_there_is_a_line_whenever_enough_time_has_passed(monkeypatch):
-    monkeypatch.setattr("manyclass._core.progress.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("manyclass._core.progress_display.SECONDS_BETWEEN_LINES", 0.0)
     assert len(shown(io.StringIO(), record(1), record(2), record(3)).splitlines()) == 3
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import rich.console
 
-from manyclass._core.progress import Pace, ProgressBar, ProgressLines
+from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
 from manyclass._core.typing import Report, no_progress
 from manyclass.cli._errors import option_words, print_error, while_read
 

@@ -22,20 +22,11 @@ from manyclass.cli._options import (
     Threads,
     path_argument,
 )
-from manyclass.runs.compression import product_coding, scalar_coding
-from manyclass.runs.provenance import (
-    EncoderKind,
-    about_encoder,
-    choose_kind,
-    encoder_path,
-    keep_encoder,
-    kept_encoder,
-)
-from manyclass.runs.sources import check_is_pictures, splits_with_test
 
 if TYPE_CHECKING:
     from manyclass.datasets import ImageSet
     from manyclass.features.extraction.write_features import FeatureRun
+    from manyclass.runs.provenance import EncoderKind
 
 _SHOWN = 5  # skipped images in the table; all are in the file beside the store
 
@@ -90,7 +81,9 @@ def features(
     in OUT.encoder, with which later images are encoded alike: --kind OUT.encoder. Labels come from the folders. If
     it is interrupted, the same command goes on where it stopped.
     """
-    import manyclass as mc
+    from manyclass._core.parallel import threads as limit_threads
+    from manyclass.features.extraction.write_features import write_features
+    from manyclass.runs.provenance import choose_kind
 
     started, console = time.perf_counter(), Console(quiet, json)
     options = {
@@ -99,12 +92,12 @@ def features(
         "batch_size": batch_size, "max_pixels": max_pixels,
     }  # fmt: skip
     wanted = choose_kind(kind, seed, options)
-    with mc.threads(threads):
+    with limit_threads(threads):
         _check_free(out, overwrite)
         images = _images(source, out, test_fraction, seed, console)
         encoder = _encoder(out, wanted, images, overwrite or not resume, console)
         with console.progress("encoding", "images") as report:
-            run = mc.write_features(
+            run = write_features(
                 out,
                 images.paths,
                 encoder,
@@ -133,7 +126,8 @@ def _check_free(out: Path, overwrite: bool) -> None:
 
 
 def _images(source: Path, out: Path, test_fraction: float | None, seed: int, console: Console) -> "ImageSet":
-    from manyclass.datasets import read_images
+    from manyclass.datasets.image_folders import read_images
+    from manyclass.runs.sources import check_is_pictures, splits_with_test
 
     check_is_pictures(source)
     images = read_images(source, out)
@@ -142,8 +136,10 @@ def _images(source: Path, out: Path, test_fraction: float | None, seed: int, con
     return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
 
 
-def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", restart: bool, console: Console) -> Any:
+def _encoder(out: Path, kind: "EncoderKind", images: "ImageSet", restart: bool, console: Console) -> Any:
     """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept beside the store."""
+    from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
+
     if kind.is_saved:
         return kind.encoder()
     train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
@@ -162,6 +158,8 @@ def _encoder(out: Path, kind: EncoderKind, images: "ImageSet", restart: bool, co
 
 def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     """The quantizer, which is still to learn, or None."""
+    from manyclass.runs.compression import product_coding, scalar_coding
+
     if codes is CodedFeatures.none:
         return None
     if codes is CodedFeatures.scalar:
@@ -169,7 +167,9 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", kind: EncoderKind, n: int, taken: float) -> dict[str, Any]:
+def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: float) -> dict[str, Any]:
+    from manyclass.runs.provenance import encoder_path
+
     return {
         "path": str(out),
         "images": n,

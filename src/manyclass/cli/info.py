@@ -8,10 +8,6 @@ from manyclass._core.text import format_bytes
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
 from manyclass.cli._options import Json, path_argument
-from manyclass.runs.folder import is_run, read_run
-from manyclass.runs.load_model import describe_model, is_model
-from manyclass.runs.run_record import RUN_FORMAT, run_rows, run_summary
-from manyclass.runs.sources import read_source
 
 
 @report_errors("nothing was changed")
@@ -22,6 +18,8 @@ def info(
     json: Json = False,
 ) -> None:
     """Say what a file or folder holds: shape, size, labels, and how it was made."""
+    from manyclass.runs.run_record import RUN_FORMAT, run_rows
+
     console = Console(json=json)
     result = {"path": str(source), **describe(source, console.warn)}
     console.json(result)
@@ -32,6 +30,9 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
     from manyclass.data.store.format import JOURNAL, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
+    from manyclass.runs.folder import is_run, read_run
+    from manyclass.runs.load_model import describe_model, is_model
+    from manyclass.runs.run_record import run_summary
 
     if is_gallery(source):
         return describe_gallery(source)
@@ -51,6 +52,7 @@ def _describe_features(source: Path, warn: Callable[[str], None]) -> dict[str, A
     import numpy as np
 
     from manyclass.data.readers.as_matrix import layout_of
+    from manyclass.runs.sources import read_source
 
     features = read_source(source, warn=warn)
     X, y = features.X, features.y

@@ -12,8 +12,6 @@ from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
 from manyclass.cli._options import Json, Threads, out_option, path_argument, path_option, paths_argument
 from manyclass.cli._search_output import Result, results_of
-from manyclass.runs.gallery_updates import known_ids
-from manyclass.runs.sources import read_source
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
@@ -90,6 +88,8 @@ class Search:
 
     def by_ids(self, words: list[str]) -> list[Result]:
         """What images of the gallery find."""
+        from manyclass.runs.gallery_updates import known_ids
+
         ids = known_ids(self.gallery, words, self.path)
         hits = self.gallery.search_ids(ids, self.k, self.where)
         return results_of(self.gallery, [str(key) for key in ids], [None] * len(ids), hits, ids)
@@ -136,6 +136,8 @@ def _is_features(path: Path) -> bool:
 def _rows(file: Path, warn: Callable[[str], None]) -> tuple[Any, list[str]]:
     """Rows that ask, and names for them; a file of one vector is one row."""
     import numpy as np
+
+    from manyclass.runs.sources import read_source
 
     if file.suffix.lower() == ".npy" and file.exists():
         array = np.load(file, mmap_mode="r", allow_pickle=False)

@@ -4,7 +4,7 @@ import sys
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
 
-from manyclass._core.progress import ProgressBar, ProgressDisplay, ProgressLines
+from manyclass._core.progress_display import ProgressBar, ProgressDisplay, ProgressLines
 
 
 class ProgressText(ABC):

@@ -11,6 +11,8 @@ from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import write_bytes
+from manyclass._core.lazy import find_public
+from manyclass._core.models import load
 
 
 def encoder_file(data: Path) -> Path | None:
@@ -103,12 +105,10 @@ class EncoderKind:
 
     def encoder(self) -> Any:
         """The encoder, which learned kinds have yet to fit."""
-        import manyclass as mc
-
         if self.is_learned:
-            return getattr(mc, _LEARNED[self.name])(**self.settings, random_state=self.seed)
+            return find_public(_LEARNED[self.name])(**self.settings, random_state=self.seed)
         path = Path(self.name).expanduser()
-        return mc.load(path) if self.is_saved else mc.OnnxFeatures(path, **self.settings).fit()
+        return load(path) if self.is_saved else find_public("OnnxFeatures")(path, **self.settings).fit()
 
 
 def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
@@ -164,13 +164,11 @@ def kept_encoder(store: Path, about: bytes, restart: bool) -> Any:
 
     One that was made otherwise is refused, or is none if all begins anew.
     """
-    import manyclass as mc
-
     path, beside = encoder_path(store), _about_path(store)
     if not path.exists():
         return None
     if beside.exists() and beside.read_bytes() == about:
-        return mc.load(path)
+        return load(path)
     if not restart:
         raise ValueError(
             f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or pass resume=False"

@@ -55,3 +55,39 @@ def test_the_relative_error_is_a_ratio_of_lengths():
     expected = np.linalg.norm(X - decoded) / np.linalg.norm(X)
     assert relative_error(quantizer, X) == pytest.approx(expected, rel=1e-5)
     assert relative_error(quantizer, 0 * X) == 0
+
+
+def test_a_store_is_written_with_what_goes_with_the_rows(tmp_path, capsys, watched):
+    np.savez(tmp_path / "x.npz", X=X, y=np.arange(100) % 5)
+    result = mc.runs.compress(
+        str(tmp_path / "x.npz"), str(tmp_path / "x.store"), kind="scalar", bits=4, test_fraction=0.2, progress=watched
+    )
+    store = mc.open_store(tmp_path / "x.store")
+    assert store.quantizer.bits == 4
+    assert np.array_equal(store.y, np.arange(100) % 5)
+    assert np.count_nonzero(np.asarray(store.split) == "test") == 20
+    assert (result["rows"], result["dimensions"], result["resumed_after"]) == (100, 4, 0)
+    assert watched.seen == [("compressing", "rows", 100, 100)]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_is_being_done_is_told_in_a_sentence(tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    said = []
+    mc.runs.compress(tmp_path / "x.npy", tmp_path / "x.store", block=2, n_centroids=4, sample=50, notify=said.append)
+    assert said == ["learning from 50 of 100 rows of 4"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"block": 5}, "`block` must be at most 4, the columns of .*; got 5"),
+        ({"kind": "none"}, "kind must be one of product, scalar; got 'none'"),
+        ({"kind": "scalar", "bits": 3}, "bits must be 4 or 8; got 3"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(tmp_path, settings, words):
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ValueError, match=words):
+        mc.runs.compress(tmp_path / "x.npy", tmp_path / "x.store", **settings)
+    assert not (tmp_path / "x.store").exists()

@@ -1,0 +1,72 @@
+"""update_gallery, and ids as users write them."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+from manyclass.runs.gallery_updates import known_ids
+from tests.cli.gallery_data import labeled, write_store
+
+
+@pytest.fixture
+def named(tmp_path):
+    """A gallery whose images have names."""
+    store = write_store(tmp_path / "x.store").path
+    mc.runs.build_gallery(store, tmp_path / "g", method="none")
+    return tmp_path / "g"
+
+
+@pytest.fixture
+def numbered(tmp_path):
+    """A gallery whose images have numbers."""
+    np.save(tmp_path / "x.npy", labeled()[0])
+    mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "n", method="none")
+    return tmp_path / "n"
+
+
+def test_images_are_removed_and_added_at_once(named, tmp_path, watched):
+    more = write_store(tmp_path / "more.store", 16, seed=5, prefix="new ").path
+    first = str(mc.Gallery.open(named).ids[0])
+    result = mc.runs.update_gallery(str(named), str(more), remove=[first, first], progress=watched)
+    assert result == {"path": str(named), "images": 96 + 16 - 1, "added": 16, "removed": 1}
+    assert first not in mc.Gallery.open(named)
+    assert watched.seen == [("encoding", "images", 16, 16)]
+
+
+def test_an_image_can_be_replaced_by_one_of_its_name(named, tmp_path):
+    names = mc.Gallery.open(named).ids.tolist()
+    again = write_store(tmp_path / "again.store").path
+    with pytest.raises(ValueError, match=r"is in .* already: remove it first with `remove`"):
+        mc.runs.update_gallery(named, again)
+    assert mc.runs.update_gallery(named, again, remove=names)["images"] == 96
+
+
+def test_the_folder_of_pictures_is_remembered_once(named, tmp_path):
+    for _ in range(2):
+        mc.runs.update_gallery(named, pictures=tmp_path)
+    assert mc.Gallery.open(named).provenance["pictures"] == [str(tmp_path.resolve())]
+
+
+def test_rows_of_another_width_are_refused(numbered, tmp_path):
+    np.save(tmp_path / "wide.npy", np.zeros((2, 13), np.float32))
+    with pytest.raises(ValueError, match="must have 12 columns"):
+        mc.runs.update_gallery(numbered, tmp_path / "wide.npy")
+
+
+def test_names_do_not_go_into_a_gallery_of_numbers(numbered, tmp_path):
+    with pytest.raises(ValueError, match="must know its rows by numbers"):
+        mc.runs.update_gallery(numbered, write_store(tmp_path / "named.store").path)
+
+
+def test_words_stand_for_numbers_in_a_gallery_of_numbers(numbered):
+    gallery = mc.Gallery.open(numbered)
+    assert known_ids(gallery, ["7", "0"], numbered) == [7, 0]
+    with pytest.raises(ValueError, match="it has no 'x'; its images have numbers such as 0"):
+        known_ids(gallery, ["x"], numbered)
+
+
+def test_a_name_that_is_not_there_gets_a_hint(named):
+    gallery = mc.Gallery.open(named)
+    name = str(gallery.ids[0])
+    with pytest.raises(ValueError, match=f"did you mean {name}"):
+        known_ids(gallery, [name[:-1]], named)
