@@ -249,13 +249,13 @@ def read_features(
     X = open_layout(path, layout)
     about, notices = collect_labels(_FINDERS[layout](path), X, path, _EVERYTHING if labels is None else _NO_LABELS)
     if labels is not None and labels is not False:
-        about |= _given(labels).fitting(X, path, about)
+        about |= _given_labels(labels).read_for(X, path, about)
     for notice in notices:
         warnings.warn(notice, UserWarning, stacklevel=2)
     return Dataset(X, **about, notices=notices, path=path)
 
 
-def _given(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
+def _given_labels(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
     if isinstance(labels, str | os.PathLike):
         path = Path(labels).expanduser()
         return LabelSource(("y",), path, lambda: read_labels(path))

@@ -214,7 +214,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("status", summary["status"]),
         ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
         *model_rows(model),
-        ("validation accuracy", _share(summary["validation_accuracy"])),
+        ("validation accuracy", _accuracy(summary["validation_accuracy"])),
         ("tried", _tried(summary)),
         ("seed", str(summary["seed"])),
         ("encoder", summary["encoder"] or ""),
@@ -244,7 +244,7 @@ def _number(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _share(value: float | None) -> str:
+def _accuracy(value: float | None) -> str:
     return "" if value is None else f"{value:.1%}, mean over classes"
 
 
