@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.results import Results, mean_error, percent
 from experiments.shared_path import PENALTIES, Parts, best_on_held, error
-from manyclass.data.kernels import kernel_matrix
+from manyclass.data.kernels import RbfKernel
 from manyclass.solvers.smooth import coordinates_of_gram
 
 SPLITS = 10
@@ -63,7 +63,7 @@ def split(X: Any, y: Any, seed: int) -> Parts:
     """Rows as points whose products are the kernel, which makes linear machines of kernel machines."""
     chosen = np.random.default_rng(seed).permutation(len(y))[: sum(SIZES)]
     train, held, test = np.split(chosen, np.cumsum(SIZES)[:-1])
-    kernel = {"name": "rbf", "gamma": GAMMA}
-    points = coordinates_of_gram(kernel_matrix(kernel, X[train], X[train]))
-    held_points, test_points = (kernel_matrix(kernel, X[at], X[train]) @ points.back for at in (held, test))
+    kernel = RbfKernel(GAMMA)
+    points = coordinates_of_gram(kernel(X[train], X[train]))
+    held_points, test_points = (kernel(X[at], X[train]) @ points.back for at in (held, test))
     return Parts((points.Z, y[train]), (held_points, y[held]), (test_points, y[test]))

@@ -15,8 +15,8 @@ from manyclass.cli._console import Console
 from manyclass.cli.demo.demo_runs import CLASSIFIERS
 from manyclass.cli.demo.findings import findings, standing
 from manyclass.cli.demo.glyph_data import Kinds, spoken
-from manyclass.report.collect import collect
-from manyclass.report.page import render
+from manyclass.report.page import make_sections
+from manyclass.report.report_data import collect
 
 SECTIONS = [
     "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
@@ -91,7 +91,7 @@ def test_pictures_are_those_of_the_names(once):
 
 def test_every_section_of_the_report_is_filled(once):
     out, _ = once
-    assert [section.key for section in render(collect([out]))] == SECTIONS
+    assert [section.key for section in make_sections(collect([out]))] == SECTIONS
 
 
 def test_the_report_shows_pictures_and_no_plates(once):
@@ -106,11 +106,11 @@ def test_the_flipped_bit_is_found(once):
 
 def test_numbers_are_those_of_the_records(once):
     out, result = once
-    material = collect([out])
+    report = collect([out])
     assert {run["name"]: run["top_1"] for run in result["runs"]} == {
-        run.name: evaluation["top_1"] for run, evaluation in material.measured
+        run.name: evaluation["top_1"] for run, evaluation in report.measured
     }
-    assert result["methods"] == material.searches[0].record["methods"]
+    assert result["methods"] == report.searches[0].record["methods"]
 
 
 def test_all_objectives_and_methods_are_there_and_learn(once):

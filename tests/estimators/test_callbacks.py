@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from sklearn.model_selection import GridSearchCV
 
 import manyclass as mc
 from manyclass.estimators import callbacks
+from tests.estimators.problems import blobs
 
 X, Y = blobs()
 needs_protocol = pytest.mark.skipif(
@@ -174,7 +174,7 @@ def test_an_older_scikit_learn_without_callbacks_is_no_obstacle(monkeypatch):
     task = before.FitTask(object(), X, Y, phases=1)
     phase = task.phase("train", 3)
     descent = type("Descent", (), {"done": False, "mean": None})()
-    phase.epoch_over(descent)
-    phase.over(None)
-    task.over(None)
+    phase.end_epoch(descent)
+    phase.finish(None)
+    task.finish(None)
     assert descent.done is False

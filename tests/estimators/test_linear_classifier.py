@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 
 import manyclass as mc
 from manyclass.losses.multiclass import SCORE_LOSSES, SmoothedHinge
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=5, d=10)
 PENALTIES = [mc.TraceNorm(0.01) + mc.Ridge(0.001), mc.L1Norm(0.005), mc.GroupNorm(0.005), mc.Ridge(0.001)]

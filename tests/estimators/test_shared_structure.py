@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 
 import manyclass as mc
+from tests.estimators.problems import blobs
 
 TIGHT = {"C": 0.3, "tolerance": 1e-5, "max_iter": 5000}
 

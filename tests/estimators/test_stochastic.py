@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from hypothesis import given
 from hypothesis import strategies as st
 from solvers import twins
 
 import manyclass as mc
 from manyclass.solvers.problem import Problem
+from tests.estimators.problems import blobs
 
 OBJECTIVES = ["ovr", "multiclass", "ranking", "warp", "softmax"]
 X, Y = blobs()
@@ -156,7 +156,7 @@ def test_a_warm_start_with_other_classes_or_columns_is_refused(rows, y, words):
         warm.fit(rows, y)
 
 
-# Batches.
+# PartialFitState.
 
 TWINS = {
     "ovr": lambda *a: twins.one_vs_rest(*a, "hinge", 2),
@@ -188,7 +188,7 @@ def test_the_first_batch_needs_all_classes():
 
 def test_later_batches_cannot_change_the_classes():
     running = model().partial_fit(X, Y, classes=range(6)).partial_fit(X, Y, classes=range(6))
-    with pytest.raises(ValueError, match="classes must be those of the first call to partial_fit"):
+    with pytest.raises(ValueError, match="classes must be the same as in fit or in the first call to partial_fit"):
         running.partial_fit(X, Y, classes=range(7))
 
 

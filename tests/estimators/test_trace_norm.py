@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from sklearn.exceptions import ConvergenceWarning
 
 import manyclass as mc
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=7, d=12)
 SCORES = {"rtol": 1e-4, "atol": 1e-5}

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from estimators.problems import blobs
 from sklearn.exceptions import ConvergenceWarning
 
 import manyclass as mc
 from manyclass.estimators import trace_path
 from manyclass.solvers.batch.solve import solve
+from tests.estimators.problems import blobs
 
 X, Y = blobs(k=6, d=10, spread=0.8)
 SMALL = {"traces": 3, "ridges": 2, "random_state": 0}

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from exemplar.problems import ENCODERS, pool
 
 import manyclass as mc
 from manyclass.exemplar import calibrate
 from manyclass.exemplar.calibration import combinations
+from tests.exemplar.problems import ENCODERS, pool
 
 
 def labeled(seed=0):

@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from contracts.matrix import MAKERS
-from exemplar.problems import DISCRIMINATIVE, ENCODERS, LINEAR, TRAINED, pool, unit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -14,6 +12,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
 from manyclass._core.models import FORMAT
+from tests.contracts.matrix import MAKERS
+from tests.exemplar.problems import DISCRIMINATIVE, ENCODERS, LINEAR, TRAINED, pool, unit
 
 every = pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
 discriminative = pytest.mark.parametrize("make", DISCRIMINATIVE.values(), ids=DISCRIMINATIVE)

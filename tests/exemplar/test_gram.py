@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data.kernels import ExemplarKernel
+from manyclass.data.kernels import exemplar_kernel
 from manyclass.exemplar import gram as module
-from manyclass.exemplar.gram import GivenGram, GramOfRows
+from manyclass.exemplar.gram import GramOfRows, PrecomputedGram
 
 X = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)
-KERNEL = ExemplarKernel("rbf", 0.1)
+KERNEL = exemplar_kernel("rbf", 0.1)
 K = KERNEL(X.astype(np.float64), X.astype(np.float64))
 
 
@@ -18,7 +18,7 @@ def _small_tiles(monkeypatch):
     monkeypatch.setattr(module, "_TILE_BYTES", 8 * 8 * 7)
 
 
-@pytest.mark.parametrize("gram", [GramOfRows(mc.DenseMatrix(X), KERNEL), GivenGram(mc.DenseMatrix(K))])
+@pytest.mark.parametrize("gram", [GramOfRows(mc.DenseMatrix(X), KERNEL), PrecomputedGram(mc.DenseMatrix(K))])
 def test_columns_and_the_diagonal_are_those_of_the_whole(gram):
     np.testing.assert_allclose(gram.whole(), K, rtol=1e-12)
     np.testing.assert_allclose(gram.diagonal(), K.diagonal(), rtol=1e-12)
@@ -32,15 +32,15 @@ def test_the_rows_of_codes_are_decoded():
     np.testing.assert_allclose(GramOfRows(codes, KERNEL).whole(), KERNEL(rows, rows), rtol=1e-12)
 
 
-@pytest.mark.parametrize("ask", [GivenGram.whole, lambda gram: gram.check([3, 1, 20])])
+@pytest.mark.parametrize("ask", [PrecomputedGram.whole, lambda gram: gram.check([3, 1, 20])])
 def test_a_gram_matrix_that_is_not_symmetric_is_refused(ask):
     with pytest.raises(ValueError, match="negatives must be a symmetric Gram matrix"):
-        ask(GivenGram(mc.DenseMatrix(np.triu(K))))
+        ask(PrecomputedGram(mc.DenseMatrix(np.triu(K))))
 
 
 def test_a_gram_matrix_that_is_not_square_is_refused():
     with pytest.raises(ValueError, match=r"negatives must be a square Gram matrix .* got shape \(40, 8\)"):
-        GivenGram(mc.DenseMatrix(X))
+        PrecomputedGram(mc.DenseMatrix(X))
 
 
 def test_a_gram_matrix_too_large_for_memory_is_refused_with_a_way_out():

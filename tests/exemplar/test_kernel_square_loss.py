@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from exemplar import kernel_twin
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import manyclass as mc
 from manyclass import KernelSquareLossExemplar as Machine
-from manyclass.data.kernels import ExemplarKernel
-from manyclass.exemplar import _kernel_codes, calibrate
-from manyclass.exemplar import kernel_square_loss as module
-from manyclass.exemplar._kernel_codes import CodeParts, computed_values
+from manyclass.data.kernels import exemplar_kernel
+from manyclass.exemplar import _kernel_embeddings, calibrate, factorizations
+from manyclass.exemplar._kernel_embeddings import KernelEmbeddings, computed_values
 from manyclass.exemplar.factorizations import complete_cholesky
+from tests.exemplar import kernel_twin
 
 FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
 rng = np.random.default_rng(0)
@@ -48,7 +47,7 @@ def solved(seed):
     kernel, gamma, strength, theta, factorization, negatives, images = problem(seed)
     encoder = Machine(kernel, gamma, strength, factorization=factorization, positive_weight=theta).fit(negatives)
     everything = np.vstack([negatives, images]).astype(np.float64)
-    Z = kernel_twin.points_of(ExemplarKernel(kernel, gamma)(everything, everything))
+    Z = kernel_twin.points_of(exemplar_kernel(kernel, gamma)(everything, everything))
     twins = [kernel_twin.machine(x, Z[: len(negatives)], strength, theta) for x in Z[len(negatives) :]]
     return encoder, images, everything, Z, twins
 
@@ -62,10 +61,10 @@ def test_the_machine_minimizes_its_objective(seed):
 
 @pytest.mark.parametrize("seed", range(50))
 def test_similarity_in_float64_is_the_cosine_of_the_minimizers(seed, monkeypatch):
-    monkeypatch.setattr(_kernel_codes, "_RESOLUTION", 1e-11)
+    monkeypatch.setattr(_kernel_embeddings, "_RESOLUTION", 1e-11)
     encoder, images, _, _, twins = solved(seed)
-    parts = CodeParts(encoder._encode(images.astype(np.float64)), encoder.rank_)
-    found = _kernel_codes.kernel_similarity(parts, parts, computed_values(encoder._kernel(), parts, parts))
+    parts = KernelEmbeddings(encoder._encode(images.astype(np.float64)), encoder.rank_)
+    found = _kernel_embeddings.kernel_similarity(parts, parts, computed_values(encoder._kernel(), parts, parts))
     np.testing.assert_allclose(found, kernel_twin.cosines(np.stack([h for h, _ in twins])), atol=1e-6)
 
 
@@ -83,7 +82,7 @@ def test_similarity_of_codes_is_that_cosine_as_far_as_float32_tells(seed):
 def test_with_a_low_rank_the_negatives_are_their_projections(factorization, rank):
     encoder = Machine("rbf", 0.2, 1e-2, rank, factorization).fit(NEGATIVES)
     everything = np.vstack([NEGATIVES, IMAGES]).astype(np.float64)
-    Z = kernel_twin.points_of(ExemplarKernel("rbf", 0.2)(everything, everything))
+    Z = kernel_twin.points_of(exemplar_kernel("rbf", 0.2)(everything, everything))
     N, P = Z[:40], Z[40:]
     spanning = N[encoder.positions_].T if factorization == "incomplete_cholesky" else np.linalg.svd(N)[2][:rank].T
     Q = np.linalg.qr(spanning)[0]
@@ -144,7 +143,7 @@ def test_an_image_that_is_the_only_negative_has_no_direction():
 
 @pytest.mark.parametrize("factorization", FACTORIZATIONS)
 def test_a_precomputed_kernel_is_the_kernel_that_it_was_computed_by(factorization):
-    kernel = ExemplarKernel("poly", 0.3)
+    kernel = exemplar_kernel("poly", 0.3)
     X, Y = NEGATIVES.astype(np.float64), IMAGES.astype(np.float64)
     named = Machine("poly", 0.3, factorization=factorization).fit(X)
     given = Machine("precomputed", factorization=factorization).fit(kernel(X, X))
@@ -313,7 +312,7 @@ def test_a_trial_is_a_fit_with_these_settings(factorization):
 
 def test_trials_that_differ_in_their_strength_alone_share_a_factorization(monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "complete_cholesky", lambda gram: asked.append(1) or complete_cholesky(gram))
+    monkeypatch.setattr(factorizations, "complete_cholesky", lambda gram: asked.append(1) or complete_cholesky(gram))
     settings = [{"gamma": gamma, "regularization": r} for gamma in (0.1, 0.3) for r in (1e-4, 1e-2, 1.0)]
     assert len(list(Machine().trials(NEGATIVES, settings))) == 6
     assert len(asked) == 2

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from exemplar.problems import pool, unit
 
 import manyclass as mc
+from tests.exemplar.problems import pool, unit
 
 
 def minimizer(x, negatives, regularization, theta):

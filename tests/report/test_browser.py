@@ -2,9 +2,9 @@
 
 import pytest
 from browsers import ARGUMENTS, CHROMIUM
-from report.synthetic import write_everything
 
 from manyclass.report.page import write_page
+from tests.report.synthetic import write_everything
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")

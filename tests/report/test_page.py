@@ -10,11 +10,11 @@ from collections import Counter
 from html.parser import HTMLParser
 
 import pytest
-from report.synthetic import evaluation_record, retrieval_record, run_record, write_everything, write_run
 
-from manyclass.report.collect import collect
-from manyclass.report.page import page, render, write_page
+from manyclass.report.page import make_sections, render, write_page
+from manyclass.report.report_data import collect
 from manyclass.runs.records import write_record
+from tests.report.synthetic import evaluation_record, retrieval_record, run_record, write_everything, write_run
 
 HOSTILE = "</title></style><script>alert('x')</script><img src=http://x onerror=alert(1)>\"' & $x_1$"
 VOID = {"meta", "img", "br", "input", "hr"}
@@ -67,7 +67,7 @@ SECTIONS = {
 def keys(monkeypatch):
     """keys(path): the sections of a page; they are the same without figures, and made sooner."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    return lambda path: {section.key for section in render(collect([path]))}
+    return lambda path: {section.key for section in make_sections(collect([path]))}
 
 
 def test_records_with_everything_fill_every_section(keys, everything):
@@ -214,15 +214,15 @@ def test_a_style_of_the_user_changes_nothing(everything, text):
     import matplotlib
 
     with matplotlib.rc_context({"lines.linewidth": 9, "axes.linewidth": 5, "lines.linestyle": "--"}):
-        material = collect([everything])
-        assert page(material, render(material), "A title") == text
+        report = collect([everything])
+        assert render(report, make_sections(report), "A title") == text
         assert matplotlib.rcParams["lines.linewidth"] == 9
 
 
 def test_without_matplotlib_the_page_says_which_extra_and_keeps_its_tables(everything, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    material = collect([everything])
-    text = page(material, render(material), "A title")
+    report = collect([everything])
+    text = render(report, make_sections(report), "A title")
     assert "pip install &quot;manyclass[plot]&quot;" in text
     assert Outline(text).seen["svg"] == 0
     assert Outline(text).seen["table"] > 3

@@ -1,5 +1,6 @@
-"""The few checks that every folder shares, and the sentences in which they complain."""
+"""The few checks that every folder shares, with the sentences in which they refuse, and the seed of a random_state."""
 
+from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
@@ -66,6 +67,51 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def check_number(
+    value: Any,
+    name: str,
+    rule: str,
+    above: float = -np.inf,
+    least: float = -np.inf,
+    below: float = np.inf,
+    most: float | None = None,
+    besides: tuple[str | None, ...] = (),
+) -> None:
+    """Refuse a setting that is no number in bounds, with the words of the rule; `besides` are allowed too."""
+    # An array has no one answer to what it equals.
+    if isinstance(value, str | None) and value in besides:
+        return
+    inside = _is_number(value) and above < value and least <= value
+    if not (inside and (value < below if most is None else value <= most)):
+        raise ValueError(f"{name} must be {rule}; got {value!r}")
+
+
+def check_fraction(value: Any, name: str) -> None:
+    """Refuse a setting that is no number between 0 and 1."""
+    if not check_positive(value, name) < 1:
+        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}")
+
+
+def check_bool(value: Any, name: str) -> None:
+    """Refuse a setting that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_callables(value: Any, name: str) -> None:
+    """Refuse what is no list of functions."""
+    # Not what can be gone through once only, as there may be two phases.
+    if not isinstance(value, Collection) or not all(callable(function) for function in value):
+        raise ValueError(f"{name} must be a list of functions; got {value!r}")
+
+
+def check_class_weight(value: Any) -> None:
+    """Refuse weights of classes that are none."""
+    named = isinstance(value, str) and value == "balanced"
+    if not (named or value is None or isinstance(value, dict)):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dictionary; got {value!r}")
+
+
 def check_finite(X: NDArray[Any], name: str, numbers: int | NDArray[np.integer[Any]] = 0) -> None:
     """Refuse NaN and infinity, and say where the first one is; `numbers` are those of the rows, or of the first."""
     if X.dtype.kind == "f" and not np.isfinite(X).all():
@@ -84,3 +130,14 @@ def check_same_length(a: Any, b: Any, what_a: str, what_b: str) -> None:
     """Refuse two things of different length."""
     if len(a) != len(b):
         raise ValueError(f"{what_a} must have one entry per row of {what_b} ({len(b)}); got {len(a)}")
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed drawn from what scikit-learn's users call `random_state`: None, an integer or a RandomState.
+
+    >>> draw_seed(0)
+    209652396
+    """
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))

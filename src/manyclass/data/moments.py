@@ -1,4 +1,4 @@
-"""Mean and covariance of the rows of a matrix that may be larger than memory."""
+"""Moments: mean and covariance of the rows of a matrix that may be larger than memory, and their spectrum."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import PANEL_BYTES, Matrix, spans
 
-TILE = 1024
+TILE = 1024  # rows that are read at once, and whose products are added up; more or fewer give other last bits
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Moments:
         """
         mean = column_means(X)
         with one_blas_thread():
-            covariance = _scatter(lambda at: center_rows(X, at, mean), *X.shape)
+            covariance = scatter(lambda at: center_rows(X, at, mean), *X.shape)
         covariance /= len(X)
         return cls(len(X), mean, covariance)
 
@@ -84,7 +84,7 @@ class Spectrum:
         V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
         return cls(np.ascontiguousarray(s[real]), np.ascontiguousarray(V))
 
-    def refuse_none(self, n: int) -> "Spectrum":
+    def check_varies(self, n: int) -> "Spectrum":
         """This spectrum of n rows, which must differ somewhere."""
         if not len(self.s):
             rows = "1 sample" if n == 1 else f"{n} equal samples"
@@ -92,14 +92,14 @@ class Spectrum:
         return self
 
 
-def _scatter(tile: Callable[[slice], Doubles], n: int, d: int) -> Doubles:
-    """T'T (d, d) of all rows T, from tiles of them; below the diagonal, and then mirrored."""
+def scatter(tile: Callable[[slice], Doubles], n: int, d: int, size: int | None = None) -> Doubles:
+    """T'T (d, d) of n rows T, from tiles of `size` of them; below the diagonal, and then mirrored."""
     out = np.empty((d, d))
     # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
     for columns in spans(d, max(1, PANEL_BYTES // (8 * d))):
         total = np.zeros((d - columns.start, columns.stop - columns.start))
-        for part in thread_map(_panel(tile, columns), spans(n, TILE)):
-            total += part
+        for product in thread_map(_panel(tile, columns), spans(n, size or TILE)):
+            total += product
         out[columns.start :, columns] = total
         out[columns, columns.stop :] = total[len(total[0]) :].T
     return out

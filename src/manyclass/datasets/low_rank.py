@@ -1,4 +1,4 @@
-"""Generated rows of many classes, made when they are asked for."""
+"""Low-rank classes: generated rows of many classes, whose means span few dimensions, made when they are asked for."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _TOGETHER = 16
 
 _PER_TASK = 16  # groups that a thread makes in one go
 
-_MEANS, _LABELS, _ROWS = range(3)  # part of every seed, so that no two things draw the same numbers
+_MEANS, _LABELS, _ROWS = range(3)  # in every seed, so that no two things draw the same numbers
 
 
 class LowRankClasses(Matrix):
@@ -72,17 +72,17 @@ class LowRankClasses(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         positions = np.arange(index.start, index.stop) if isinstance(index, slice) else index
         out = np.empty((len(positions), self.shape[1]), np.float32)
-        groups = _groups(positions // _TOGETHER)
+        groups = _group_positions(positions // _TOGETHER)
 
         def fill(some: slice) -> None:
             for here in groups[some]:
-                out[here] = self._made(positions[here])
+                out[here] = self._generate(positions[here])
 
         for _ in thread_map(fill, spans(len(groups), _PER_TASK)):
             pass
         return out
 
-    def _made(self, positions: NDArray[np.intp]) -> Floats:
+    def _generate(self, positions: NDArray[np.intp]) -> Floats:
         """Rows from one and the same group of _TOGETHER."""
         rows = self.means[self.y[positions]] + self._variations(int(positions[0]) // _TOGETHER)[positions % _TOGETHER]
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -114,9 +114,9 @@ def low_rank_classes(
     1,000 classes of 50 examples in 1,024 dimensions, of which plain ridge regression then gets about seven in ten
     right.
 
-    Class c has a share of (c + 1) ** -imbalance. Every n_classes consecutive rows hold each class as often as its share
-    tells, rounded up or down: without imbalance, once. More rows are the same rows and then others, so those after the
-    first n are a test set; with another imbalance they are of the same classes.
+    Frequencies of classes are proportional to (c + 1) ** -imbalance. Every n_classes consecutive rows hold each class
+    as often as its frequency says, rounded up or down: without imbalance, once. More rows are the same rows and then
+    others, so those after the first n are a test set; with another imbalance they are of the same classes.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def low_rank_classes(
     shared : float, default=0.5
         Standard deviation along the shared directions.
     imbalance : float, default=0.0
-        Exponent of the shares of the classes; 0 for equal ones.
+        Exponent of the frequencies of the classes; 0 for equal ones.
     random_state : int, default=0
         Seed.
 
@@ -156,7 +156,7 @@ def low_rank_classes(
     check_count(n_classes, "n_classes")
     rank = min(64, d) if rank is None else check_count(rank, "rank", most=d)
     for value, name in ((noise, "noise"), (shared, "shared"), (imbalance, "imbalance")):
-        _check_size(value, name)
+        _check_scale(value, name)
     seed = check_count(random_state, "random_state", least=0, most=2**32 - 1)
     means, directions = _subspace(d, n_classes, rank, _generator(seed, _MEANS))
     y = _labels(n, n_classes, imbalance, seed)
@@ -167,15 +167,15 @@ def _subspace(d: int, k: int, rank: int, rng: np.random.Generator) -> tuple[NDAr
     """Means (k, d) and directions (rank / 4, d), of unit length and all in one random subspace."""
     with one_blas_thread():
         basis = np.linalg.qr(rng.standard_normal((d, rank)))[0].T.astype(np.float32)
-        directions = _unit(rng.standard_normal((max(1, rank // 4), rank), np.float32))
-        means = _unit(rng.standard_normal((k, rank), np.float32))
+        directions = _normalize_rows(rng.standard_normal((max(1, rank // 4), rank), np.float32))
+        means = _normalize_rows(rng.standard_normal((k, rank), np.float32))
         return means @ basis, directions @ basis
 
 
 def _labels(n: int, k: int, imbalance: float, seed: int) -> NDArray[np.int64]:
-    """Systematic sampling: of every k rows, one per unit of length of the shares laid end to end, then shuffled."""
-    shares = np.arange(1, k + 1, dtype=np.float64) ** -imbalance
-    ends = np.cumsum(shares)
+    """Systematic sampling: of every k rows, one per unit of length of frequencies laid end to end, then shuffled."""
+    frequencies = np.arange(1, k + 1, dtype=np.float64) ** -imbalance
+    ends = np.cumsum(frequencies)
     ends *= k / ends[-1]
     rng = _generator(seed, _LABELS)
     places = rng.random(-(-n // k))[:, None] + np.arange(k)
@@ -184,28 +184,28 @@ def _labels(n: int, k: int, imbalance: float, seed: int) -> NDArray[np.int64]:
     return _generator(seed, _LABELS, 1).permuted(drawn, axis=1).ravel()[:n].astype(np.int64, copy=False)
 
 
-def _groups(homes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Where each home occurs, in the order of the homes.
+def _group_positions(groups: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Where each group occurs, in the order of the groups.
 
-    >>> _groups(np.array([5, 2, 5]))
+    >>> _group_positions(np.array([5, 2, 5]))
     [array([1]), array([0, 2])]
     """
-    if not len(homes):
+    if not len(groups):
         return []
-    order = np.argsort(homes, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(homes[order])) + 1)
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)
 
 
 def _generator(seed: int, *of: int) -> np.random.Generator:
     return np.random.default_rng([seed, *of])
 
 
-def _unit(A: NDArray[np.float32]) -> NDArray[np.float32]:
+def _normalize_rows(A: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths: NDArray[np.float32] = np.linalg.norm(A, axis=1, keepdims=True)
     return A / lengths
 
 
-def _check_size(value: Any, name: str) -> None:
+def _check_scale(value: Any, name: str) -> None:
     number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be a finite number, at least 0; got {value!r}")

@@ -1,32 +1,34 @@
 """What classifiers that minimize over all rows at once have in common: fit, and what it reports."""
 
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from manyclass._core.checks import check_count, check_nonnegative, check_positive
-from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
-from manyclass.data.inputs import open_examples
-from manyclass.estimators.callbacks import Callback, closing_callbacks
-from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import (
+from manyclass._core.checks import (
     check_bool,
     check_callables,
     check_class_weight,
-    encode_labels,
-    example_weights,
+    check_count,
+    check_nonnegative,
+    check_positive,
+    draw_seed,
+)
+from manyclass._core.parallel import get_threads, threads
+from manyclass._core.rollback import rollback_on_error
+from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
+from manyclass.estimators.linear_model import LinearModel, Probabilities
+from manyclass.estimators.validation import (
+    make_problem,
 )
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.points import Weights
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
-from manyclass.solvers.problem import Objective, Problem
+from manyclass.solvers.problem import Objective
 
 # What ends a solver before its goal, and what to do about it.
 _WAYS_OUT = {
@@ -35,6 +37,21 @@ _WAYS_OUT = {
     Status.ITERATION_LIMIT: "raise max_iter or tolerance",
     Status.PRECISION_LIMIT: "pass X as float64 or raise tolerance",
 }
+
+
+class BatchSettings(Protocol):
+    """The parameters that all classifiers of a batch solver have, as attributes."""
+
+    loss: Any
+    fit_intercept: bool
+    solver: str
+    tolerance: float
+    max_iter: int
+    max_seconds: float | None
+    class_weight: Any
+    n_threads: int | None
+    random_state: Any
+    callbacks: Iterable[Callback]
 
 
 class BatchModel(Probabilities, LinearModel):
@@ -98,23 +115,24 @@ class BatchModel(Probabilities, LinearModel):
         penalty, fitted = self._penalty(), hasattr(self, "status_")
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
+            notify = combine_callbacks(self.callbacks)
             objective = Objective(
                 make_problem(self, X, y, sample_weight), as_score_loss(self.loss), penalty, bool(self.fit_intercept)
             )
             found = solve(
                 objective,
-                named_solver(self.solver, penalty, lambda: draw_seed(self)),
+                named_solver(self.solver, penalty, lambda: draw_seed(self.random_state)),
                 tolerance=self.tolerance,
                 max_iter=self.max_iter,
                 max_seconds=self.max_seconds,
-                start=None if before is None else self._started(before),
-                callback=combine_callbacks(self.callbacks),
+                start=None if before is None else self._start_point(before),
+                callback=notify,
             )
         self._learn(found)
         self._warn(found)
         return self
 
-    def _started(self, before: tuple[Any, tuple[int, ...]]) -> Weights:
+    def _start_point(self, before: tuple[Any, tuple[int, ...]]) -> Weights:
         classes, shape = before
         now = len(self.classes_), self.n_features_in_
         if shape != now or not np.array_equal(classes, self.classes_):
@@ -147,7 +165,7 @@ class BatchModel(Probabilities, LinearModel):
         )
 
 
-def check_batch_settings(settings: Any) -> None:
+def check_batch_settings(settings: BatchSettings) -> None:
     """Refuse the first setting that is not one, in a sentence."""
     as_score_loss(settings.loss)
     check_nonnegative(settings.tolerance, "tolerance")
@@ -159,28 +177,3 @@ def check_batch_settings(settings: Any) -> None:
     check_class_weight(settings.class_weight)
     check_bool(settings.fit_intercept, "fit_intercept")
     check_callables(settings.callbacks, "callbacks")
-
-
-def make_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
-    """The examples whose weight is above 0; the estimator learns its classes and columns."""
-    matrix = open_examples(estimator, X, reset=True)
-    estimator.classes_, codes = encode_labels(y, len(matrix))
-    weights = example_weights(codes, estimator.classes_, estimator.class_weight, sample_weight)
-    return Problem.whole(matrix, codes, len(estimator.classes_), weights).part(np.flatnonzero(weights > 0))
-
-
-def draw_seed(estimator: Any) -> int:
-    """A number drawn from its random_state."""
-    return int(check_random_state(estimator.random_state).randint(2**31 - 1))
-
-
-def combine_callbacks(callbacks: Iterable[Callback]) -> Callable[[dict[str, Any]], bool]:
-    """One callback for all; it wants to stop when one of them does."""
-    every = tuple(callbacks)
-
-    def tell(record: dict[str, Any]) -> bool:
-        # A copy: what a callback writes into it must not come into the history. And all of them are told.
-        wishes = [callback(dict(record)) for callback in every]
-        return any(wish is True for wish in wishes)
-
-    return tell

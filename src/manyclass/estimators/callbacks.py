@@ -1,8 +1,7 @@
-"""scikit-learn's own callbacks (1.9 and later), which see a fit as tasks: the fit has phases, a phase has epochs.
+"""Callbacks: functions that are given the record of each epoch or step, and may end the fit.
 
-What happens after each epoch of a fit: it is judged, callbacks hear of it, and a checkpoint is written.
-
-What is done with the records of a fit, one for each epoch: callbacks, and one that keeps them in a file.
+`JsonLines` keeps the records in a file. scikit-learn's own callbacks (1.9 and later) see a fit as tasks: the fit has
+phases, and a phase has epochs. After every epoch, both kinds are called and a checkpoint is written.
 """
 
 import json
@@ -15,84 +14,6 @@ from typing import Any, TypeVar
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun
 from manyclass.solvers.sgd.linear_models import LinearWeights
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-class NoCallbackSupport:
-    """What stands in for scikit-learn's mixin before 1.9: nothing."""
-
-
-def _protocol() -> tuple[Any, Callable[[F], F]]:
-    """(the mixin that gives `set_callbacks`, the decorator of fit)."""
-    try:
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
-    except ImportError:
-        return NoCallbackSupport, lambda method: method
-    return CallbackSupportMixin, with_callbacks
-
-
-CallbackSupport, with_callbacks = _protocol()
-
-
-class FitTask:
-    """The whole of a fit; where scikit-learn has no callbacks, nobody hears of it."""
-
-    def __init__(self, estimator: Any, X: Any, y: Any, phases: int):
-        self._estimator, self._data = estimator, {"X": X, "y": y}
-        supported = hasattr(estimator, "_init_callback_context")
-        self._context = estimator._init_callback_context(max_subtasks=phases) if supported else None
-        self.begin(self._context)
-
-    def phase(self, name: str, epochs: int) -> "PhaseTask":
-        """Begin a phase of at most so many epochs."""
-        return PhaseTask(self, self._context and self._context.subcontext(name, max_subtasks=epochs), epochs)
-
-    def over(self, machines: LinearWeights) -> None:
-        """The fit is over, with these machines."""
-        self.end(self._context, machines)
-
-    def begin(self, context: Any) -> None:
-        """Tell that the task of a context begins."""
-        if context is not None:
-            context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
-
-    def end(self, context: Any, machines: LinearWeights) -> bool:
-        """Tell that the task of a context is over; whether a callback wants to stop."""
-
-        def fitted() -> dict[str, Any]:
-            return {"coef_": machines.W.copy(), "intercept_": machines.biases.copy()}
-
-        return context is not None and bool(
-            context.call_on_fit_task_end(estimator=self._estimator, **self._data, reconstruction_attributes=fitted)
-        )
-
-
-class PhaseTask:
-    """One descent of a fit."""
-
-    def __init__(self, fit: FitTask, context: Any, epochs: int):
-        self._fit, self._context, self._left = fit, context, epochs
-        fit.begin(context)
-        self._begin_epoch()
-
-    def epoch_over(self, descent: SgdRun) -> bool:
-        """An epoch is over; whether a callback wants to end the descent, which then is done."""
-        ends = self._fit.end(self._epoch, descent.mean)
-        descent.done = descent.done or ends
-        if not descent.done:
-            self._begin_epoch()
-        return ends
-
-    def over(self, machines: LinearWeights) -> None:
-        """The phase is over, with these machines."""
-        self._fit.end(self._context, machines)
-
-    def _begin_epoch(self) -> None:
-        self._epoch = self._context.subcontext("epoch") if self._context is not None and self._left > 0 else None
-        self._left -= 1
-        self._fit.begin(self._epoch)
-
 
 Callback = Callable[[dict[str, Any]], bool | None]
 
@@ -139,6 +60,96 @@ def closing_callbacks(callbacks: Iterable[Callback]) -> Iterator[None]:
                 close()
 
 
+def combine_callbacks(callbacks: Iterable[Callback]) -> Callable[[dict[str, Any]], bool]:
+    """One callback for all; it wants to stop when one of them does."""
+    every = tuple(callbacks)
+
+    def notify(record: dict[str, Any]) -> bool:
+        # A copy: what a callback writes into it must not come into the history. And all of them are told.
+        wishes = [callback(dict(record)) for callback in every]
+        return any(wish is True for wish in wishes)
+
+    return notify
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class NoCallbackSupport:
+    """What stands in for scikit-learn's mixin before 1.9: nothing."""
+
+
+def _protocol() -> tuple[Any, Callable[[F], F]]:
+    """(the mixin that gives `set_callbacks`, the decorator of fit)."""
+    try:
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:
+        return NoCallbackSupport, lambda method: method
+    return CallbackSupportMixin, with_callbacks
+
+
+CallbackSupport, with_callbacks = _protocol()
+
+
+class FitTask:
+    """The whole of a fit; where scikit-learn has no callbacks, nobody hears of it."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, phases: int):
+        self._estimator, self._data = estimator, {"X": X, "y": y}
+        supported = hasattr(estimator, "_init_callback_context")
+        self._context = estimator._init_callback_context(max_subtasks=phases) if supported else None
+        self.begin(self._context)
+
+    def phase(self, name: str, epochs: int) -> "PhaseTask":
+        """Begin a phase of at most so many epochs."""
+        return PhaseTask(self, self._context and self._context.subcontext(name, max_subtasks=epochs), epochs)
+
+    def finish(self, machines: LinearWeights) -> None:
+        """The fit is over, with these machines."""
+        self.end(self._context, machines)
+
+    def begin(self, context: Any) -> None:
+        """Tell that the task of a context begins."""
+        if context is not None:
+            context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end(self, context: Any, machines: LinearWeights) -> bool:
+        """Tell that the task of a context is over; whether a callback wants to stop."""
+
+        def fitted() -> dict[str, Any]:
+            return {"coef_": machines.W.copy(), "intercept_": machines.biases.copy()}
+
+        return context is not None and bool(
+            context.call_on_fit_task_end(estimator=self._estimator, **self._data, reconstruction_attributes=fitted)
+        )
+
+
+class PhaseTask:
+    """One descent of a fit."""
+
+    def __init__(self, fit: FitTask, context: Any, epochs: int):
+        self._fit, self._context, self._left = fit, context, epochs
+        fit.begin(context)
+        self._begin_epoch()
+
+    def end_epoch(self, descent: SgdRun) -> bool:
+        """An epoch is over; whether a callback wants to end the descent, which then is done."""
+        ends = self._fit.end(self._epoch, descent.mean)
+        descent.done = descent.done or ends
+        if not descent.done:
+            self._begin_epoch()
+        return ends
+
+    def finish(self, machines: LinearWeights) -> None:
+        """The phase is over, with these machines."""
+        self._fit.end(self._context, machines)
+
+    def _begin_epoch(self) -> None:
+        self._epoch = self._context.subcontext("epoch") if self._context is not None and self._left > 0 else None
+        self._left -= 1
+        self._fit.begin(self._epoch)
+
+
 AfterEpoch = Callable[[SgdRun], None]
 
 
@@ -146,18 +157,18 @@ def after_epoch(
     callbacks: Iterable[Callback], task: FitTask, checkpoint: Checkpoint, stopping: EarlyStopping
 ) -> AfterEpoch:
     """Begin the phase that the checkpoint is in, and tell of its epochs; a callback may end it."""
-    run, told = checkpoint.run, tuple(callbacks)
+    run, every = checkpoint.run, tuple(callbacks)
     phase = task.phase(run.phase, stopping.max_epochs)
 
     def after(descent: SgdRun) -> None:
         record = descent.history[-1]
         record.update(phase=run.phase, max_epochs=stopping.max_epochs)
         # A copy: what a callback writes into it must not come into the history or a checkpoint.
-        ends = [bool(callback(dict(record))) for callback in told]
+        ends = [bool(callback(dict(record))) for callback in every]
         descent.done = descent.done or any(ends)
-        run.ended = phase.epoch_over(descent) or any(ends)
+        run.ended = phase.end_epoch(descent) or any(ends)
         if descent.done or descent.epoch >= stopping.max_epochs:
-            phase.over(descent.result())
+            phase.finish(descent.result())
         checkpoint.write_sometimes()
 
     return after

@@ -2,7 +2,6 @@
 
 import os
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,19 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_count, check_finite, check_nonnegative, check_one_of, check_positive
+from manyclass._core.checks import (
+    check_count,
+    check_finite,
+    check_nonnegative,
+    check_number,
+    check_one_of,
+    check_positive,
+)
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_features
-from manyclass.data.kernels import KERNELS, check_gram, fitted_kernel, kernel_matrix, kernel_products
+from manyclass.data.kernels import KERNELS, check_gram, classifier_kernel, find_gamma, kernel_products
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.validation import check_number
 from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm, SmoothPenalty
 from manyclass.solvers.smooth import (
     Coordinates,
@@ -64,7 +69,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The characteristics.
         """
         check_is_fitted(self)
-        return self._applied(open_features(self, X), self.components_.T)
+        return self._apply(open_features(self, X), self.components_.T)
 
     def latent_kernel(self, X: Any, Z: Any = None) -> Doubles:
         """Compute the kernel that was learned: inner products of shared characteristics.
@@ -123,8 +128,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _check_machines(self) -> None:
         if not callable(self.kernel):
             check_one_of(self.kernel, "kernel", KERNELS)
-        if not isinstance(self.gamma, str) or self.gamma != "scale":
-            check_number(self.gamma, "gamma", "'scale' or a positive number", above=0)
+        check_number(self.gamma, "gamma", "'scale' or a positive number", above=0, besides=("scale",))
         check_number(self.coef0, "coef0", "a number")
         check_one_of(self.penalty, "penalty", PENALTIES)
         for name in ("C", "degree", "smoothing", "sharpness"):
@@ -135,7 +139,12 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _points(self, matrix: Matrix) -> Coordinates:
         """The rows to learn from, as points; the kernel gets the numbers that come from them."""
         X = matrix.toarray().astype(np.float64, copy=False)
-        self.kernel_ = fitted_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+        self.kernel_ = {
+            "name": self.kernel,
+            "gamma": find_gamma(self.gamma, X),
+            "degree": float(self.degree),
+            "coef0": float(self.coef0),
+        }
         self.__dict__.pop("X_fit_", None)
         if self._is_linear():
             return coordinates_of_rows(X)
@@ -144,7 +153,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             return coordinates_of_gram(X)
         self.X_fit_ = X
         with np.errstate(invalid="ignore", over="ignore"):
-            K = kernel_matrix(self.kernel_, X, X)
+            K = classifier_kernel(**self.kernel_)(X, X)
         check_finite(K, f"values of the kernel {self.kernel!r}")
         return coordinates_of_gram(K)
 
@@ -190,11 +199,10 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         else:
             self.dual_coef_ = np.ascontiguousarray(weights)
 
-    def _applied(self, matrix: Matrix, weights: Doubles) -> Doubles:
+    def _apply(self, matrix: Matrix, weights: Doubles) -> Doubles:
         """Scores (n, k) of weights (m, k) as they are kept."""
         if hasattr(self, "X_fit_"):
-            kernel = partial(kernel_matrix, self.kernel_)
-            return kernel_products(kernel, matrix.rows, len(matrix), self.X_fit_, weights)
+            return kernel_products(classifier_kernel(**self.kernel_), matrix.rows, len(matrix), self.X_fit_, weights)
         return matrix.matmat(weights).astype(np.float64, copy=False)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:

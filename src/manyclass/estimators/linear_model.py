@@ -1,10 +1,6 @@
-"""What linear classifiers have in common once they are fitted: scores, predictions, the best few classes.
+"""What linear classifiers have in common once they are fitted: scores, predictions, probabilities, files.
 
-Probabilities from scores, where they mean something.
-
-A linear classifier whose weights are kept in factors: small, fast to apply, and with features of its own.
-
-Parameters that are losses or penalties, as plain values and back, so that a file of a model can hold them.
+`LinearModel` gives scores and the best few classes, `Probabilities` what scores mean where that is known.
 """
 
 import os
@@ -13,90 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite
-from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Floats
 from manyclass.data.inputs import open_features
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.validation import known_labels
+from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
-from manyclass.solvers.batch.points import Factors, tall_matmul
 from manyclass.solvers.sgd.linear_models import Scores, top_classes
 
 
-def _has_probabilities(classifier: Any) -> bool:
-    return hasattr(classifier, "temperature_") or bool(classifier._link())
-
-
-class Probabilities:
-    """For linear classifiers that know how their scores were learned."""
-
-    classes_: NDArray[Any]
-    temperature_: float
-
-    def _link(self) -> str:
-        """How scores become probabilities without a temperature: "softmax" or "logistic"; else an AttributeError."""
-        raise NotImplementedError
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Compute probabilities, for the softmax and logistic losses, or after `calibrate`.
-
-        Logistic machines give each class a probability of its own; these are divided by their sum.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Anything that `as_matrix` takes.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            The probability of every class.
-        """
-        S = self._scores(X)  # type: ignore[attr-defined]
-        if hasattr(self, "temperature_"):
-            S /= S.dtype.type(self.temperature_)
-        elif self._link() == "logistic":
-            # Of logarithms, lest all of a row vanish together.
-            S = -np.logaddexp(0, -S)
-        return Softmax().probabilities(S)
-
-    def calibrate(self, X: Any, y: Any) -> Self:
-        """Find the temperature T at which ``softmax(scores / T)`` fits these labels best.
-
-        `fit`, `partial_fit` and `add_classes` forget it.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Rows that `fit` has not seen.
-        y : array-like of shape (n,)
-            Their labels.
-
-        Returns
-        -------
-        object
-            The classifier itself, with `temperature_`.
-        """
-        from scipy.optimize import minimize_scalar
-
-        S = self._scores(X).astype(np.float64)  # type: ignore[attr-defined]
-        codes = known_labels(y, self.classes_, len(S))
-
-        def loss(log_temperature: float) -> float:
-            return float(Softmax().value_and_gradient(S / np.exp(log_temperature), codes)[0].mean())
-
-        self.temperature_ = float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))
-        return self
-
-
-def plain_parameters_of(parameters: dict[str, Any]) -> dict[str, Any]:
+def describe_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Replace losses and penalties among parameters by dictionaries that describe them.
 
     Parameters
@@ -112,7 +39,7 @@ def plain_parameters_of(parameters: dict[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> from manyclass.penalties.norms import TraceNorm
-    >>> as_plain({"penalty": TraceNorm(0.5), "loss": "softmax"})
+    >>> describe_parameters({"penalty": TraceNorm(0.5), "loss": "softmax"})
     {'penalty': {'TraceNorm': 0.5}, 'loss': 'softmax'}
     """
     plain = dict(parameters)
@@ -123,13 +50,13 @@ def plain_parameters_of(parameters: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def parameters_from_plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Restore what `as_plain` was given.
+def restore_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Restore what `describe_parameters` was given.
 
     Parameters
     ----------
     parameters : dict
-        What `as_plain` returned.
+        What `describe_parameters` returned.
 
     Returns
     -------
@@ -153,8 +80,8 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
 
     # Losses and penalties among the parameters, as a file of the model has them, and back.
-    plain_parameters = staticmethod(plain_parameters_of)
-    parameters_of = staticmethod(parameters_from_plain)
+    plain_parameters = staticmethod(describe_parameters)
+    parameters_of = staticmethod(restore_parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -264,7 +191,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         coef, intercept = self.coef_, self.intercept_
 
         def block(rows: Floats, start: int) -> Scores:
-            return lambda classes: checked_scores(rows, coef[classes], intercept[classes], start)
+            return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)
 
         return block
 
@@ -273,7 +200,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.shape(self.coef_)
 
 
-def checked_scores(rows: Floats, coef: Floats, intercept: Floats, start: int) -> Floats:
+def finite_scores(rows: Floats, coef: Floats, intercept: Floats, start: int) -> Floats:
     """rows coef' + intercept, all of them finite; `start` is the number of the first row."""
     S: Floats = rows @ coef.T.astype(rows.dtype, copy=False)
     S += intercept
@@ -281,37 +208,25 @@ def checked_scores(rows: Floats, coef: Floats, intercept: Floats, start: int) ->
     return S
 
 
-class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearModel):  # type: ignore[misc]
-    """W = U diag(s) V', with U (d, r), s (r,) and V (k, r); scores cost d r + r k where that is less than d k."""
+def _has_probabilities(classifier: Any) -> bool:
+    return hasattr(classifier, "temperature_") or bool(classifier._link())
 
-    factors_: Factors
 
-    @property
-    def coef_(self) -> Floats:  # type: ignore[override]
-        """The weights, an ndarray of shape (k, d), multiplied out at every access."""
-        U, s, V = self.factors_
-        with one_blas_thread():
-            return np.asarray((V * s.astype(V.dtype)) @ U.T)
+class Probabilities:
+    """For linear classifiers that know how their scores were learned."""
 
-    @property
-    def rank_(self) -> int:
-        """The number of singular values of W above rounding, an int."""
-        return len(self.factors_[1])
+    classes_: NDArray[Any]
+    temperature_: float
 
-    @property
-    def singular_values_(self) -> NDArray[np.float64]:
-        """The singular values of W, the largest first, an ndarray of shape (r,)."""
-        return self.factors_[1]
+    def _link(self) -> str:
+        """How scores become probabilities without a temperature: "softmax" or "logistic"; else an AttributeError."""
+        raise NotImplementedError
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.rank_
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Compute probabilities, for the softmax and logistic losses, or after `calibrate`.
 
-    def transform(self, X: Any) -> Floats:
-        """Compute the latent features ``X U diag(sqrt(s))``.
-
-        Scores are their products with the rows of ``V diag(sqrt(s))``. Both sides of W have an equal share of its
-        singular values, so that classes and examples are points of one space.
+        Logistic machines give each class a probability of its own; these are divided by their sum.
 
         Parameters
         ----------
@@ -320,61 +235,41 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
 
         Returns
         -------
-        ndarray of shape (n, r)
-            The latent features.
+        ndarray of shape (n, k)
+            The probability of every class.
         """
-        matrix, (U, s, _) = self._matrix(X), self.factors_
-        with np.errstate(invalid="ignore", over="ignore"):
-            Z = matrix.matmat(U * np.sqrt(s).astype(U.dtype))
-        check_finite(Z, "latent features of X")
-        return Z
+        S = self._scores(X)  # type: ignore[attr-defined]
+        if hasattr(self, "temperature_"):
+            S /= S.dtype.type(self.temperature_)
+        elif self._link() == "logistic":
+            # Of logarithms, lest all of a row vanish together.
+            S = -np.logaddexp(0, -S)
+        return Softmax().probabilities(S)
 
-    def _scores(self, X: Any) -> Floats:
-        matrix = self._matrix(X)
-        if not self._narrow():
-            return super()._scores(matrix)
-        left, right = self._sides()
-        with np.errstate(invalid="ignore", over="ignore"):
-            Z = matrix.matmat(left)
-            S: Floats = tall_matmul(Z, np.ascontiguousarray(right.T, Z.dtype))
-            S += self.intercept_.astype(S.dtype)
-        check_finite(S, "scores of X")
-        return S
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Find the temperature T at which ``softmax(scores / T)`` fits these labels best.
 
-    def _blocks(self) -> Callable[[Floats, int], Scores]:
-        if not self._narrow():
-            return super()._blocks()
-        (left, right), intercept = self._sides(), self.intercept_
+        `fit`, `partial_fit` and `add_classes` forget it.
 
-        def block(rows: Floats, start: int) -> Scores:
-            Z = rows @ left.astype(rows.dtype, copy=False)
-            return lambda classes: checked_scores(Z, right[classes], intercept[classes], start)
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows that `fit` has not seen.
+        y : array-like of shape (n,)
+            Their labels.
 
-        return block
+        Returns
+        -------
+        object
+            The classifier itself, with `temperature_`.
+        """
+        from scipy.optimize import minimize_scalar
 
-    def _sides(self) -> tuple[Floats, Floats]:
-        """U diag(s) and V."""
-        U, s, V = self.factors_
-        return U * s.astype(U.dtype), V
+        S = self._scores(X).astype(np.float64)  # type: ignore[attr-defined]
+        indices = encode_known_labels(y, self.classes_, len(S))
 
-    def _narrow(self) -> bool:
-        """Whether the factors have fewer numbers than W."""
-        k, d = self._shape()
-        return self.rank_ * (d + k) < d * k
+        def loss(log_temperature: float) -> float:
+            return float(Softmax().value_and_gradient(S / np.exp(log_temperature), indices)[0].mean())
 
-    def _shape(self) -> tuple[int, ...]:
-        U, s, V = self.factors_
-        if U.ndim != 2 or V.ndim != 2 or not U.shape[1] == V.shape[1] == len(s):
-            raise ValueError(
-                f"factors_ must have one column for each of {len(s)} singular values; got {U.shape}, {V.shape}"
-            )
-        return len(V), len(U)
-
-
-def svd_flip(factors: Factors) -> Factors:
-    """The factors with signs such that the largest entry of every column of U is above zero."""
-    U, s, V = factors
-    if not len(s):
-        return factors
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(len(s))])
-    return U * signs, s, V * signs
+        self.temperature_ = float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))
+        return self

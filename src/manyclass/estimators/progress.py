@@ -1,10 +1,48 @@
-"""Progress: how far a fit is, as a callback; in epochs, steps of a batch solver, or pairs of a path."""
+"""Progress: how far a fit is, as a callback.
+
+Records of epochs, of steps of a batch solver or of pairs of a path become words, which a bar or plain lines show.
+"""
 
 import sys
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
 
 from manyclass._core.progress_display import ProgressBar, ProgressDisplay, ProgressLines
+
+_PHASES = {"train": "training", "refit": "training on everything"}
+
+
+class Progress:
+    """A callback that shows how far a fit is.
+
+    It shows epochs with examples per second and the accuracy on validation, steps of a batch solver with objective, gap
+    and rank, or pairs of a path; and an upper bound on the time left, where that is known. Early stopping may end a
+    phase long before. On a terminal it is a bar; elsewhere one line every few seconds, and one for each phase that ends
+    before that.
+
+    Parameters
+    ----------
+    file : file object, default=None
+        Where to write; None for stderr.
+    """
+
+    def __init__(self, file: TextIO | None = None):
+        self.file = file
+        self._phase: _Phase | None = None
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        phase = record.get("phase", "train")
+        if self._phase is None or self._phase.name != phase:
+            self.close()
+            self._phase = _Phase(phase, self.file or sys.stderr, _progress_text(record))
+        self._phase.text.take(record)
+        self._phase.draw()
+
+    def close(self) -> None:
+        """Leave the last state on the screen; the next record begins anew."""
+        if self._phase is not None:
+            self._phase.close()
+        self._phase = None
 
 
 class ProgressText(ABC):
@@ -84,44 +122,7 @@ class PathText(ProgressText):
         return [*said, *(words for name, words in self.latest.items() if name not in ("objective", "gap"))]
 
 
-_PHASES = {"train": "training", "refit": "training on everything"}
-
-
-class Progress:
-    """A callback that shows how far a fit is.
-
-    It shows epochs with examples per second and the accuracy on validation, steps of a batch solver with objective, gap
-    and rank, or pairs of a path; and an upper bound on the time left, where that is known. Early stopping may end a
-    phase long before. On a terminal it is a bar; elsewhere one line every few seconds, and one for each phase that ends
-    before that.
-
-    Parameters
-    ----------
-    file : file object, default=None
-        Where to write; None for stderr.
-    """
-
-    def __init__(self, file: TextIO | None = None):
-        self.file = file
-        self._phase: _Phase | None = None
-
-    def __call__(self, record: dict[str, Any]) -> None:
-        phase = record.get("phase", "train")
-        if self._phase is None or self._phase.name != phase:
-            self.close()
-            file = self.file or sys.stderr
-            self._phase = _Phase(phase, file, _told(record))
-        self._phase.told.take(record)
-        self._phase.draw()
-
-    def close(self) -> None:
-        """Leave the last state on the screen; the next record begins anew."""
-        if self._phase is not None:
-            self._phase.close()
-        self._phase = None
-
-
-def _told(record: dict[str, Any]) -> ProgressText:
+def _progress_text(record: dict[str, Any]) -> ProgressText:
     """What makes words of records of this kind."""
     return PathText() if "point" in record else EpochText() if "epoch" in record else IterationText()
 
@@ -129,16 +130,16 @@ def _told(record: dict[str, Any]) -> ProgressText:
 class _Phase:
     """A phase of a fit, and where the words about it are shown."""
 
-    def __init__(self, name: str, file: TextIO, told: ProgressText):
+    def __init__(self, name: str, file: TextIO, text: ProgressText):
         what = _PHASES.get(name, name)
-        self.name, self.told = name, told
+        self.name, self.text = name, text
         self._display: ProgressDisplay = (
             ProgressBar(what, file, width=16, eager=True) if file.isatty() else ProgressLines(what, file)
         )
 
     def draw(self) -> None:
         """Show the state as it is now."""
-        self._display.draw(self.told.done, self.told.most, lambda: ", ".join(self.told.words()))
+        self._display.draw(self.text.done, self.text.most, lambda: ", ".join(self.text.words()))
 
     def close(self) -> None:
         """The phase is over."""

@@ -13,7 +13,13 @@ from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators.kernel_machines import KernelMachines
 from manyclass.estimators.linear_model import LinearModel
-from manyclass.estimators.validation import check_labels, encode_labels, example_weights, known_labels, new_labels
+from manyclass.estimators.validation import (
+    check_labels,
+    encode_known_labels,
+    encode_labels,
+    encode_new_labels,
+    example_weights,
+)
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare
 from manyclass.solvers.smooth import Coordinates, SmoothProblem
@@ -158,12 +164,12 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         self._check_machines()
         before = (self.classes_, self._weights()) if self.warm_start and hasattr(self, "classes_") else None
         matrix = open_examples(self, X, reset=True)
-        self.classes_, codes = encode_labels(y, len(matrix))
-        weights = self._strengths(example_weights(codes, self.classes_, self.class_weight, sample_weight))
+        self.classes_, indices = encode_labels(y, len(matrix))
+        weights = self._strengths(example_weights(indices, self.classes_, self.class_weight, sample_weight))
         with one_blas_thread():
             points = self._points(matrix)
             penalty, k = self._penalty(), len(self.classes_)
-            problem = SmoothProblem.of(points.Z, codes, k, weights, SmoothedHinge(self.sharpness), penalty)
+            problem = SmoothProblem.of(points.Z, indices, k, weights, SmoothedHinge(self.sharpness), penalty)
             self._learn(points, self._descend(problem, self._start(points, before)))
         return self
 
@@ -191,15 +197,15 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         self._check_machines()
         latent = self.transform(X)
         y = check_labels(y, len(latent))
-        new, codes = new_labels(y, self.classes_)
+        new, indices = encode_new_labels(y, self.classes_)
         k = len(self.classes_)
-        old = codes == len(new)
-        codes += k
-        codes[old] = known_labels(y[old], self.classes_, int(old.sum())) if old.any() else 0
-        weights = self._strengths(example_weights(codes, np.arange(k + len(new)), None, sample_weight))
+        old = indices == len(new)
+        indices += k
+        indices[old] = encode_known_labels(y[old], self.classes_, int(old.sum())) if old.any() else 0
+        weights = self._strengths(example_weights(indices, np.arange(k + len(new)), None, sample_weight))
         with one_blas_thread():
             loss, fixed = SmoothedHinge(self.sharpness), self._scores(X).astype(np.float64)
-            G = self._descend(SmoothProblem.of(latent, codes, len(new), weights, loss, HalfSquare(), fixed)).W
+            G = self._descend(SmoothProblem.of(latent, indices, len(new), weights, loss, HalfSquare(), fixed)).W
             self._append(new, self.components_.T @ G)
         return self
 
@@ -247,7 +253,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
     def _scores(self, X: Any) -> Floats:
         matrix = self._matrix(X)
         with np.errstate(invalid="ignore", over="ignore"):
-            S = self._applied(matrix, self._weights())
+            S = self._apply(matrix, self._weights())
         check_finite(S, "scores of X")
         return S
 

@@ -8,25 +8,27 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._core.checks import draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass.data.inputs import open_examples
-from manyclass.data.matrix import Matrix
-from manyclass.estimators._stochastic_plan import (
-    Batches,
-    batch_classes,
-    check_settings,
-    fixed_settings,
-    growth_problem,
+from manyclass.estimators._incremental import (
+    PartialFitState,
+    check_batch_classes,
+    check_same_objective,
     join_weights,
-    known_plan,
-    plan_once,
-    refuse_other_objective,
+    last_weights,
+    new_class_problem,
+)
+from manyclass.estimators._stochastic_plan import (
+    check_settings,
+    find_or_resume_plan,
+    fixed_settings,
+    make_plan,
+    make_stopping,
     split_problem,
-    stopping_of,
 )
 from manyclass.estimators.callbacks import (
     Callback,
@@ -38,8 +40,7 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import encode_labels, example_weights, known_labels, last_weights
-from manyclass.solvers.problem import Problem
+from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, run_epoch, run_sgd
 from manyclass.solvers.sgd.linear_models import LinearWeights
@@ -71,7 +72,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     step : float or "auto", default="auto"
         Size of a step; "auto" finds it on a small sample.
     step_decay : bool, default=False
-        Take ``step / (1 + regularization * step * t)`` after t examples in place of a fixed step. Batches of
+        Take ``step / (1 + regularization * step * t)`` after t examples in place of a fixed step. PartialFitState of
         `partial_fit` go on counting from `fit`.
     max_epochs : int, default=100
         The largest number of epochs. An epoch of "ranking" shows an example one rival only: there, sqrt(k) epochs for k
@@ -80,8 +81,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         Stop by the accuracy on a validation set. If False, all epochs are run and the last machines kept; the accuracy
         on a validation set that `fit` is given is then recorded in `history_`, and decides nothing.
     validation_fraction : float, default=0.1
-        The part of every class, and at least one example of those that have two, that is held out for early stopping
-        unless `fit` is given a validation set.
+        The fraction of every class, and at least one example of those that have two, that is held out for early
+        stopping unless `fit` is given a validation set.
     tolerance : float, default=1e-3
         The least gain of accuracy that counts as progress.
     patience : int, default=10
@@ -157,7 +158,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     history_: list[dict[str, Any]]
     steps_: NDArray[np.int64]
     trained_: tuple[str, str]
-    _running: Batches
+    _running: PartialFitState
 
     def __init__(
         self,
@@ -230,19 +231,21 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         check_settings(self)
         with self._computing(), closing_callbacks(self.callbacks):
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
-            before = getattr(self, "classes_", None)
-            problem = self._problem(X, y, sample_weight)
-            start, checkpoint = self._start(problem, before), Checkpoint(self.checkpoint)
+            before: Any = getattr(self, "classes_", None)
+            problem = make_problem(self, X, y, sample_weight)
+            cold = not self.warm_start or before is None
+            start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
+            checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
-            seed = run.seed = self._seed() if run.seed is None else run.seed
+            seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)))
-            plan = plan_once(self, train, seed, checkpoint)
+            plan = find_or_resume_plan(self, train, seed, checkpoint)
             self.step_, self.beta_ = plan.schedule.step, plan.beta
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
-                stopping = stopping_of(self, plan, train, judged)
+                stopping = make_stopping(self, plan, train, judged)
                 descent = run.descent_from(start.copy())
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
@@ -260,7 +263,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
             machines = replace(descent.result(), steps=descent.machines.steps)
-            task.over(machines)
+            task.finish(machines)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         checkpoint.remove()
         return self
@@ -290,13 +293,14 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             The classifier itself.
         """
         check_settings(self)
-        refuse_other_objective(self, "partial_fit")
+        check_same_objective(self, "partial_fit")
         with self._computing():
             known = hasattr(self, "coef_")
-            self.classes_ = batch_classes(self, classes, known)
+            self.classes_ = check_batch_classes(self, classes, known)
             matrix = open_examples(self, X, reset=not known)
-            problem = self._weighted(matrix, known_labels(y, self.classes_, len(matrix)), sample_weight)
-            running = self._running_on(problem, known)
+            indices = encode_known_labels(y, self.classes_, len(matrix))
+            problem = weighted_problem(self, matrix, indices, sample_weight)
+            running = getattr(self, "_running", None) or PartialFitState.begin(self, problem, known)
             plan = running.next_plan(self, problem)
             machines = running.machines.copy()
             record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
@@ -333,10 +337,10 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         if self.objective != "ovr":
             raise ValueError(f"add_classes needs objective='ovr', whose classes do not compete; got {self.objective!r}")
         check_is_fitted(self)
-        refuse_other_objective(self, "add_classes")
+        check_same_objective(self, "add_classes")
         with self._computing():
-            new, problem = growth_problem(open_examples(self, X), y, self.classes_, sample_weight)
-            plan = known_plan(self, self.step_, self.beta_, problem, self._seed())
+            new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
+            plan = make_plan(self, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
             stopping = EarlyStopping(max_epochs=min(self.n_epochs_, self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
@@ -373,27 +377,3 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         # Weights that grow beyond float32 are noticed after the epoch.
         with threads(self.n_threads or get_threads()), np.errstate(over="ignore", invalid="ignore"):
             yield
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        matrix = open_examples(self, X, reset=True)
-        self.classes_, codes = encode_labels(y, len(matrix))
-        return self._weighted(matrix, codes, sample_weight)
-
-    def _weighted(self, matrix: Matrix, codes: NDArray[np.int32], sample_weight: Any) -> Problem:
-        """The examples whose weight is above 0."""
-        weights = example_weights(codes, self.classes_, self.class_weight, sample_weight)
-        return Problem.whole(matrix, codes, len(self.classes_), weights).part(np.flatnonzero(weights > 0))
-
-    def _start(self, problem: Problem, before: NDArray[Any] | None) -> LinearWeights:
-        if not self.warm_start or before is None:
-            return LinearWeights.zeros(problem.k, problem.d)
-        return last_weights(self, before)
-
-    def _running_on(self, problem: Problem, known: bool) -> Batches:
-        if hasattr(self, "_running"):
-            return self._running
-        begin = Batches.after_fit if known else Batches.first
-        return begin(self, problem, self._seed())

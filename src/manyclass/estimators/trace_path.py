@@ -12,23 +12,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_positive
+from manyclass._core.checks import check_bool, check_fraction, draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Floats
-from manyclass.estimators._path_grid import (
+from manyclass.estimators._path_plots import PathPlots
+from manyclass.estimators.batch import check_batch_settings
+from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
+from manyclass.estimators.path_grid import (
     BEFORE_REFIT,
     DURING_REFIT,
     RIDGES,
     TRACES,
-    PathPlots,
     PathRun,
+    open_checkpoint,
     strength_grid,
 )
-from manyclass.estimators.batch import check_batch_settings, combine_callbacks, draw_seed, make_problem
-from manyclass.estimators.callbacks import Callback, closing_callbacks
 from manyclass.estimators.trace_norm import TraceNormClassifier
-from manyclass.estimators.validation import check_bool, validation_problem
+from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
@@ -37,14 +38,10 @@ from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
 from manyclass.solvers.problem import Objective, Problem
-from manyclass.solvers.sgd.checkpoint import run_identity_of
 from manyclass.solvers.sgd.tuning import hold_out
 
 # Settings that the classifiers of a path share with it.
 _SHARED = ("loss", "fit_intercept", "solver", "tolerance", "max_iter", "class_weight", "n_threads", "random_state")
-
-# What may change between a fit that was killed and the one that goes on; class weights are told by those of examples.
-_FREE = ("class_weight", "n_threads")
 
 
 def _best_has(name: str) -> Any:
@@ -75,8 +72,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     max_seconds : float, default=None
         The time limit for the whole path and the refit; what was done until then counts.
     validation_fraction : float, default=0.1
-        The part of every class, and at least one example of those that have two, that is held out unless `fit` is given
-        a validation set. The mean over classes of the accuracy on it decides; of equals, the stronger trace.
+        The fraction of every class, and at least one example of those that have two, that is held out unless `fit` is
+        given a validation set. The mean over classes of the accuracy on it decides; of equals, the stronger trace.
     refit : bool, default=True
         Train the best pair again on all examples, after some were held out.
     class_weight : None, "balanced" or dict, default=None
@@ -189,26 +186,26 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         started = time.perf_counter()
         check_batch_settings(self)
-        _check_fraction(self.validation_fraction)
+        check_fraction(self.validation_fraction, "validation_fraction")
         check_bool(self.refit, "refit")
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             problem = make_problem(self, X, y, sample_weight)
-            seed = draw_seed(self)
+            seed = draw_seed(self.random_state)
             train, judged = self._split(problem, validation, seed)
-            kept = self._kept(problem, judged)
-            walk = self._walk(train, judged, seed, kept)
+            checkpoint = open_checkpoint(self, problem, judged, ("traces", "ridges", *_SHARED))
+            walk = self._walk(train, judged, seed, checkpoint)
             self.table_, self.n_iter_ = walk.rows, walk.steps
             found = walk.solution
             if self.refit and len(train) < len(problem) and walk.status is Status.DONE:
-                found = self._refitted(problem, walk, seed, started)
+                found = self._refit(problem, walk, seed, started)
         self.best_ = self._model(walk.trace, walk.ridge, found)
         self.status_ = walk.status
         if not self.status_.is_unfinished:
-            kept.remove()
+            checkpoint.remove()
         walk.warn(self.tolerance)
         return self
 
-    def _refitted(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
+    def _refit(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
         """The best pair on everything; after Ctrl-C or without time, as far as it came, or as the path has it."""
         left = None if self.max_seconds is None else self.max_seconds - (time.perf_counter() - started)
         if left is not None and left <= 0:
@@ -224,22 +221,13 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             walk.end_refit(found.status, DURING_REFIT)
         return found
 
-    def _kept(self, problem: Problem, judged: Problem) -> PathCheckpoint:
-        if self.checkpoint is None:
-            return PathCheckpoint(None, {})
-        if not isinstance(self.random_state, int | np.integer):
-            raise ValueError(f"checkpoint needs an integer random_state; got {self.random_state!r}")
-        settings = {name: getattr(self, name) for name in ("traces", "ridges", *_SHARED) if name not in _FREE}
-        settings["the names of classes"] = self.classes_.tolist()
-        return PathCheckpoint(self.checkpoint, run_identity_of(problem, judged, None, settings))
-
-    def _walk(self, train: Problem, judged: Problem, seed: int, kept: PathCheckpoint) -> PathRun:
+    def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint) -> PathRun:
         objective = self._objective(train)
         traces = strength_grid(self.traces, "traces", TRACES, lambda: alpha_max(objective))
         ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
-        points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, kept)
+        points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, checkpoint)
         walk = PathRun(judged, len(traces) * len(ridges), combine_callbacks(self.callbacks))
-        walk.along(points)
+        walk.follow(points)
         return walk
 
     def _objective(self, problem: Problem) -> Objective:
@@ -294,7 +282,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of shape (n, k) or (n,)
             The score of every class; for two classes, that of the second minus that of the first.
         """
-        return self._fitted().decision_function(X)
+        return self._fitted_best().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of highest score for each row, by the best classifier.
@@ -309,7 +297,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of shape (n,)
             The classes.
         """
-        return self._fitted().predict(X)
+        return self._fitted_best().predict(X)
 
     def predict_top(self, X: Any, k: int = 5) -> NDArray[Any]:
         """Predict the k classes of highest score for each row, by the best classifier.
@@ -326,7 +314,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of shape (n, k)
             The classes, the best first.
         """
-        return self._fitted().predict_top(X, k)
+        return self._fitted_best().predict_top(X, k)
 
     @_best_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -342,7 +330,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of shape (n, k)
             The probability of every class.
         """
-        probabilities: Floats = self._fitted().predict_proba(X)
+        probabilities: Floats = self._fitted_best().predict_proba(X)
         return probabilities
 
     def transform(self, X: Any) -> Floats:
@@ -358,7 +346,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of shape (n, r)
             The latent features.
         """
-        return self._fitted().transform(X)
+        return self._fitted_best().transform(X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the best classifier to a file, which `manyclass.load` reads; the table is not saved.
@@ -368,7 +356,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         path : str or os.PathLike
             The file.
         """
-        self._fitted().save(path)
+        self._fitted_best().save(path)
 
     def to_onnx(self, path: str | os.PathLike[str], top: int = 5) -> None:
         """Write the best classifier as an ONNX graph.
@@ -380,17 +368,12 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         top : int, default=5
             How many classes `top_labels` has for each row.
         """
-        self._fitted().to_onnx(path, top)
+        self._fitted_best().to_onnx(path, top)
 
-    def _fitted(self) -> TraceNormClassifier:
+    def _fitted_best(self) -> TraceNormClassifier:
         check_is_fitted(self, "best_")
         return self.best_
 
 
 def _penalty(trace: float, ridge: float) -> Penalty:
     return TraceNorm(trace) + Ridge(ridge)
-
-
-def _check_fraction(fraction: Any) -> None:
-    if not check_positive(fraction, "validation_fraction") < 1:
-        raise ValueError(f"validation_fraction must be a number between 0 and 1; got {fraction!r}")

@@ -1,15 +1,8 @@
-"""From labels to positions in `classes_`.
+"""What estimators are given, checked and made into the problem that solvers take: labels, weights, a validation set.
 
-From weights of classes and of samples to weights of examples.
-
-Are the settings of a stochastic classifier such that it can run?
-
-The validation set that users give.
-
-Where a warm start begins.
+Labels become positions in the sorted `classes_`, and weights of classes and samples one weight for every example.
 """
 
-from collections.abc import Collection
 from numbers import Real
 from typing import Any
 
@@ -20,45 +13,72 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.linear_models import LinearWeights
+
+
+def make_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
+    """The examples whose weight is above 0; the estimator learns its classes and columns."""
+    matrix = open_examples(estimator, X, reset=True)
+    estimator.classes_, indices = encode_labels(y, len(matrix))
+    return weighted_problem(estimator, matrix, indices, sample_weight)
+
+
+def weighted_problem(estimator: Any, matrix: Matrix, indices: NDArray[np.int32], sample_weight: Any) -> Problem:
+    """The examples whose weight is above 0, with labels as positions in the classes of the estimator."""
+    weights = example_weights(indices, estimator.classes_, estimator.class_weight, sample_weight)
+    return Problem.whole(matrix, indices, len(estimator.classes_), weights).part(np.flatnonzero(weights > 0))
+
+
+def validation_problem(estimator: Any, validation: Any) -> Problem:
+    """(X, y), with the columns and classes of the estimator, as a problem; errors speak of `validation`."""
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        size = f" of {len(validation)}" if isinstance(validation, tuple | list) else ""
+        raise ValueError(f"validation must be (X, y); got {type(validation).__name__}{size}")
+    X, y = validation
+    try:
+        matrix = open_examples(estimator, X)
+        indices = encode_known_labels(y, estimator.classes_, len(matrix))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"validation must be (X, y) like those of fit: {error}") from error
+    return Problem.whole(matrix, indices, len(estimator.classes_))
 
 
 def encode_labels(y: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """(classes, positions of the labels in them), for n rows."""
     y = check_labels(y, n)
-    classes, codes = np.unique(y, return_inverse=True)
-    _refuse_single(classes)
-    return classes, codes.astype(np.int32)
+    classes, indices = np.unique(y, return_inverse=True)
+    _check_two_classes(classes)
+    return classes, indices.astype(np.int32)
 
 
 def check_classes(classes: Any) -> NDArray[Any]:
     """The classes of all data to come, sorted."""
     found: NDArray[Any] = np.unique(check_labels(classes, len(classes)))
-    _refuse_single(found)
+    _check_two_classes(found)
     return found
 
 
-def known_labels(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.int32]:
+def encode_known_labels(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.int32]:
     """Positions of labels in classes that are sorted; refuses others."""
     y = check_labels(y, n)
-    refuse_other_kind(y, classes)
+    check_same_kind(y, classes)
     labels, same = _cast(y, classes)
-    codes = _places(labels, classes)
-    wrong = np.flatnonzero(~same | (classes[codes] != labels))
+    indices = _places(labels, classes)
+    wrong = np.flatnonzero(~same | (classes[indices] != labels))
     if len(wrong):
         raise ValueError(
             f"labels must be among the {len(classes)} classes; got {y.tolist()[wrong[0]]!r} at row {wrong[0]}"
         )
-    return codes
+    return indices
 
 
-def new_labels(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def encode_new_labels(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """(labels that are not among the classes, positions in them; those of the classes come after the last).
 
     The new ones are of the dtype of the classes, and exactly the labels that were given; text may be longer.
     """
-    refuse_other_kind(y, classes)
+    check_same_kind(y, classes)
     labels, same = _cast(y, classes)
     for row in np.flatnonzero(~same)[:1]:
         raise ValueError(
@@ -69,9 +89,9 @@ def new_labels(y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[Any], ND
     if not fresh.any():
         raise ValueError("add_classes needs rows of classes that are not in classes_ yet; all labels are known")
     new, places = np.unique(labels[fresh], return_inverse=True)
-    codes = np.full(len(labels), len(new), np.int32)
-    codes[fresh] = places
-    return new, codes
+    indices = np.full(len(labels), len(new), np.int32)
+    indices[fresh] = places
+    return new, indices
 
 
 def check_labels(y: Any, n: int) -> NDArray[Any]:
@@ -83,11 +103,11 @@ def check_labels(y: Any, n: int) -> NDArray[Any]:
         raise ValueError(f"y must have one label per row of X ({n}); got {len(y)}, inconsistent numbers of samples")
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"y contains NaN or infinity, at row {int(np.flatnonzero(~np.isfinite(y))[0])}")
-    _refuse_no_labels(y)
+    _check_discrete(y)
     return y  # type: ignore[no-any-return]
 
 
-def _refuse_no_labels(y: NDArray[Any]) -> None:
+def _check_discrete(y: NDArray[Any]) -> None:
     # scikit-learn would warn of many classes with few examples each, which are what we are for.
     if y.dtype.kind == "f" and (y != np.rint(y)).any():
         row = int(np.flatnonzero(y != np.rint(y))[0])
@@ -98,7 +118,7 @@ def _refuse_no_labels(y: NDArray[Any]) -> None:
         check_classification_targets(y)
 
 
-def refuse_other_kind(y: NDArray[Any], classes: NDArray[Any]) -> None:
+def check_same_kind(y: NDArray[Any], classes: NDArray[Any]) -> None:
     """Numbers, text and bytes are never among one another."""
     if _kind(y) != _kind(classes):
         raise ValueError(f"labels must be of the kind of the classes, {classes.dtype}; got {y.dtype}")
@@ -123,7 +143,7 @@ def _kind(labels: NDArray[Any]) -> str:
     return {"U": "text", "O": "text", "S": "bytes"}.get(labels.dtype.kind, "numbers")
 
 
-def _refuse_single(classes: NDArray[Any]) -> None:
+def _check_two_classes(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes; got 1 class, {classes.tolist()[0]!r}")
 
@@ -133,25 +153,29 @@ Weights = NDArray[np.float32]
 _RULE = "numbers, at least 0, that float32 can hold"
 
 
-def example_weights(codes: NDArray[np.int32], classes: NDArray[Any], class_weight: Any, sample_weight: Any) -> Weights:
+def example_weights(
+    indices: NDArray[np.int32], classes: NDArray[Any], class_weight: Any, sample_weight: Any
+) -> Weights:
     """The weight of every example, that of its class times its own; one of them at least is above 0."""
-    weights = np.ones(len(codes), np.float32)
+    weights = np.ones(len(indices), np.float32)
     # What is used is float32, so that is what is judged: there 1e-50 is zero, and 1e39 infinity.
     with np.errstate(over="ignore"):
         if class_weight is not None:
-            weights *= _of_classes(codes, classes, class_weight)[codes]
+            weights *= _class_weights(indices, classes, class_weight)[indices]
         if sample_weight is not None:
-            weights *= _of_samples(sample_weight, codes)
+            weights *= _sample_weights(sample_weight, indices)
     for row in np.flatnonzero(~np.isfinite(weights))[:1]:
         raise ValueError(f"class_weight times sample_weight must be {_RULE}; row {row} has more")
     if not (weights > 0).any():
-        raise ValueError("sample_weight and class_weight must leave at least one example of positive weight; got none")
+        raise ValueError(
+            "sample_weight and class_weight must leave an example whose weight is not zero; all weights are zero"
+        )
     return weights
 
 
-def _of_classes(codes: NDArray[np.int32], classes: NDArray[Any], class_weight: Any) -> Weights:
+def _class_weights(indices: NDArray[np.int32], classes: NDArray[Any], class_weight: Any) -> Weights:
     if not isinstance(class_weight, dict):
-        weights = compute_class_weight(class_weight, classes=np.arange(len(classes)), y=codes)
+        weights = compute_class_weight(class_weight, classes=np.arange(len(classes)), y=indices)
         return weights.astype(np.float32)  # type: ignore[no-any-return]
     places = {label: place for place, label in enumerate(classes.tolist())}
     weights = np.ones(len(classes), np.float32)
@@ -164,83 +188,14 @@ def _of_classes(codes: NDArray[np.int32], classes: NDArray[Any], class_weight: A
     return weights
 
 
-def _of_samples(sample_weight: Any, codes: NDArray[np.int32]) -> Weights:
+def _sample_weights(sample_weight: Any, indices: NDArray[np.int32]) -> Weights:
     sample_weight = np.asarray(sample_weight, np.float64)
     if sample_weight.ndim == 0:
-        sample_weight = np.full(len(codes), sample_weight)
+        sample_weight = np.full(len(indices), sample_weight)
     if sample_weight.ndim != 1:
         raise ValueError(f"sample_weight must be a vector; got shape {sample_weight.shape}")
-    check_consistent_length(codes, sample_weight)
+    check_consistent_length(indices, sample_weight)
     weights: Weights = sample_weight.astype(np.float32)
     for row in np.flatnonzero(~np.isfinite(weights) | (sample_weight < 0))[:1]:
         raise ValueError(f"sample_weight must hold {_RULE}; got {sample_weight[row]:g} at row {row}")
     return weights
-
-
-SAMPLINGS = ("uniform", "balanced")
-
-
-def check_bool(value: Any, name: str) -> None:
-    """Refuse a setting that is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
-
-
-def check_number(
-    value: Any,
-    name: str,
-    rule: str,
-    above: float = -np.inf,
-    least: float = -np.inf,
-    below: float = np.inf,
-    most: float | None = None,
-) -> None:
-    """Refuse a setting that is no number, or one out of bounds, with the words of the rule."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not (real and above < value and least <= value and (value < below if most is None else value <= most)):
-        raise ValueError(f"{name} must be {rule}; got {value!r}")
-
-
-def check_class_weight(value: Any) -> None:
-    """Refuse weights of classes that are none."""
-    named = isinstance(value, str) and value == "balanced"
-    if not (named or value is None or isinstance(value, dict)):
-        raise ValueError(f"class_weight must be None, 'balanced' or a dictionary; got {value!r}")
-
-
-def check_callables(value: Any, name: str) -> None:
-    """Refuse what is no list of functions."""
-    # Not what can be gone through once only, as there may be two phases.
-    if not isinstance(value, Collection) or not all(callable(function) for function in value):
-        raise ValueError(f"{name} must be a list of functions; got {value!r}")
-
-
-def validation_problem(estimator: Any, validation: Any) -> Problem:
-    """(X, y), with the columns and classes of the estimator, as a problem; errors speak of `validation`."""
-    if not isinstance(validation, tuple | list) or len(validation) != 2:
-        size = f" of {len(validation)}" if isinstance(validation, tuple | list) else ""
-        raise ValueError(f"validation must be (X, y); got {type(validation).__name__}{size}")
-    X, y = validation
-    try:
-        matrix = open_examples(estimator, X)
-        codes = known_labels(y, estimator.classes_, len(matrix))
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"validation must be (X, y) like those of fit: {error}") from error
-    return Problem.whole(matrix, codes, len(estimator.classes_))
-
-
-def last_weights(estimator: Any, before: NDArray[Any]) -> LinearWeights:
-    """A copy of the machines of the last fit, which had the classes `before`; those of now must be the same."""
-    now, columns = estimator.classes_, estimator.coef_.shape[1]
-    if columns != estimator.n_features_in_:
-        raise ValueError(f"warm_start needs the {columns} columns of the last fit; got {estimator.n_features_in_}")
-    if not np.array_equal(now, before):
-        raise ValueError(f"warm_start needs the {len(before)} classes of the last fit; got {_difference(now, before)}")
-    return LinearWeights.of(estimator.coef_, estimator.intercept_)
-
-
-def _difference(now: NDArray[Any], before: NDArray[Any]) -> str:
-    """One label that makes the difference, in words."""
-    new, old = set(now.tolist()), set(before.tolist())
-    added, missing = ([label for label in a.tolist() if label not in b] for a, b in ((now, old), (before, new)))
-    return f"another one, {added[0]!r}" if added else f"none of the class {missing[0]!r}"

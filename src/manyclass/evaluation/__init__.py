@@ -1,31 +1,37 @@
-"""How good predictions and rankings are: arrays in, numbers out, with NumPy alone."""
+"""Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
-from manyclass.evaluation.bootstrap import Comparison, paired_bootstrap
-from manyclass.evaluation.classification import Confusion, accuracy, class_accuracies, confusions, top_k_accuracy
-from manyclass.evaluation.ground_truth import Query, Truth
-from manyclass.evaluation.ground_truth_files import read_truth
-from manyclass.evaluation.ranking import (
-    average_precision,
-    average_precisions,
-    mean_average_precision,
-    mean_precision_at,
-    precision_at,
+    classification          accuracy with many classes: top-k, per class, confusions
+    ranking                 average precision and precision at k
+    bootstrap               paired_bootstrap, whether one method is better than another
+    protocols               what counts as right by the rules of Holidays, Oxford and the revisited sets
+    ground_truth            Truth and Query, which images are right for which query
+    ground_truth_files      read_truth, ground truth as its authors published it
+    ground_truth_records    the record that .mat files and pickles hold
+    safe_pickle             pickles of plain data, read without running anything
+    labels                  labels as evaluations take them
+
+Nothing here knows a model: labels, predictions and scores are arrays.
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "Comparison": "bootstrap",
+        "Confusion": "classification",
+        "Query": "ground_truth",
+        "Truth": "ground_truth",
+        "accuracy": "classification",
+        "average_precision": "ranking",
+        "average_precisions": "ranking",
+        "class_accuracies": "classification",
+        "confusions": "classification",
+        "mean_average_precision": "ranking",
+        "mean_precision_at": "ranking",
+        "paired_bootstrap": "bootstrap",
+        "precision_at": "ranking",
+        "read_truth": "ground_truth_files",
+        "top_k_accuracy": "classification",
+    },
 )
-
-__all__ = [
-    "Comparison",
-    "Confusion",
-    "Query",
-    "Truth",
-    "accuracy",
-    "average_precision",
-    "average_precisions",
-    "class_accuracies",
-    "confusions",
-    "mean_average_precision",
-    "mean_precision_at",
-    "paired_bootstrap",
-    "precision_at",
-    "read_truth",
-    "top_k_accuracy",
-]

@@ -73,7 +73,7 @@ def paired_bootstrap(
     >>> paired_bootstrap([0.75, 0.5, 1.0], [0.5, 0.25, 0.75], random_state=0)
     Comparison(difference=0.25, low=0.25, high=0.25, p=...)
     """
-    differences, sums, counts = _grouped(*_differences(a, b), groups)
+    differences, sums, counts = _group_sums(*_paired_differences(a, b), groups)
     check_count(n_resamples, "n_resamples")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be a number between 0 and 1; got {confidence!r}")
@@ -86,7 +86,7 @@ def paired_bootstrap(
     return Comparison(observed, float(low), float(high), (1 + extreme) / (1 + n_resamples))
 
 
-def _differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """(a - b of the queries that count, which ones count)."""
     first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
@@ -102,7 +102,7 @@ def _differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArr
     return differences, ~left_out
 
 
-def _grouped(
+def _group_sums(
     differences: NDArray[np.float64], kept: NDArray[np.bool_], groups: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """(the differences, their sum in every group, how many each has); without groups every query is one."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_count, check_same_length
-from manyclass.evaluation.labels import as_pair, positions
+from manyclass.evaluation.labels import as_pair, label_positions
 
 _BLOCK = 1 << 20  # scores that are looked at together
 
@@ -171,7 +171,7 @@ def _hits(
         raise ValueError(f"scores must have one row per example and one column per class; got shape {S.shape}")
     if S.dtype.kind not in "fiub":
         raise ValueError(f"scores must hold real numbers; got dtype {S.dtype}")
-    where = positions(y, classes, S.shape[1])
+    where = label_positions(y, classes, S.shape[1])
     check_same_length(where, S, "y", "scores")
     hits = np.empty(len(S), bool)
     size = max(1, _BLOCK // S.shape[1])
@@ -195,9 +195,9 @@ def _at_least_as_high(S: NDArray[Any], where: NDArray[np.intp], start: int) -> N
 def _by_class(where: NDArray[np.intp], hits: NDArray[np.bool_], n_classes: int) -> NDArray[np.float64]:
     counts = np.bincount(where, minlength=n_classes)
     right = np.bincount(where[hits], minlength=n_classes)
-    shares = np.full(n_classes, np.nan)
-    np.divide(right, counts, out=shares, where=counts > 0)
-    return shares
+    accuracies = np.full(n_classes, np.nan)
+    np.divide(right, counts, out=accuracies, where=counts > 0)
+    return accuracies
 
 
 def _mean_over_classes(where: NDArray[np.intp], hits: NDArray[np.bool_], n_classes: int) -> float:

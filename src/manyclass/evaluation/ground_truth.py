@@ -1,6 +1,6 @@
 """Truth: which images of a database are right for which query.
 
-Names of images, as ground truth and file lists write the same one differently.
+Ground truth and lists of files write the name of the same image differently: names are compared by their `stem`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_count
-from manyclass.evaluation.labels import as_labels, same_kind
+from manyclass.evaluation.labels import as_labels, check_same_kind
 
 Rows = NDArray[np.intp]
 
 Box = tuple[float, float, float, float]
 
 
-def _none() -> Rows:
+def _no_rows() -> Rows:
     return np.zeros(0, np.intp)
 
 
@@ -45,14 +45,14 @@ class Query:
 
     name: str
     easy: Rows
-    hard: Rows = field(default_factory=_none)
-    junk: Rows = field(default_factory=_none)
+    hard: Rows = field(default_factory=_no_rows)
+    junk: Rows = field(default_factory=_no_rows)
     row: int | None = None
     box: Box | None = None
 
     def __post_init__(self) -> None:
         for kind in ("easy", "hard", "junk"):
-            object.__setattr__(self, kind, _rows(getattr(self, kind), f"{kind} of query {self.name!r}"))
+            object.__setattr__(self, kind, _check_rows(getattr(self, kind), f"{kind} of query {self.name!r}"))
         if self.row is not None:
             object.__setattr__(self, "row", check_count(self.row, f"row of query {self.name!r}", least=0))
         every = np.concatenate([self.easy, self.hard, self.junk])
@@ -123,7 +123,7 @@ class Truth:
             Ground truth.
         """
         asked, labels = as_labels(queries, "queries"), as_labels(database, "database")
-        same_kind(asked, labels, "queries", "database")
+        check_same_kind(asked, labels, "queries", "database")
         own: Sequence[int | None] = [None] * len(asked) if rows is None else rows
         if len(own) != len(asked):
             raise ValueError(f"rows must have one entry per query ({len(asked)}); got {len(own)}")
@@ -161,30 +161,32 @@ class Truth:
         Truth
             Ground truth with rows of the new database.
         """
-        place = positions_of_names(names)
-        return Truth(tuple(names), tuple(self._moved(query, place) for query in self.queries))
+        position = positions_of_names(names)
+        return Truth(tuple(names), tuple(self._reorder_query(query, position) for query in self.queries))
 
-    def _moved(self, query: Query, place: Mapping[str, int]) -> Query:
-        easy, hard, own = (self._places(rows, place, query.name) for rows in (query.easy, query.hard, _own(query.row)))
-        junk = [place[name] for name in (stem(self.names[row]) for row in query.junk) if name in place]
+    def _reorder_query(self, query: Query, position: Mapping[str, int]) -> Query:
+        easy, hard, own = (
+            self._positions(rows, position, query.name) for rows in (query.easy, query.hard, _own(query.row))
+        )
+        junk = [position[name] for name in (stem(self.names[row]) for row in query.junk) if name in position]
         return replace(query, easy=easy, hard=hard, junk=np.array(junk, np.intp), row=int(own[0]) if len(own) else None)
 
-    def _places(self, rows: Iterable[int], place: Mapping[str, int], query: str) -> Rows:
+    def _positions(self, rows: Iterable[int], position: Mapping[str, int], query: str) -> Rows:
         names = [stem(self.names[row]) for row in rows]
-        if missing := [name for name in names if name not in place]:
+        if missing := [name for name in names if name not in position]:
             raise ValueError(f"names must hold every image that counts; {missing[0]!r} is missing, for query {query!r}")
-        return np.array([place[name] for name in names], np.intp)
+        return np.array([position[name] for name in names], np.intp)
 
 
 def _own(row: int | None) -> list[int]:
     return [] if row is None else [row]
 
 
-def _rows(values: ArrayLike, name: str) -> Rows:
+def _check_rows(values: ArrayLike, name: str) -> Rows:
     """Rows in ascending order, each once, as the official programs count them."""
     rows = np.asarray(values)
     if rows.size == 0:
-        return _none()
+        return _no_rows()
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.min() < 0:
         raise ValueError(f"{name} must be a vector of rows of the database; got {values!r}")
     return np.unique(rows.astype(np.intp))

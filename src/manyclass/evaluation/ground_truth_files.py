@@ -1,8 +1,7 @@
-"""read_truth: the ground truth of Holidays, Oxford, Paris and their revisited forms, as their authors gave it out.
+"""read_truth: the ground truth of Holidays, Oxford, Paris and their revisited forms, as their authors published it.
 
-The list of images of INRIA Holidays: the number of an image tells its group and whether it is the query.
-
-The text files of Oxford and Paris: for every query a line with its box, and lists of good, ok and junk images.
+In the list of images of INRIA Holidays the number of an image tells its group and whether it is the query. The text
+files of Oxford and Paris have for every query a line with its box, and lists of good, ok and junk images.
 """
 
 import os
@@ -23,8 +22,7 @@ def read_truth(path: str | os.PathLike[str], names: Sequence[str] | None = None)
     Formats are
 
     - .mat: imlist, qidx or qimlist, and gnd with ok (or easy and hard), junk and bbx, as for Holidays, Oxford5k,
-    Paris6k
-      and the revisited sets;
+      Paris6k and the revisited sets;
     - .pkl: the same record, read without executing anything that a pickle may ask for;
     - a folder of the text files of Oxford or Paris (x_query.txt, x_good.txt, x_ok.txt, x_junk.txt);
     - any other file: the list of images of Holidays.
@@ -54,11 +52,11 @@ def read_truth(path: str | os.PathLike[str], names: Sequence[str] | None = None)
         return read_oxford(path, names)
     if not path.is_file():
         raise FileNotFoundError(f"path must be a file or folder of ground truth; {path} is not there")
-    truth = _in_file(path)
+    truth = _read_file(path)
     return truth if names is None else truth.reordered(names)
 
 
-def _in_file(path: Path) -> Truth:
+def _read_file(path: Path) -> Truth:
     if path.suffix not in (".mat", ".pkl", ".pickle"):
         return read_holidays(path)
     try:
@@ -88,7 +86,7 @@ def read_holidays(path: Path) -> Truth:
     """Truth by a text file of names such as 100000.jpg, one a line; the rest of its group is right for a query."""
     names = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
     positions_of_names(names)
-    numbers = np.array([_number(name, line, path) for line, name in enumerate(names, 1)], np.int64)
+    numbers = np.array([_image_number(name, line, path) for line, name in enumerate(names, 1)], np.int64)
     groups = numbers // _GROUP
     first = np.flatnonzero(numbers % _GROUP == 0)
     if len(without := np.setdiff1d(groups, groups[first])) or not len(first):
@@ -98,7 +96,7 @@ def read_holidays(path: Path) -> Truth:
     return Truth(tuple(names), tuple(Query(names[row], right, row=row) for row, right in rows))
 
 
-def _number(name: str, line: int, path: Path) -> int:
+def _image_number(name: str, line: int, path: Path) -> int:
     short = stem(name)
     if not (short.isascii() and short.isdigit() and len(short) < 19):
         raise ValueError(f"{path} must list images by number, such as 100000.jpg; got {name[:40]!r} in line {line}")
@@ -122,22 +120,22 @@ def read_oxford(folder: Path, names: Sequence[str] | None) -> Truth:
         raise ValueError(
             "names must list the database's images, which Oxford's and Paris's text files do not; got None"
         )
-    place = positions_of_names(names)
-    return Truth(tuple(names), tuple(_query(path, place) for path in queries))
+    position = positions_of_names(names)
+    return Truth(tuple(names), tuple(_query(path, position) for path in queries))
 
 
-def _query(path: Path, place: Mapping[str, int]) -> Query:
-    name, box = _asked(path)
-    good, ok, junk = (_listed(path, kind) for kind in ("good", "ok", "junk"))
+def _query(path: Path, position: Mapping[str, int]) -> Query:
+    name, box = _read_query(path)
+    good, ok, junk = (_read_names(path, kind) for kind in ("good", "ok", "junk"))
     needed = [*good, *ok, name]
-    if missing := [image for image in needed if image not in place]:
+    if missing := [image for image in needed if image not in position]:
         raise ValueError(f"names must hold every image that counts; {missing[0]!r} of {path.name} is missing")
-    right = np.array([place[image] for image in (*good, *ok)], np.intp)
-    ignored = np.array([place[image] for image in junk if image in place], np.intp)
-    return Query(name, right, junk=ignored, row=place[name], box=box)
+    right = np.array([position[image] for image in (*good, *ok)], np.intp)
+    ignored = np.array([position[image] for image in junk if image in position], np.intp)
+    return Query(name, right, junk=ignored, row=position[name], box=box)
 
 
-def _asked(path: Path) -> tuple[str, Box]:
+def _read_query(path: Path) -> tuple[str, Box]:
     fields = path.read_text(encoding="utf-8", errors="replace").split()
     try:
         left, top, right, bottom = (float(number) for number in fields[1:])
@@ -146,7 +144,7 @@ def _asked(path: Path) -> tuple[str, Box]:
         raise ValueError(f"{path} must hold a name and four numbers, the query's box; got {fields[:6]}") from None
 
 
-def _listed(path: Path, kind: str) -> list[str]:
+def _read_names(path: Path, kind: str) -> list[str]:
     listed = path.with_name(f"{path.name.removesuffix(_QUERY)}_{kind}.txt")
     if not listed.is_file():
         raise ValueError(f"{path} must have {listed.name} beside it; it is not there")

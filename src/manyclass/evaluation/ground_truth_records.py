@@ -19,28 +19,28 @@ def truth_from_record(record: Any, first: int) -> Truth:
 
     Images are numbered from `first` on. A query whose name is in imlist is in the database.
     """
-    images, asked = _field(record, "imlist", "the file"), _listed(_field(record, "gnd", "the file"))
-    names = _names(images, "imlist")
-    place = positions_of_names(names)
+    images, entries = _field(record, "imlist", "the file"), _as_list(_field(record, "gnd", "the file"))
+    names = _as_names(images, "imlist")
+    position = positions_of_names(names)
     if "qidx" in record:
-        rows: list[int | None] = [int(row) for row in _rows(record["qidx"], first, "qidx")]
-        called = [_name_at(names, row) for row in rows]
+        rows: list[int | None] = [int(row) for row in _as_rows(record["qidx"], first, "qidx")]
+        query_names = [_name_at(names, row) for row in rows]
     else:
-        called = _names(_field(record, "qimlist", "the file"), "qimlist")
-        rows = [place.get(stem(name)) for name in called]
-    if len(asked) != len(called):
-        raise ValueError(f"gnd must have an entry for every query ({len(called)}); got {len(asked)}")
-    queries = (_query(name, row, entry, first) for name, row, entry in zip(called, rows, asked, strict=True))
+        query_names = _as_names(_field(record, "qimlist", "the file"), "qimlist")
+        rows = [position.get(stem(name)) for name in query_names]
+    if len(entries) != len(query_names):
+        raise ValueError(f"gnd must have an entry for every query ({len(query_names)}); got {len(entries)}")
+    queries = (_query(name, row, entry, first) for name, row, entry in zip(query_names, rows, entries, strict=True))
     return Truth(tuple(names), tuple(queries))
 
 
 def _query(name: str, row: int | None, entry: Any, first: int) -> Query:
     where = f"gnd of query {name!r}"
     revisited = isinstance(entry, Mapping) and "easy" in entry
-    easy = _rows(_field(entry, "easy" if revisited else "ok", where), first, where)
-    hard = _rows(_field(entry, "hard", where) if revisited else (), first, where)
-    junk = _rows(entry.get("junk", ()), first, where)
-    return Query(name, easy, hard, junk, row, _box(entry.get("bbx"), where))
+    easy = _as_rows(_field(entry, "easy" if revisited else "ok", where), first, where)
+    hard = _as_rows(_field(entry, "hard", where) if revisited else (), first, where)
+    junk = _as_rows(entry.get("junk", ()), first, where)
+    return Query(name, easy, hard, junk, row, _as_box(entry.get("bbx"), where))
 
 
 def _field(record: Any, key: str, where: str) -> Any:
@@ -51,7 +51,7 @@ def _field(record: Any, key: str, where: str) -> Any:
     return record[key]
 
 
-def _listed(values: Any) -> Sequence[Any]:
+def _as_list(values: Any) -> Sequence[Any]:
     # MATLAB does not tell one of something from a list of one.
     if isinstance(values, Mapping | str):
         return [values]
@@ -62,8 +62,8 @@ def _listed(values: Any) -> Sequence[Any]:
     raise ValueError(f"gnd, imlist and qimlist must be lists; got {type(values).__name__}")
 
 
-def _names(values: Any, key: str) -> list[str]:
-    names = _listed(values)
+def _as_names(values: Any, key: str) -> list[str]:
+    names = _as_list(values)
     if wrong := [name for name in names if not isinstance(name, str)]:
         raise ValueError(f"{key} must list names of images; got {type(wrong[0]).__name__}")
     # A short file can name one long string very often, and every name is copied.
@@ -78,7 +78,7 @@ def _name_at(names: list[str], row: int | None) -> str:
     return names[row]
 
 
-def _rows(values: Any, first: int, where: str) -> Rows:
+def _as_rows(values: Any, first: int, where: str) -> Rows:
     """Rows from 0 on, out of one number, a flat list or an array of whole numbers."""
     flat = isinstance(values, list | tuple) and all(isinstance(value, int) for value in values)
     if not flat and not isinstance(values, int | float | np.ndarray):
@@ -92,7 +92,7 @@ def _rows(values: Any, first: int, where: str) -> Rows:
     return numbers.astype(np.intp) - first
 
 
-def _box(values: Any, where: str) -> Box | None:
+def _as_box(values: Any, where: str) -> Box | None:
     if values is None:
         return None
     numbers = np.ravel(values).tolist() if isinstance(values, np.ndarray) else values

@@ -25,36 +25,36 @@ def as_pair(y: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[Any], NDArray[A
     """True and predicted labels, as many and of the same kind."""
     truth, guess = as_labels(y, "y"), as_labels(predicted, "predicted")
     check_same_length(guess, truth, "predicted", "y")
-    same_kind(guess, truth, "predicted")
+    check_same_kind(guess, truth, "predicted")
     return truth, guess
 
 
-def positions(y: ArrayLike, classes: ArrayLike | None, n_classes: int) -> NDArray[np.intp]:
+def label_positions(y: ArrayLike, classes: ArrayLike | None, n_classes: int) -> NDArray[np.intp]:
     """Where in classes every label is; without classes, the labels are such positions already."""
     labels = as_labels(y, "y")
     if classes is not None:
-        return _places(labels, as_labels(classes, "classes"), n_classes)
+        return _find_positions(labels, as_labels(classes, "classes"), n_classes)
     if labels.dtype.kind not in "iu":
         raise ValueError(f"y must hold integers where classes is not given; got dtype {labels.dtype}")
-    _refuse((labels < 0) | (labels >= n_classes), labels, f"y must hold integers in [0, {n_classes})")
+    _check_rows((labels < 0) | (labels >= n_classes), labels, f"y must hold integers in [0, {n_classes})")
     return labels.astype(np.intp, copy=False)
 
 
-def _places(labels: NDArray[Any], classes: NDArray[Any], n_classes: int) -> NDArray[np.intp]:
+def _find_positions(labels: NDArray[Any], classes: NDArray[Any], n_classes: int) -> NDArray[np.intp]:
     if len(classes) != n_classes:
         raise ValueError(f"classes must have one label per column of scores ({n_classes}); got {len(classes)}")
-    same_kind(classes, labels, "classes")
+    check_same_kind(classes, labels, "classes")
     order = np.argsort(classes, kind="stable")
     ranked = classes[order]
     again = np.flatnonzero(ranked[1:] == ranked[:-1])
     if len(again):
         raise ValueError(f"classes must hold every label once; got {ranked[again[0]].item()!r} twice")
     found: NDArray[np.intp] = order[np.minimum(np.searchsorted(ranked, labels), n_classes - 1)]
-    _refuse(classes[found] != labels, labels, "y must hold labels that are in classes")
+    _check_rows(classes[found] != labels, labels, "y must hold labels that are in classes")
     return found
 
 
-def same_kind(labels: NDArray[Any], others: NDArray[Any], name: str, name_of_others: str = "y") -> None:
+def check_same_kind(labels: NDArray[Any], others: NDArray[Any], name: str, name_of_others: str = "y") -> None:
     """Refuse to compare strings with numbers."""
     if (labels.dtype.kind == "U") != (others.dtype.kind == "U"):
         raise ValueError(
@@ -62,7 +62,7 @@ def same_kind(labels: NDArray[Any], others: NDArray[Any], name: str, name_of_oth
         )
 
 
-def _refuse(wrong: NDArray[np.bool_], labels: NDArray[Any], rule: str) -> None:
+def _check_rows(wrong: NDArray[np.bool_], labels: NDArray[Any], rule: str) -> None:
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(f"{rule}; got {labels[row].item()!r} at row {row}")

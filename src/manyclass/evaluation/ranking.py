@@ -1,6 +1,6 @@
-"""Average precision of one ranking, by trapezoids or rectangles, and its precision at k.
+"""Rankings: average precision of one, by trapezoids or rectangles, and its precision at k; and their means.
 
-Mean average precision and mean precision at k of scores of whole databases, by the official protocols.
+The means are over queries whose scores rank a whole database, by the official protocols.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_count, check_finite
 from manyclass.evaluation.ground_truth import Truth
-from manyclass.evaluation.labels import as_labels, same_kind
+from manyclass.evaluation.labels import as_labels, check_same_kind
 from manyclass.evaluation.protocols import Difficulty, Protocol, Relevance, relevance
 
 Area = Literal["trapezoid", "rectangle"]
@@ -117,10 +117,10 @@ def precision_of(ranks: Ranks, k: int) -> float:
 
 def _ranks_of_positives(order: ArrayLike, positives: ArrayLike, junk: ArrayLike) -> Ranks:
     """Places of the positives in an order of names or numbers, without the junk."""
-    ranked, right, ignored = _images(order, "order"), _images(positives, "positives"), _images(junk, "junk")
+    ranked, right, ignored = _as_images(order, "order"), _as_images(positives, "positives"), _as_images(junk, "junk")
     for images, name in ((right, "positives"), (ignored, "junk")):
         if len(images):
-            same_kind(images, ranked, name, "order")
+            check_same_kind(images, ranked, name, "order")
     if len(both := np.intersect1d(right, ignored)):
         raise ValueError(f"positives and junk must be different images; got {both[0].item()!r} in both")
     distinct, counts = np.unique(ranked, return_counts=True)
@@ -132,7 +132,7 @@ def _ranks_of_positives(order: ArrayLike, positives: ArrayLike, junk: ArrayLike)
     return np.flatnonzero(np.isin(ranked[~np.isin(ranked, ignored)], right))
 
 
-def _images(values: ArrayLike, name: str) -> NDArray[Any]:
+def _as_images(values: ArrayLike, name: str) -> NDArray[Any]:
     images = np.asarray(values)
     return images if images.shape == (0,) else as_labels(images, name)
 
@@ -170,7 +170,7 @@ def mean_average_precision(
     >>> mean_average_precision([[0.1, 0.9, 0.3], [0.2, 0.5, 0.4]], truth, protocol="revisited")
     0.7083333333333333
     """
-    return _mean(average_precisions(scores, truth, protocol, difficulty, area))
+    return _mean_of_known(average_precisions(scores, truth, protocol, difficulty, area))
 
 
 def average_precisions(
@@ -204,7 +204,7 @@ def average_precisions(
     ndarray of shape (n_queries,)
         Average precisions, NaN for queries without positives.
     """
-    return _each(scores, truth, protocol, difficulty, lambda ranks: area_of(ranks, area))
+    return _measure_queries(scores, truth, protocol, difficulty, lambda ranks: area_of(ranks, area))
 
 
 def mean_precision_at(
@@ -231,10 +231,10 @@ def mean_precision_at(
         Mean precision at k.
     """
     check_count(k, "k")
-    return _mean(_each(scores, truth, protocol, difficulty, lambda ranks: precision_of(ranks, k)))
+    return _mean_of_known(_measure_queries(scores, truth, protocol, difficulty, lambda ranks: precision_of(ranks, k)))
 
 
-def _each(
+def _measure_queries(
     scores: ArrayLike,
     truth: Truth,
     protocol: Protocol,
@@ -265,7 +265,7 @@ def _ranks(scores: NDArray[Any], right: Relevance, number: int) -> Ranks:
     return np.flatnonzero(ranked[ranked >= 0])
 
 
-def _mean(values: NDArray[np.float64]) -> float:
+def _mean_of_known(values: NDArray[np.float64]) -> float:
     known = values[~np.isnan(values)]
     if not len(known):
         raise ValueError("truth must have a query with positives under this protocol; got none")

@@ -2,9 +2,7 @@
 
 Unpickling calls what the file names, so a file can do anything. Here nothing is imported or called by name: lists,
 tuples, dictionaries, strings, bytes, numbers and NumPy's arrays of numbers or strings are built by our own code, and
-everything else is refused.
-
-NumPy's arrays, types and numbers as pickles spell them, built without calling what the pickle names.
+everything else is refused. What a pickle calls to make an array, a type or a number of NumPy's stands in `CALLS`.
 """
 
 import pickletools
@@ -71,15 +69,15 @@ class _Machine:
             raise NotPlainError("the pickle must hold one value; it is damaged")
         return self.stack.pop()
 
-    def popped(self, n: int) -> tuple[Any, ...]:
+    def pop(self, n: int) -> tuple[Any, ...]:
         if len(self.stack) < n:
             raise NotPlainError("the pickle reads from an empty stack; it is damaged")
         taken = tuple(self.stack[len(self.stack) - n :])
         del self.stack[len(self.stack) - n :]
         return taken
 
-    def since_mark(self) -> tuple[Any, ...]:
-        return self.popped(len(self.stack) - self.marks.pop())
+    def pop_to_mark(self) -> tuple[Any, ...]:
+        return self.pop(len(self.stack) - self.marks.pop())
 
     def remember(self, number: int) -> None:
         self.memo[number] = self.stack[-1]
@@ -94,7 +92,7 @@ class _Machine:
         self.stack.append(Call(module, name))
 
     def call(self) -> None:
-        function, arguments = self.popped(2)
+        function, arguments = self.pop(2)
         if not isinstance(function, Call):
             raise NotPlainError("the pickle calls an object that is not callable; it is damaged")
         self.spend(function(*arguments))
@@ -130,16 +128,16 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "EMPTY_LIST": lambda m, _: m.stack.append([]),
     "EMPTY_DICT": lambda m, _: m.stack.append({}),
     "EMPTY_TUPLE": lambda m, _: m.stack.append(()),
-    "TUPLE1": lambda m, _: m.stack.append(m.popped(1)),
-    "TUPLE2": lambda m, _: m.stack.append(m.popped(2)),
-    "TUPLE3": lambda m, _: m.stack.append(m.popped(3)),
-    "TUPLE": lambda m, _: m.stack.append(m.since_mark()),
-    "LIST": lambda m, _: m.stack.append(list(m.since_mark())),
-    "DICT": lambda m, _: m.stack.append(_pairs(m.since_mark())),
-    "APPEND": lambda m, _: m.extend(m.popped(1)),
-    "APPENDS": lambda m, _: m.extend(m.since_mark()),
-    "SETITEM": lambda m, _: m.update(m.popped(2)),
-    "SETITEMS": lambda m, _: m.update(m.since_mark()),
+    "TUPLE1": lambda m, _: m.stack.append(m.pop(1)),
+    "TUPLE2": lambda m, _: m.stack.append(m.pop(2)),
+    "TUPLE3": lambda m, _: m.stack.append(m.pop(3)),
+    "TUPLE": lambda m, _: m.stack.append(m.pop_to_mark()),
+    "LIST": lambda m, _: m.stack.append(list(m.pop_to_mark())),
+    "DICT": lambda m, _: m.stack.append(_pairs(m.pop_to_mark())),
+    "APPEND": lambda m, _: m.extend(m.pop(1)),
+    "APPENDS": lambda m, _: m.extend(m.pop_to_mark()),
+    "SETITEM": lambda m, _: m.update(m.pop(2)),
+    "SETITEMS": lambda m, _: m.update(m.pop_to_mark()),
     "PUT": lambda m, number: m.remember(number),
     "BINPUT": lambda m, number: m.remember(number),
     "LONG_BINPUT": lambda m, number: m.remember(number),
@@ -148,9 +146,9 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "BINGET": lambda m, number: m.recall(number),
     "LONG_BINGET": lambda m, number: m.recall(number),
     "GLOBAL": lambda m, name: m.name(*name.split(" ")),
-    "STACK_GLOBAL": lambda m, _: m.name(*m.popped(2)),
+    "STACK_GLOBAL": lambda m, _: m.name(*m.pop(2)),
     "REDUCE": lambda m, _: m.call(),
-    "BUILD": lambda m, _: m.spend(build(*m.popped(2))),
+    "BUILD": lambda m, _: m.spend(build(*m.pop(2))),
 }
 
 

@@ -1,6 +1,24 @@
-"""One positive against a world of negatives: every image a class of its own."""
+"""One positive against a world of negatives: every image a class of its own.
 
-from manyclass.exemplar.calibration import calibrate
-from manyclass.exemplar.encoder import Encoder
+- `encoder`: Encoder, from negatives to embeddings; `linear_encoder` are those that are one product away.
+- `square_loss`: SquareLossExemplar, `lda`: ExemplarLDA, and `whitened_pca`: WhitenedPCA, in closed form.
+- `svm`: ExemplarSVM, with `_svm_solvers`.
+- `kernel_square_loss`: KernelSquareLossExemplar, on a `gram` matrix, its `factorizations`, and `_kernel_embeddings`.
+- `leave_one_out`: negatives as if the encoder had not been fitted on them.
+- `calibration`: `calibrate`, which chooses the parameters of an encoder.
+"""
 
-__all__ = ["Encoder", "calibrate"]
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "Encoder": "encoder",
+        "ExemplarLDA": "lda",
+        "ExemplarSVM": "svm",
+        "KernelSquareLossExemplar": "kernel_square_loss",
+        "SquareLossExemplar": "square_loss",
+        "WhitenedPCA": "whitened_pca",
+        "calibrate": "calibration",
+    },
+)

@@ -1,15 +1,12 @@
-"""Stochastic gradient descent for exemplar machines with the hinge loss: T steps, as published.
+"""Solvers of exemplar support vector machines, for many images at once: stochastic gradients, and the dual.
 
-Exemplar machines with the hinge loss to any accuracy: dual coordinate descent for many positives at once.
-
-The bias is free, so the dual has sum_i alpha_i = alpha_0 for the positive, and with z_i = x - x_i it is
+`ExemplarSgd` makes T steps, as published. `DualDescent`, coordinate descent, goes to any accuracy. The bias is free, so
+the dual has sum_i alpha_i = alpha_0 for the positive, and with z_i = x - x_i it is
 
     maximize  2 S - |sum_i alpha_i z_i|^2 / (2 lambda)   over  0 <= alpha_i <= 1/n,  S = sum_i alpha_i <= theta,
 
 with w = sum_i alpha_i z_i / lambda. S <= theta says something only if theta < 1; its multiplier xi is the slack of the
-positive, w'x + b = 1 - xi, and is found by the method of multipliers.
-
-A block of negatives, seen one after the other by many classifiers at once.
+positive, w'x + b = 1 - xi, and is found by the method of multipliers. Both see negatives in blocks.
 """
 
 from collections.abc import Callable
@@ -21,7 +18,7 @@ from numpy.typing import NDArray
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import spans
 
-BLOCK = 128
+BLOCK = 128  # negatives whose Gram matrix is made at once; larger blocks save turns of the loop and cost products
 
 
 class NegativeBlock:
@@ -100,7 +97,7 @@ class ExemplarSgd:
 
 Rows = Callable[[NDArray[np.intp]], Doubles]
 
-CHECK_EVERY = 5
+CHECK_EVERY = 5  # sweeps; the duality gap takes one more pass over all negatives
 
 
 @dataclass
@@ -143,7 +140,7 @@ class DualDescent:
     max_epochs: int
 
     def solve(self, positives: Doubles, rng: np.random.Generator) -> tuple[Doubles, Doubles, Doubles]:
-        """(W (b, d), biases (b,), gaps (b,) as a part of the objective) of positives (b, d)."""
+        """(W (b, d), biases (b,), gaps (b,) as a fraction of the objective) of positives (b, d)."""
         W, bias, gaps = np.zeros_like(positives), np.zeros(len(positives)), np.ones(len(positives))
         left, these = np.arange(len(positives)), Exemplars.start(positives, self.n)
         for epoch in range(1, self.max_epochs + 1):
@@ -186,8 +183,8 @@ class DualDescent:
         after = np.empty_like(before)
         for i in range(len(index)):
             xi = np.maximum(0, these.xi + stiffness * (these.S - self.positive_weight))
-            slope = these.own - block.score(i) - 2 + xi
-            after[i] = np.clip(before[i] - slope / curvature[i], 0, 1 / self.n)
+            gradient = these.own - block.score(i) - 2 + xi
+            after[i] = np.clip(before[i] - gradient / curvature[i], 0, 1 / self.n)
             change = after[i] - before[i]
             these.S += change
             change /= self.regularization
@@ -195,7 +192,7 @@ class DualDescent:
         these.alpha[index], these.W = after, block.classifiers()
 
     def _gaps(self, these: Exemplars) -> Doubles:
-        """How far each objective may be above the optimum, as a part of itself."""
+        """How far each objective may be above the optimum, as a fraction of itself."""
         half = self.regularization / 2 * np.einsum("ij,ij->i", these.W, these.W)
         lost = np.zeros(len(half))
         for at in spans(self.n, 8 * BLOCK):

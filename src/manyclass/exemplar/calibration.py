@@ -1,6 +1,6 @@
-"""Settings of an encoder, chosen by what they are for: to bring images that belong together before all others.
+"""Parameters of an encoder, chosen by what it is for: to rank images that belong together before all others.
 
-Where to look for the settings of a kernel machine: strengths and widths that fit the negatives.
+`kernel_grid` says where to look for those of a kernel machine: values that fit the scale of the negatives.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ from sklearn.base import clone
 
 from manyclass._core.checks import check_same_length
 from manyclass.data.inputs import open_examples
-from manyclass.data.kernels import ExemplarKernel
+from manyclass.data.kernels import Kernel, LinearPlusSquareKernel, RbfKernel
 from manyclass.data.matrix import Matrix, spans
 from manyclass.evaluation.labels import as_labels
 from manyclass.evaluation.ranking import area_of
 from manyclass.exemplar.encoder import Embeddings, Encoder
-from manyclass.exemplar.gram import as_coded
+from manyclass.exemplar.gram import to_float32
 
 TILE = 256  # queries that are ranked at once
 
@@ -78,8 +78,8 @@ def calibrate(
     (0.001, [True, False])
     """
     matrix = open_examples(clone(encoder), negatives, reset=True)
-    rows = _held_out(encoder, X, matrix.shape[1])
-    search = _among_labels(rows, y) if y is not None else _among_copies(rows, matrix, random_state)
+    rows = _open_images(encoder, X, matrix.shape[1])
+    search = _label_search(rows, y) if y is not None else _copy_search(rows, matrix, random_state)
     table = []
     settings = combinations(encoder.default_grid(matrix) if grid is None else grid)
     for setting, trial in zip(settings, encoder.trials(matrix, settings), strict=True):
@@ -131,14 +131,14 @@ class CalibrationSearch:
         return found
 
 
-def _held_out(encoder: Encoder, X: Any, d: int) -> Matrix:
+def _open_images(encoder: Encoder, X: Any, d: int) -> Matrix:
     matrix = open_examples(clone(encoder), X, reset=True)
     if matrix.shape[1] != d:
         raise ValueError(f"X must have as many columns as negatives ({d}); got {matrix.shape[1]}")
     return matrix
 
 
-def _among_labels(rows: Matrix, y: ArrayLike) -> CalibrationSearch:
+def _label_search(rows: Matrix, y: ArrayLike) -> CalibrationSearch:
     labels = as_labels(y, "y")
     check_same_length(labels, rows, "y", "X")
     if len(np.unique(labels)) == len(labels):
@@ -146,7 +146,7 @@ def _among_labels(rows: Matrix, y: ArrayLike) -> CalibrationSearch:
     return CalibrationSearch(rows, rows, labels, labels, same=True)
 
 
-def _among_copies(rows: Matrix, negatives: Matrix, random_state: Any) -> CalibrationSearch:
+def _copy_search(rows: Matrix, negatives: Matrix, random_state: Any) -> CalibrationSearch:
     from sklearn.utils import check_random_state
 
     from manyclass.data.moments import column_means
@@ -160,30 +160,30 @@ def _among_copies(rows: Matrix, negatives: Matrix, random_state: Any) -> Calibra
     return CalibrationSearch(copies, rows, numbers, numbers, same=False)
 
 
-_SAMPLE = 1024
+_SAMPLE = 1024  # negatives whose scale is measured
 
 
-def kernel_grid(kernel: ExemplarKernel, negatives: Matrix) -> dict[str, list[Any]]:
+def kernel_grid(kernel: Kernel, negatives: Matrix) -> dict[str, list[Any]]:
     """Values of regularization and, where the kernel has one, of gamma, for what is typical of the negatives.
 
     Regularization goes from 1e-6 to 1 times k(x, x). A Gaussian falls to 1/e at half, once and twice the mean distance
     between two negatives; the square of a polynomial is a tenth of x'z, as much, or tenfold, for z = x.
     """
-    X = as_coded(_sample(negatives)).astype(np.float64)
-    widths, size = _widths(kernel, X), float(np.abs(kernel.diagonal(X)).mean())
-    return {**({"gamma": widths} if widths else {}), **given_grid(size)}
+    X = to_float32(_sample(negatives)).astype(np.float64)
+    widths, size = _gammas(kernel, X), float(np.abs(kernel.diagonal(X)).mean())
+    return {**({"gamma": widths} if widths else {}), **regularization_grid(size)}
 
 
-def given_grid(size: float) -> dict[str, list[Any]]:
+def regularization_grid(size: float) -> dict[str, list[Any]]:
     """Values of regularization alone, where k(x, x) is about of this size."""
     return {"regularization": [float(strength) for strength in (size or 1.0) * np.logspace(-6, 0, 7)]}
 
 
-def _widths(kernel: ExemplarKernel, X: Any) -> list[float]:
-    if kernel.name == "rbf":
+def _gammas(kernel: Kernel, X: Any) -> list[float]:
+    if isinstance(kernel, RbfKernel):
         between = 2 * float(X.var(axis=0).sum()) or 1.0
         return [factor / between for factor in (0.25, 1.0, 4.0)]
-    if kernel.name == "poly":
+    if isinstance(kernel, LinearPlusSquareKernel):
         square = float(np.square(X).sum(axis=1).mean()) or 1.0
         return [factor / square for factor in (0.1, 1.0, 10.0)]
     return []

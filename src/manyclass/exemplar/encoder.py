@@ -1,18 +1,4 @@
-"""Encoder: what all exemplar machines have in common, from negatives to embeddings.
-
-Negatives as if they were strangers: how alike an image is to one that the machines have not been fitted on.
-
-Machines h = A^-1 (x - mu) are made to tell images from the very negatives x_1 ... x_n, so that these seem less alike to
-any image than strangers do: the more so, the fewer they are beside the dimensions. Without x_i, with d = x_i - mu,
-
-    A becomes, up to a factor and but for lambda / n,  A - d d' / (n - 1),
-
-by which (Sherman and Morrison) the machine of x_i keeps its direction, and h becomes h + pull_i h_i, where
-
-    pull_i = (d'h + 1) / (n - 1 - d'h_i),
-
-and the 1, for the mean moves too, is little beside d'h. Codes of unit length do not tell it and do without.
-"""
+"""Encoder: what all exemplar machines have in common, from negatives to embeddings."""
 
 import os
 from abc import ABC, abstractmethod
@@ -32,6 +18,7 @@ from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import column_means, mean_square
+from manyclass.data.views import RowSelection
 
 Embeddings = NDArray[np.float32]
 
@@ -45,7 +32,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
     - `_fit(matrix)`: learn from the negatives, a checked Matrix, and set fitted attributes;
     - `_encode(rows)`: embeddings (m, p) of rows (m, d) float64, each row by itself;
-    - `_n_codes()`: p;
+    - `_embedding_size()`: p;
     - `_check_settings()`, and `similarity` if embeddings are not compared by their inner products.
 
     `n_background` and `random_state` are parameters of every encoder. `former_names` maps parameters and fitted
@@ -105,7 +92,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
             Embeddings, each of which depends on its own row alone.
         """
         check_is_fitted(self)
-        return self._codes(open_features(self, X))
+        return self._embed(open_features(self, X))
 
     @property
     def inner_product(self) -> bool:
@@ -127,7 +114,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         ndarray of shape (n, m), float32
             Similarities; more is more alike.
         """
-        C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
+        C, D = self._check_embeddings(C, "C"), self._check_embeddings(D, "D")
         found = thread_map(lambda rows: C[rows] @ D.T, spans(len(C), TILE))
         return np.concatenate([np.zeros((0, len(D)), np.float32), *found])
 
@@ -205,22 +192,24 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
     def _encode(self, rows: Doubles) -> Doubles: ...
 
     @abstractmethod
-    def _n_codes(self) -> int: ...
+    def _embedding_size(self) -> int: ...
 
     def _finish(self, matrix: Matrix) -> None:
-        self.n_features_out_ = self._n_codes()
-        sample = Sample(matrix, self.n_background, self.random_state)
-        self.background_ = self._codes(sample)
-        self._leave_out(sample.rows(slice(None)).astype(np.float64), len(matrix))
+        self.n_features_out_ = self._embedding_size()
+        n = len(matrix)
+        drawn = sample_without_replacement(n, min(self.n_background, n), random_state=self.random_state)
+        background = RowSelection(matrix, np.sort(drawn))
+        self.background_ = self._embed(background)
+        self._prepare_leave_one_out(background.rows(slice(None)).astype(np.float64), n)
 
-    def _leave_out(self, rows: Doubles, n: int) -> None:
+    def _prepare_leave_one_out(self, rows: Doubles, n: int) -> None:
         """Keep what `background_similarity` needs of the background set's rows (m, d), which are among n negatives."""
 
     def _check_settings(self) -> None:
         return
 
-    def _codes(self, matrix: "Matrix | Sample") -> Embeddings:
-        """Codes of rows that may be anything, so they are checked; a matrix is never held as a whole."""
+    def _embed(self, matrix: Matrix) -> Embeddings:
+        """Embeddings of rows that may be anything, so they are checked; a matrix is never held as a whole."""
         out = np.empty((len(matrix), self.n_features_out_), np.float32)
 
         def fill(at: slice) -> None:
@@ -232,7 +221,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
             pass
         return out
 
-    def _check_codes(self, C: ArrayLike, name: str) -> Embeddings:
+    def _check_embeddings(self, C: ArrayLike, name: str) -> Embeddings:
         check_is_fitted(self)
         C = np.asarray(C, np.float32)
         if C.ndim != 2 or C.shape[1] != self.n_features_out_:
@@ -252,22 +241,6 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         return tags
 
 
-class Sample:
-    """At most `size` rows of a matrix, drawn without repetition and kept in their order."""
-
-    def __init__(self, matrix: Matrix, size: int, random_state: Any):
-        n = len(matrix)
-        drawn = sample_without_replacement(n, min(size, n), random_state=random_state)
-        self.matrix, self.index = matrix, np.sort(drawn)
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def rows(self, at: slice) -> NDArray[Any]:
-        """Some of the rows that were drawn."""
-        return self.matrix.rows(self.index[at])
-
-
 def unit_rows(Z: Doubles) -> Doubles:
     """Z with rows of unit length; rows of zeros stay as they are.
 
@@ -281,28 +254,3 @@ def unit_rows(Z: Doubles) -> Doubles:
     Z = Z / np.where(peak > 0, peak, 1)
     length = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
     return Z / np.where(length > 0, length, 1)
-
-
-# Of a negative whose leverage is 1 the others tell nothing; then there is no machine without it.
-_LEAST = 1e-9
-
-
-def leave_one_out_weight(leverages: Doubles, n: int) -> Doubles:
-    """1 / (n - 1 - d'h_i), by which d'h is to be multiplied, from d'h_i (m,); 0 where that has no meaning.
-
-    >>> weight_of_left_out(np.array([0.0, 5.0, 10.0]), 11)
-    array([0.1, 0.2, 0. ])
-    """
-    rest = (n - 1) - leverages
-    return np.divide(1.0, rest, out=np.zeros_like(rest), where=rest > _LEAST * max(1, n - 1))
-
-
-def leave_one_out_cosines(cosines: Embeddings, pulls: NDArray[np.floating]) -> Embeddings:
-    """Cosines (q, m) of h + pull_i h_i and h_i, from those of h and h_i and from pull_i |h_i| / |h| (q, m).
-
-    >>> left_out_cosines(np.zeros((1, 2), np.float32), np.array([[0.0, 0.75]])).round(3)
-    array([[0. , 0.6]], dtype=float32)
-    """
-    c, p = cosines.astype(np.float64), np.asarray(pulls, np.float64)
-    lengths = np.sqrt(np.maximum(1 + 2 * p * c + p * p, 0))
-    return np.divide(c + p, lengths, out=np.zeros_like(c), where=lengths > 0).astype(np.float32)

@@ -1,12 +1,7 @@
-"""Factor: the negatives, in coordinates of a space in which the kernel is the plain product.
+"""Factorizations of the Gram matrix of the negatives: complete and incomplete Cholesky, and kernel PCA.
 
-Complete Cholesky factor of a Gram matrix that is held in memory.
-
-Incomplete Cholesky factor of a Gram matrix, a column at a time; K itself is never formed.
-
-Kernel principal components: the best factor of a given rank of a Gram matrix that is held in memory.
-
-What all exemplar machines over the same negatives share, computed once from a factor of their Gram matrix.
+A factor gives the negatives coordinates in a space in which the kernel is the plain product. What machines need of it
+is the mean and the covariance of these coordinates, from which `solve_kernel` makes the machines of one lambda.
 """
 
 from typing import NamedTuple
@@ -17,6 +12,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, eigvalsh, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpstrf, dtrtri
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from manyclass._core.checks import check_count, check_one_of
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import rmatmat
@@ -35,6 +31,28 @@ class Factor(NamedTuple):
     landmarks: NDArray[np.intp]  # (m,) positions among the negatives
     M: Doubles  # (m, r)
     residual: float  # trace(K - B B') / trace(K)
+
+
+FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
+
+
+def check_factorization(name: str, rank: int | None) -> None:
+    """Refuse a factorization that is none, or a rank that it cannot have."""
+    check_one_of(name, "factorization", FACTORIZATIONS)
+    if rank is not None:
+        check_count(rank, "rank")
+        if name == "cholesky":
+            raise ValueError(
+                f"rank must be None for a complete factorization; got {rank}, "
+                "so use factorization='kpca' or 'incomplete_cholesky'"
+            )
+
+
+def factorize(gram: Gram, name: str, rank: int | None) -> Factor:
+    """The factor by one of `FACTORIZATIONS`; "cholesky" is of full rank."""
+    if name == "cholesky":
+        return complete_cholesky(gram)
+    return (kernel_pca if name == "kpca" else incomplete_cholesky)(gram, rank)
 
 
 def negligible(n: int, largest: float) -> float:
@@ -178,7 +196,7 @@ def _all(K: Doubles, r: int) -> tuple[Doubles, Doubles]:
     return eigh(K, overwrite_a=True, check_finite=False, subset_by_index=some)  # type: ignore[no-any-return]
 
 
-class KernelSpread(NamedTuple):
+class FactorMoments(NamedTuple):
     """A factor of which no more is kept than machines need: mean and covariance of the negatives' coordinates."""
 
     landmarks: NDArray[np.intp]  # (m,)
@@ -201,22 +219,22 @@ class KernelSolution(NamedTuple):
     offset: Doubles  # (r,)
 
 
-def kernel_spread(factor: Factor) -> KernelSpread:
+def factor_moments(factor: Factor) -> FactorMoments:
     """Mean and covariance over a factor, whose B is overwritten."""
     B, mean = factor.B, factor.B.mean(axis=0)
     B -= mean
     covariance: Doubles = rmatmat(B.__getitem__, B.shape, B).astype(np.float64, copy=False)
     covariance /= len(B)
-    return KernelSpread(factor.landmarks, factor.M, factor.residual, mean, covariance)
+    return FactorMoments(factor.landmarks, factor.M, factor.residual, mean, covariance)
 
 
-def solve_kernel(spread: KernelSpread, regularization: float) -> KernelSolution:
+def solve_kernel(moments: FactorMoments, regularization: float) -> KernelSolution:
     """The solution for one lambda."""
-    A = spread.covariance.copy()
+    A = moments.covariance.copy()
     A[np.diag_indices(len(A))] += regularization
     with one_blas_thread():
         # A is symmetric, so its transpose is itself, in the order that LAPACK overwrites.
         A_factor = cho_factor(A.T, overwrite_a=True, check_finite=False)
-        offset = regularization * cho_solve(A_factor, spread.mean)
-        N = regularization * cho_solve(A_factor, spread.M.T, check_finite=False).T
+        offset = regularization * cho_solve(A_factor, moments.mean)
+        N = regularization * cho_solve(A_factor, moments.M.T, check_finite=False).T
     return KernelSolution(np.ascontiguousarray(N), offset)

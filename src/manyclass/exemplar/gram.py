@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles
-from manyclass.data.kernels import ExemplarKernel, Kernel, check_gram
+from manyclass.data.kernels import Kernel, check_gram
 from manyclass.data.matrix import Matrix, spans
 
-_TILE_BYTES = 4 << 20
+_TILE_BYTES = 4 << 20  # of rows, or of K, that are read at once
 
 
 class Gram(ABC):
@@ -61,17 +61,16 @@ class Gram(ABC):
 class GramOfRows(Gram):
     """K of the rows of a matrix under a kernel, read tile by tile in float64 of their float32 values."""
 
-    def __init__(self, matrix: Matrix, kernel: ExemplarKernel):
+    def __init__(self, matrix: Matrix, kernel: Kernel):
         super().__init__(matrix)
-        self.kernel: Kernel = kernel
-        self._of_itself = kernel.diagonal
+        self.kernel = kernel
 
     def column(self, j: int) -> Callable[[slice], Doubles]:
         x = self._rows([j])
         return lambda rows: self.kernel(self._rows(rows), x)[:, 0]
 
     def _diagonal(self, rows: slice) -> Doubles:
-        return self._of_itself(self._rows(rows))
+        return self.kernel.diagonal(self._rows(rows))
 
     def _fill(self, K: Doubles) -> None:
         X = self._rows(slice(0, self.n))
@@ -83,10 +82,10 @@ class GramOfRows(Gram):
             pass
 
     def _rows(self, index: Any) -> Doubles:
-        return as_coded(self.matrix.rows(index)).astype(np.float64)
+        return to_float32(self.matrix.rows(index)).astype(np.float64)
 
 
-class GivenGram(Gram):
+class PrecomputedGram(Gram):
     """K as somebody else computed it, in a square matrix."""
 
     def __init__(self, matrix: Matrix):
@@ -112,6 +111,15 @@ class GivenGram(Gram):
         check_gram(K, "negatives")
 
 
-def as_coded(rows: NDArray[Any]) -> NDArray[np.float32]:
+def round_to_float32(rows: Doubles) -> Doubles:
+    """Rows of images with the values that their embeddings will hold, which float32 must be able to."""
+    with np.errstate(over="ignore"):
+        rounded = to_float32(rows)
+    if not np.isfinite(rounded).all():
+        raise ValueError(f"X must hold values within the range of float32; got {rows[~np.isfinite(rounded)][0]}")
+    return rounded.astype(np.float64)
+
+
+def to_float32(rows: NDArray[Any]) -> NDArray[np.float32]:
     """Rows as an embedding holds them. Kernel values are of these, so that they are the same before and after."""
     return rows.astype(np.float32, copy=False)

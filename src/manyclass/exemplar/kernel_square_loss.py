@@ -10,38 +10,33 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_count, check_finite, check_one_of, check_positive
+from manyclass._core.checks import check_finite, check_one_of, check_positive
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
-from manyclass.data.kernels import KERNELS, ExemplarKernel
+from manyclass.data.kernels import KERNELS, Kernel, exemplar_kernel
 from manyclass.data.matrix import Matrix
-from manyclass.exemplar._kernel_codes import (
-    CodeParts,
+from manyclass.exemplar._kernel_embeddings import (
     KernelClassifier,
-    computed_values,
-    given_values,
+    KernelEmbeddings,
+    find_values,
     kernel_similarity,
-    outside_products,
-    projected_values,
+    residual_squares,
     scale_and_bias,
 )
-from manyclass.exemplar.calibration import given_grid, kernel_grid
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.calibration import kernel_grid, regularization_grid
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder
 from manyclass.exemplar.factorizations import (
-    Factor,
-    KernelSpread,
-    complete_cholesky,
-    incomplete_cholesky,
-    kernel_pca,
-    kernel_spread,
+    FactorMoments,
+    check_factorization,
+    factor_moments,
+    factorize,
     negligible,
     solve_kernel,
 )
-from manyclass.exemplar.gram import GivenGram, Gram, GramOfRows, as_coded
-from manyclass.exemplar.linear import one_or_many
-
-FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
+from manyclass.exemplar.gram import GramOfRows, PrecomputedGram, round_to_float32, to_float32
+from manyclass.exemplar.leave_one_out import leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.linear_encoder import one_or_many
 
 
 class KernelSquareLossExemplar(Encoder):
@@ -72,8 +67,7 @@ class KernelSquareLossExemplar(Encoder):
         Largest r; None for no limit.
     factorization : {"cholesky", "kpca", "incomplete_cholesky"}, default="cholesky"
         "cholesky" is complete, of rank n, and "kpca" the best of a given rank; both hold the Gram matrix and keep all
-        negatives. "incomplete_cholesky" never forms it and keeps r of the negatives, for very many of them: the
-        coordinates of an image are those of its projection on the span of these r.
+        negatives. "incomplete_cholesky", for very many, never forms it and keeps r, on whose span images are projected.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together; embeddings do not depend on it.
     n_background : int, default=1024
@@ -86,7 +80,7 @@ class KernelSquareLossExemplar(Encoder):
     rank_ : int
         Number of coordinates r.
     residual_ : float
-        Share of the Gram matrix K that the factor B leaves out, trace(K - BB') / trace(K).
+        Fraction of the Gram matrix K that the factor B leaves out, trace(K - BB') / trace(K).
     positions_ : ndarray of shape (m,)
         Rows of the m negatives that the coordinates are computed from.
     landmarks_ : ndarray of shape (m, n_features), float32
@@ -173,22 +167,13 @@ class KernelSquareLossExemplar(Encoder):
         ndarray of shape (n, m), float32
             Similarities.
         """
-        C, D = self._check_codes(C, "C"), self._check_codes(D, "D")
-        parts = CodeParts(C, self.rank_), CodeParts(D, self.rank_)
-        if not self._is_given():
-            if values is not None:
-                raise ValueError(
-                    "values must be None unless kernel='precomputed', because other embeddings contain the images"
-                )
-            return kernel_similarity(*parts, computed_values(self._kernel(), *parts))
-        if values is None:
-            return kernel_similarity(*parts, projected_values(*parts))
-        return kernel_similarity(*parts, given_values(values, *parts))
+        C, D = self._check_embeddings(C, "C"), self._check_embeddings(D, "D")
+        both = KernelEmbeddings(C, self.rank_), KernelEmbeddings(D, self.rank_)
+        kernel = None if self._is_precomputed() else self._kernel()
+        return kernel_similarity(*both, find_values(kernel, *both, values))
 
     def background_similarity(self, C: ArrayLike) -> Embeddings:
         """Compute the similarity of embeddings and the background set, each of which is left out of the fit in turn.
-
-        For an incomplete factor this is an approximation, because the factor is not updated.
 
         Parameters
         ----------
@@ -198,11 +183,11 @@ class KernelSquareLossExemplar(Encoder):
         Returns
         -------
         ndarray of shape (n, n_background), float32
-            Leave-one-out similarities.
+            Leave-one-out similarities; an approximation for an incomplete factor, which is not updated.
         """
-        C = self._check_codes(C, "C")
-        parts = CodeParts(C, self.rank_)
-        pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(parts), parts.tiles())])
+        C = self._check_embeddings(C, "C")
+        read = KernelEmbeddings(C, self.rank_)
+        pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(read), read.tiles())])
         return leave_one_out_cosines(self.similarity(C, self.background_), pulls)
 
     def classifier(self, x: ArrayLike) -> KernelClassifier:
@@ -218,13 +203,13 @@ class KernelSquareLossExemplar(Encoder):
         KernelClassifier
             The machine, with its bias and `decision_function`.
         """
-        rows = self._coded(one_or_many(self, x))
+        rows = self._round(one_or_many(self, x))
         if np.ndim(x) != 1:
             raise ValueError(f"x must be one image of {self.n_features_in_} numbers; got shape {np.shape(x)}")
-        V, slopes = self._located(rows)
-        rest = 0.0 if self._is_given() else float(outside_products(self._kernel().diagonal(rows), V)[0])
+        V, slopes = self._project(rows)
+        rest = 0.0 if self._is_precomputed() else float(residual_squares(self._kernel().diagonal(rows), V)[0])
         machine = scale_and_bias(slopes[0], V[0], self.mean_, rest, self.regularization_, self.positive_weight)
-        return KernelClassifier(slopes[0], V[0], *machine, partial(self._seen, rows, V[0]))
+        return KernelClassifier(slopes[0], V[0], *machine, partial(self._project_blocks, rows, V[0]))
 
     def default_grid(self, negatives: Matrix) -> dict[str, list[Any]]:
         """Propose values of gamma and regularization for the scale of the negatives.
@@ -241,8 +226,8 @@ class KernelSquareLossExemplar(Encoder):
         """
         self._check_settings()
         if self.kernel == "precomputed":
-            return given_grid(float(np.abs(GivenGram(negatives).diagonal()).mean()))
-        return kernel_grid(ExemplarKernel(self.kernel, float(self.gamma)), negatives)
+            return regularization_grid(float(np.abs(PrecomputedGram(negatives).diagonal()).mean()))
+        return kernel_grid(exemplar_kernel(self.kernel, float(self.gamma)), negatives)
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["KernelSquareLossExemplar"]:
         """Fit a copy with each of several settings; consecutive ones that differ in lambda alone share a factorization.
@@ -253,11 +238,6 @@ class KernelSquareLossExemplar(Encoder):
             Vectors of unrelated images.
         settings : sequence of dict
             Parameters of each copy.
-
-        Yields
-        ------
-        KernelSquareLossExemplar
-            A fitted copy, whose background set has one image.
         """
         matrix = open_examples(clone(self), negatives, reset=True)
         before: Any = None
@@ -267,23 +247,18 @@ class KernelSquareLossExemplar(Encoder):
                 trial._check_settings()
                 trial.n_features_in_ = matrix.shape[1]
                 if (terms := (trial.kernel, trial.gamma, trial.rank, trial.factorization)) != before:
-                    before, spread = terms, trial._spread(matrix)
-                trial._learn(matrix, spread)
+                    before, moments = terms, trial._factor_moments(matrix)
+                trial._learn(matrix, moments)
                 trial._finish(matrix)
                 yield trial
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted encoder to one safetensors file, which `manyclass.load` reads.
+        """Write the fitted encoder to a safetensors file, which `manyclass.load` reads; its kernel must be a name.
 
         Parameters
         ----------
         path : path-like
             File to write.
-
-        Raises
-        ------
-        TypeError
-            If the kernel is a function.
         """
         check_is_fitted(self)
         if callable(self.kernel) or callable(self.kernel_["name"]):
@@ -323,84 +298,65 @@ class KernelSquareLossExemplar(Encoder):
     def _check_settings(self) -> None:
         if not callable(self.kernel):
             check_one_of(self.kernel, "kernel", KERNELS)
-        check_one_of(self.factorization, "factorization", FACTORIZATIONS)
+        check_factorization(self.factorization, self.rank)
         for name in ("gamma", "regularization", "positive_weight"):
             check_positive(getattr(self, name), name)
-        if self.rank is not None:
-            check_count(self.rank, "rank")
-            if self.factorization == "cholesky":
-                raise ValueError(
-                    f"rank must be None for a complete factorization; got {self.rank}, "
-                    "so use factorization='kpca' or 'incomplete_cholesky'"
-                )
 
     def _fit(self, matrix: Matrix) -> None:
-        self._learn(matrix, self._spread(matrix))
+        self._learn(matrix, self._factor_moments(matrix))
 
-    def _spread(self, matrix: Matrix) -> KernelSpread:
+    def _factor_moments(self, matrix: Matrix) -> FactorMoments:
         self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
-        return kernel_spread(
-            self._factor(GivenGram(matrix) if self._is_given() else GramOfRows(matrix, self._kernel()))
-        )
+        gram = PrecomputedGram(matrix) if self._is_precomputed() else GramOfRows(matrix, self._kernel())
+        return factor_moments(factorize(gram, self.factorization, self.rank))
 
-    def _learn(self, matrix: Matrix, spread: KernelSpread) -> None:
+    def _learn(self, matrix: Matrix, moments: FactorMoments) -> None:
         self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
         self.regularization_ = float(self.regularization)
-        self.positions_, self.coordinates_, self.residual_, self.mean_, _ = spread
+        self.positions_, self.coordinates_, self.residual_, self.mean_, _ = moments
         self.rank_ = len(self.mean_)
         self.__dict__.pop("landmarks_", None)
-        if not self._is_given():
-            self.landmarks_ = as_coded(matrix.rows(self.positions_))
-        self.slopes_, self.slope_offset_ = solve_kernel(spread, self.regularization_)
+        if not self._is_precomputed():
+            self.landmarks_ = to_float32(matrix.rows(self.positions_))
+        self.slopes_, self.slope_offset_ = solve_kernel(moments, self.regularization_)
 
-    def _factor(self, gram: Gram) -> Factor:
-        if self.factorization == "cholesky":
-            return complete_cholesky(gram)
-        return (kernel_pca if self.factorization == "kpca" else incomplete_cholesky)(gram, self.rank)
-
-    def _n_codes(self) -> int:
-        return 2 * self.rank_ + (0 if self._is_given() else self.n_features_in_)
+    def _embedding_size(self) -> int:
+        return 2 * self.rank_ + (0 if self._is_precomputed() else self.n_features_in_)
 
     def _encode(self, rows: Doubles) -> Doubles:
-        rows = self._coded(rows)
-        V, slopes = self._located(rows)
-        return np.concatenate([slopes, V] if self._is_given() else [rows, slopes, V], axis=1)
+        rows = self._round(rows)
+        V, slopes = self._project(rows)
+        return np.concatenate([slopes, V] if self._is_precomputed() else [rows, slopes, V], axis=1)
 
-    def _coded(self, rows: Doubles) -> Doubles:
+    def _round(self, rows: Doubles) -> Doubles:
         """Rows with the values that an embedding will hold."""
-        if self._is_given():
-            return rows
-        with np.errstate(over="ignore"):
-            coded = as_coded(rows)
-        if not np.isfinite(coded).all():
-            raise ValueError(f"X must hold values within the range of float32; got {rows[~np.isfinite(coded)][0]}")
-        return coded.astype(np.float64)
+        return rows if self._is_precomputed() else round_to_float32(rows)
 
-    def _located(self, rows: Doubles) -> tuple[Doubles, Doubles]:
+    def _project(self, rows: Doubles) -> tuple[Doubles, Doubles]:
         """Coordinates (m, r) of rows, and the slopes (m, r) of their machines."""
-        given = self._is_given()
-        K = rows[:, self.positions_] if given else self._kernel()(rows, self.landmarks_.astype(np.float64))
+        kernel = None if self._is_precomputed() else self._kernel()
+        K = kernel(rows, self.landmarks_.astype(np.float64)) if kernel else rows[:, self.positions_]
         slopes = K @ self.slopes_ - self.slope_offset_
         # What rounding leaves of zero is no direction: that of an image which is the only negative, say.
         slopes[np.abs(slopes) <= negligible(8 * len(self.slopes_), 1.0) * np.abs(self.slope_offset_)] = 0
         return K @ self.coordinates_, slopes
 
-    def _seen(self, x: Doubles, v: Doubles, Z: Any) -> Iterator[tuple[Doubles, Doubles]]:
+    def _project_blocks(self, x: Doubles, v: Doubles, Z: Any) -> Iterator[tuple[Doubles, Doubles]]:
         """Of rows Z, a block at a time, coordinates (n, r) and kernel values (n,) with x, whose coordinates are v."""
         for start, block in open_features(self, Z).blocks(TILE):
             check_finite(block, "Z", start)
-            rows = self._coded(block.astype(np.float64))
-            V, _ = self._located(rows)
-            yield V, V @ v if self._is_given() else self._kernel()(rows, x)[:, 0]
+            rows = self._round(block.astype(np.float64))
+            V, _ = self._project(rows)
+            yield V, V @ v if self._is_precomputed() else self._kernel()(rows, x)[:, 0]
 
-    def _leave_out(self, rows: Doubles, n: int) -> None:
-        rows = self._coded(rows)
-        V, slopes = self._located(rows)
+    def _prepare_leave_one_out(self, rows: Doubles, n: int) -> None:
+        rows = self._round(rows)
+        V, slopes = self._project(rows)
         around = (V - self.mean_) / self.regularization_
         weights = leave_one_out_weight(np.einsum("ij,ij->i", around, slopes), n) * self._lengths(rows, V, slopes)
         self.background_pull_ = weights[:, None] * np.column_stack([around, np.ones(len(V))])
 
-    def _pulls(self, C: CodeParts) -> Callable[[slice], Doubles]:
+    def _pulls(self, C: KernelEmbeddings) -> Callable[[slice], Doubles]:
         """d'h + 1 over the length of h: the mean of the negatives moves as well when one is left out."""
 
         def pulls(at: slice) -> Doubles:
@@ -413,12 +369,11 @@ class KernelSquareLossExemplar(Encoder):
 
     def _lengths(self, rows: Doubles, V: Doubles, slopes: Doubles) -> Doubles:
         """|h| (m,) of the machines of rows, times lambda."""
-        beyond = 0.0 if self._is_given() else outside_products(self._kernel().diagonal(rows), V)
-        lengths: Doubles = np.sqrt(np.square(slopes).sum(axis=1) + beyond)
-        return lengths
+        residual = 0.0 if self._is_precomputed() else residual_squares(self._kernel().diagonal(rows), V)
+        return np.asarray(np.sqrt(np.square(slopes).sum(axis=1) + residual))
 
-    def _is_given(self) -> bool:
+    def _is_precomputed(self) -> bool:
         return bool(self.kernel_["name"] == "precomputed")
 
-    def _kernel(self) -> ExemplarKernel:
-        return ExemplarKernel(**self.kernel_)
+    def _kernel(self) -> Kernel:
+        return exemplar_kernel(**self.kernel_)

@@ -7,7 +7,7 @@ import numpy as np
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import Matrix
 from manyclass.data.moments import Moments, Spectrum
-from manyclass.exemplar.linear import DiscriminativeEncoder
+from manyclass.exemplar.linear_encoder import DiscriminativeEncoder
 
 
 class ExemplarLDA(DiscriminativeEncoder):
@@ -61,7 +61,7 @@ class ExemplarLDA(DiscriminativeEncoder):
 
     def _fit(self, matrix: Matrix) -> None:
         moments = Moments.of(matrix)
-        spectrum = Spectrum.of(moments.covariance).refuse_none(moments.n)
+        spectrum = Spectrum.of(moments.covariance).check_varies(moments.n)
         self.rank_ = len(spectrum.s)
         self.mean_, self.projection_ = moments.mean, (spectrum.V / spectrum.s) @ spectrum.V.T
 

@@ -1,9 +1,8 @@
 """SquareLossExemplar: ridge regression of one image against all negatives, in closed form.
 
-The square-loss machine of several positives and further negatives, in closed form.
-
-With weights c_i, which sum to theta over the positives (y = 1), to 1 over the negatives that are known by their mean mu
-and covariance, and to phi over the further ones (both y = -1), the classifier minimizes
+So is the machine of several positives and further negatives. With weights c_i, which sum to theta over the positives
+(y = 1), to 1 over the negatives that are known by their mean mu and covariance, and to phi over the further ones (both
+y = -1), the classifier minimizes
 
     1/2 sum_i c_i (w'x_i + b - y_i)^2 + lambda/2 |w|^2.
 
@@ -27,7 +26,7 @@ from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.data.moments import Moments
-from manyclass.exemplar.linear import DiscriminativeEncoder, one_or_many
+from manyclass.exemplar.linear_encoder import DiscriminativeEncoder, one_or_many
 
 
 class SquareLossExemplar(DiscriminativeEncoder):
@@ -145,7 +144,7 @@ class SquareLossExemplar(DiscriminativeEncoder):
             for setting in settings:
                 trial = clone(self).set_params(**setting, n_background=1)
                 trial._check_settings()
-                _refuse_singular(s[0], s[-1], len(s), trial.regularization)
+                _check_invertible(s[0], s[-1], len(s), trial.regularization)
                 trial.n_features_in_ = len(s)
                 trial.mean_, trial.projection_ = moments.mean, (V / (s + trial.regularization)) @ V.T
                 trial._finish(matrix)
@@ -172,12 +171,12 @@ def regularized_inverse(covariance: Doubles, regularization: float) -> Doubles:
     with one_blas_thread():
         L, failed = dpotrf(A, lower=True)
         smallest = -np.inf if failed else np.square(np.diag(L)).min() - regularization
-        _refuse_singular(smallest, covariance.diagonal().max(), d, regularization)
+        _check_invertible(smallest, covariance.diagonal().max(), d, regularization)
         A, _ = dpotri(L, lower=True)
     return np.ascontiguousarray(np.tril(A) + np.tril(A, -1).T)
 
 
-def _refuse_singular(smallest: float, largest: float, d: int, regularization: float) -> None:
+def _check_invertible(smallest: float, largest: float, d: int, regularization: float) -> None:
     """Refuse a sum with an inverse of nothing but rounding, by (bounds of) the eigenvalues of the covariance."""
     if smallest + regularization <= d * np.finfo(np.float64).eps * (largest + regularization):
         raise ValueError(

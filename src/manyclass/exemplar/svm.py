@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from manyclass._core.checks import check_count, check_one_of, check_positive
+from manyclass._core.checks import check_count, check_one_of, check_positive, draw_seed
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import Matrix, spans
@@ -18,7 +17,7 @@ from manyclass.data.moments import center_rows, column_means, mean_square
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.exemplar._svm_solvers import DualDescent, ExemplarSgd
 from manyclass.exemplar.encoder import Encoder, unit_rows
-from manyclass.exemplar.linear import one_or_many
+from manyclass.exemplar.linear_encoder import one_or_many
 
 BATCH = 256  # images that are trained at once
 
@@ -173,9 +172,9 @@ class ExemplarSVM(Encoder):
         self.negatives_ = matrix
         self.mean_ = column_means(matrix)
         self.square_ = mean_square(matrix, self.mean_)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31))
+        self.seed_ = draw_seed(self.random_state)
 
-    def _n_codes(self) -> int:
+    def _embedding_size(self) -> int:
         return self.n_features_in_
 
     def _encode(self, rows: Doubles) -> Doubles:
@@ -186,9 +185,9 @@ class ExemplarSVM(Encoder):
         solve = self._descend if self.solver == "sgd" else self._solve
         n = len(self.negatives_)
         size = BATCH if self.solver == "sgd" else max(1, min(BATCH, DUAL_BYTES // (8 * n)))
-        parts = [solve(rows[at] - self.mean_) for at in spans(len(rows), size)]
-        W = np.concatenate([np.zeros((0, rows.shape[1])), *(W for W, _ in parts)])
-        return W, np.concatenate([np.zeros(0), *(bias for _, bias in parts)]) - W @ self.mean_
+        found = [solve(rows[at] - self.mean_) for at in spans(len(rows), size)]
+        W = np.concatenate([np.zeros((0, rows.shape[1])), *(W for W, _ in found)])
+        return W, np.concatenate([np.zeros(0), *(bias for _, bias in found)]) - W @ self.mean_
 
     def _descend(self, positives: Doubles) -> tuple[Doubles, Doubles]:
         drawn = np.random.default_rng(self.seed_).integers(len(self.negatives_), size=self.n_steps)

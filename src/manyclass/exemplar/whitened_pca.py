@@ -10,7 +10,7 @@ from manyclass._core.typing import Doubles
 from manyclass.data.matrix import Matrix
 from manyclass.data.moments import Moments, Spectrum
 from manyclass.exemplar.encoder import Embeddings
-from manyclass.exemplar.linear import LinearEncoder
+from manyclass.exemplar.linear_encoder import LinearEncoder
 
 MOST = 1 - 1e-9  # a leverage of 1 leaves nothing of a negative to the others
 
@@ -74,7 +74,7 @@ class WhitenedPCA(LinearEncoder):
 
     def _fit(self, matrix: Matrix) -> None:
         moments = Moments.of(matrix)
-        spectrum = Spectrum.of(moments.covariance).refuse_none(moments.n)
+        spectrum = Spectrum.of(moments.covariance).check_varies(moments.n)
         p = len(spectrum.s) if self.n_components is None else self.n_components
         if p > len(spectrum.s):
             raise ValueError(
@@ -135,7 +135,7 @@ class WhitenedPCA(LinearEncoder):
         own = {"variances_": (fitted["n_features_out_"],), "background_leverage_": (len(fitted["background_"]),)}
         return {**super().fitted_shapes(fitted), **own}
 
-    def _leave_out(self, rows: Doubles, n: int) -> None:
+    def _prepare_leave_one_out(self, rows: Doubles, n: int) -> None:
         squares = np.square((rows - self.mean_) @ self.projection_).sum(axis=1)
         leverages = np.minimum(squares / max(1, n - 1), MOST)
         self.background_leverage_ = leverages if self.power == 0.5 else np.zeros(len(rows))

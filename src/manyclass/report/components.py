@@ -1,15 +1,15 @@
-"""What sections are made of: captioned figures, legends, folded parts."""
+"""Components of sections: captioned figures, legends, details that open when they are asked for."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from manyclass.report.collect import RunReport
 from manyclass.report.figures.svg import SERIES, SIGNS
 from manyclass.report.html import Markup, element
+from manyclass.report.report_data import RunReport
 
 
 class Section(NamedTuple):
-    """A part of the page: its anchor, its title and what is in it."""
+    """A section of the page: its anchor, its title and what is in it."""
 
     key: str
     title: str

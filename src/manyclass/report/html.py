@@ -1,7 +1,4 @@
-"""HTML by function calls: whatever is not markup already is escaped.
-
-Tables: columns of words to the left, of figures to the right.
-"""
+"""HTML by function calls, in which whatever is not markup is escaped; tables set numbers to the right."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -32,7 +29,7 @@ def element(tag: str, *children: Any, **attributes: Any) -> Markup:
 
 def join_markup(*children: Any) -> Markup:
     """Children one after the other, without an element around them."""
-    return Markup("".join(_escaped(child) for child in children))
+    return Markup("".join(_escape_child(child) for child in children))
 
 
 def _attribute(name: str, value: Any) -> str:
@@ -42,7 +39,7 @@ def _attribute(name: str, value: Any) -> str:
     return f" {name}" if value is True else f' {name}="{escape(str(value))}"'
 
 
-def _escaped(child: Any) -> str:
+def _escape_child(child: Any) -> str:
     if child is None:
         return ""
     if isinstance(child, Markup):
@@ -52,7 +49,7 @@ def _escaped(child: Any) -> str:
     return escape(str(child))
 
 
-class Figure(NamedTuple):
+class NumberCell(NamedTuple):
     """A cell with a number: as it is shown, what it is sorted by, and the length of a bar behind it, from 0 to 1."""
 
     shown: str
@@ -65,28 +62,28 @@ def table(
 ) -> Markup:
     """A table in a box that scrolls by itself if it is too wide; the first cell of a row is its head.
 
-    Cells that are `Figure` are set to the right, as is the head of a column whose first cell is one.
+    Cells that are `NumberCell` are set to the right, as is the head of a column whose first cell is one.
     """
     rows = [list(row) for row in rows]
-    right = [bool(rows) and isinstance(rows[0][i], Figure) for i in range(len(heads))]
+    right = [bool(rows) and isinstance(rows[0][i], NumberCell) for i in range(len(heads))]
     head = element(
         "tr",
         [element("th", text, scope="col", class_="n" if r else None) for text, r in zip(heads, right, strict=True)],
     )
     body = [element("tr", _cell(row[0], "th"), [_cell(cell, "td") for cell in row[1:]]) for row in rows]
-    parts = element(
+    content = element(
         "table",
         element("caption", caption) if caption else None,
         element("thead", head),
         element("tbody", body),
         **attributes,
     )
-    return element("div", parts, class_="scroll", tabindex="0")
+    return element("div", content, class_="scroll", tabindex="0")
 
 
 def _cell(cell: Any, tag: str) -> Markup:
     scope = "row" if tag == "th" else None
-    if not isinstance(cell, Figure):
+    if not isinstance(cell, NumberCell):
         return element(tag, cell, scope=scope)
     style = None if cell.bar is None else f"--share:{100 * cell.bar:.1f}%"
     return element(

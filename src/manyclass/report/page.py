@@ -3,38 +3,19 @@
 import base64
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 
 from manyclass import __version__
 from manyclass._core.files import write_bytes
-from manyclass.report.collect import ReportData, collect
+from manyclass.report import sections
 from manyclass.report.components import Section
 from manyclass.report.figures.svg import NEEDED_EXTRA, available
 from manyclass.report.html import Markup, element, join_markup
-from manyclass.report.sections.classes import accuracy, confusions, examples
-from manyclass.report.sections.comparison import comparison, cost, summary
-from manyclass.report.sections.learning_curves import curves, tuning
-from manyclass.report.sections.search_results import retrieval
-from manyclass.report.sections.setup import setup
-from manyclass.report.sections.weights import embedding, path_grid, spectrum
+from manyclass.report.report_data import ReportData, collect
+from manyclass.report.sections.comparison import summarize
 
 TITLE = "What was learned"
-
-_SECTIONS = (
-    setup,
-    comparison,
-    accuracy,
-    confusions,
-    examples,
-    curves,
-    tuning,
-    spectrum,
-    path_grid,
-    embedding,
-    retrieval,
-    cost,
-)
 
 
 def write_page(
@@ -43,25 +24,43 @@ def write_page(
     title: str | None = None,
     images: str | os.PathLike[str] | None = None,
 ) -> list[str]:
-    """Write the page of run folders, folders of them, and gallery folders to `out`; the titles of its sections.
+    """Write the page of run folders, folders of them, and gallery folders.
 
-    `images` is a folder in which the pictures of rows are looked for first. The same records give the same bytes.
+    The same records give the same bytes.
+
+    Parameters
+    ----------
+    out : path-like
+        File to write.
+    runs : iterable of path-like
+        Run folders, folders of them, gallery folders, or files retrieval.json.
+    title : str, default=None
+        Title of the page.
+    images : path-like, default=None
+        Folder in which the images of rows are looked for first.
+
+    Returns
+    -------
+    list of str
+        Titles of the sections.
     """
-    material = collect(runs, images)
-    sections = render(material)
-    write_bytes(out, page(material, sections, title or TITLE).encode(errors="replace"))
-    return [section.title for section in sections]
+    report = collect(runs, images)
+    shown = make_sections(report)
+    write_bytes(out, render(report, shown, title or TITLE).encode(errors="replace"))
+    return [section.title for section in shown]
 
 
-def render(material: ReportData) -> list[Section]:
+def make_sections(report: ReportData) -> list[Section]:
     """The sections for which there is something to show, in order."""
-    return [section for make in _SECTIONS if (section := make(material))]
+    makers: list[Callable[[ReportData], Section | None]] = [getattr(sections, name) for name in sections.SECTIONS]
+    return [section for make in makers if (section := make(report))]
 
 
-def page(material: ReportData, sections: list[Section], title: str) -> str:
+def render(report: ReportData, shown: list[Section], title: str) -> str:
     """The whole document."""
-    script = Markup(files("manyclass.report").joinpath("page.js").read_text("utf-8"))
-    style = Markup(files("manyclass.report").joinpath("page.css").read_text("utf-8"))
+    assets = files("manyclass.report").joinpath("assets")
+    script = Markup(assets.joinpath("page.js").read_text("utf-8"))
+    style = Markup(assets.joinpath("page.css").read_text("utf-8"))
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -73,8 +72,8 @@ def page(material: ReportData, sections: list[Section], title: str) -> str:
     )
     body = element(
         "body",
-        element("header", element("h1", title), summary(material), _missing(), _contents(sections)),
-        element("main", [_section(section) for section in sections]),
+        element("header", element("h1", title), summarize(report), _missing(), _contents(shown)),
+        element("main", [_section(section) for section in shown]),
         element("footer", element("p", f"Made by manyclass {__version__}. This file is whole: it loads nothing.")),
         element("script", script),
     )
@@ -92,8 +91,8 @@ def _missing() -> Markup | None:
     return None if available() else element("p", f"The {NEEDED_EXTRA}.", class_="missing")
 
 
-def _contents(sections: list[Section]) -> Markup:
-    links = [element("li", element("a", section.title, href=f"#{section.key}")) for section in sections]
+def _contents(shown: list[Section]) -> Markup:
+    links = [element("li", element("a", section.title, href=f"#{section.key}")) for section in shown]
     return element("nav", element("ol", links), aria_label="Contents")
 
 

@@ -32,9 +32,11 @@ class Thumbnails:
 
     def __init__(self, where: dict[str, Any] | None, home: Path, images: Path | None = None):
         where = where or {}
-        folder = _existing(where.get("folder"), home)
+        folder = _find_path(where.get("folder"), home)
         self._folders = [path for path in (images, folder) if path is not None]
-        self._array, self._rows = _read_array(_existing(where.get("array"), home), _existing(where.get("names"), home))
+        self._array, self._rows = _read_array(
+            _find_path(where.get("array"), home), _find_path(where.get("names"), home)
+        )
         self._sources: dict[str, str | None] = {}
 
     def show(self, name: str, words: str) -> Markup:
@@ -102,7 +104,7 @@ def _compress(image: Image.Image, kind: str, options: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _existing(path: str | None, home: Path) -> Path | None:
+def _find_path(path: str | None, home: Path) -> Path | None:
     """The path, found from one of the places that it may be relative to."""
     places = [] if path is None or "\0" in path else [home / path, home.parent / path, Path(path)]
     return next((place for place in places if place.exists()), None)

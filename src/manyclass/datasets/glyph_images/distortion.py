@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-_SHIFT = 0.05  # of the side of the picture
+_SHIFT = 0.05  # of the side of the image
 
 _SCALE = 0.10  # of the size, as a power of e
 
@@ -14,7 +14,7 @@ _ROTATION = 8.0  # degrees
 
 _SHEAR = 0.1
 
-_BLUR = (0.2, 1.1)  # pixels of the drawing, which is twice as fine as the picture
+_BLUR = (0.2, 1.1)  # pixels of the drawing, which is twice as fine as the image
 
 _STROKE = (0.6, 1.25)  # power of the ink: below 1 thickens, above 1 thins
 
@@ -25,9 +25,9 @@ _NOISE = 9.0  # gray levels
 
 @dataclass(frozen=True)
 class Distortion:
-    """What happens to one drawing. Each number is its own draw, so that none depends on the size of the picture."""
+    """What happens to one drawing. Each number is its own draw, so that none depends on the size of the image."""
 
-    matrix: NDArray[np.float64]  # (2, 2), from the picture back to the drawing
+    matrix: NDArray[np.float64]  # (2, 2), from the image back to the drawing
     shift: NDArray[np.float64]  # (2,), of the side
     blur: float
     stroke: float
@@ -52,7 +52,7 @@ class Distortion:
         )
 
     def apply(self, drawing: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
-        """The picture (s, s) of a drawing (2 s, 2 s): dark ink on light paper."""
+        """The image (s, s) of a drawing (2 s, 2 s): dark ink on light paper."""
         ink = (self._move(drawing) / 255) ** self.stroke
         gray = self.paper + (self.ink - self.paper) * ink
         gray += self.noise * rng.standard_normal(gray.shape, np.float32)
@@ -71,5 +71,5 @@ class Distortion:
         return np.asarray(moved.filter(ImageFilter.GaussianBlur(self.blur)).reduce(2), np.float32)
 
 
-def _between(span: tuple[float, float], share: float) -> float:
-    return float(span[0] + (span[1] - span[0]) * share)
+def _between(span: tuple[float, float], fraction: float) -> float:
+    return float(span[0] + (span[1] - span[0]) * fraction)

@@ -48,7 +48,7 @@ class Face:
             ink = ink.resize(
                 (max(1, round(ink.width * shrink)), max(1, round(ink.height * shrink))), Image.Resampling.BOX
             )
-        # The baseline lies two thirds down; what would leave the picture there moves back into it.
+        # The baseline lies two thirds down; what would leave the image there moves back into it.
         margin = (pixels - room) // 2
         highest, lowest = margin, pixels - margin - ink.height
         place = ((pixels - ink.width) // 2, min(max(round(0.71 * pixels) + top - baseline, highest), lowest))

@@ -1,4 +1,4 @@
-"""Pictures of characters: a data set of hundreds of classes that is drawn here and needs no download."""
+"""glyphs: images of characters, drawn in many faces, each a little different."""
 
 import contextlib
 import os
@@ -103,7 +103,7 @@ def glyphs(
     if arrays is None:
         arrays = _draw_all(_letters(n_classes), n_per_class, size, random_state, progress)
         if path:
-            _keep(path, arrays, asked=cache is not True)
+            _save_to_cache(path, arrays, asked=cache is not True)
     return _as_glyphs(n_per_class=n_per_class, **arrays)
 
 
@@ -154,7 +154,7 @@ def _cache_path(cache: bool | str | os.PathLike[str], settings: str) -> Path | N
     return glyph_cache.cache_path(folder, "glyphs", settings) if folder else None
 
 
-def _keep(path: Path, arrays: dict[str, NDArray[Any]], asked: bool) -> None:
+def _save_to_cache(path: Path, arrays: dict[str, NDArray[Any]], asked: bool) -> None:
     # A home folder that cannot be written costs time and nothing else; a folder that the user named must work.
     with contextlib.nullcontext() if asked else contextlib.suppress(OSError):
         glyph_cache.save_glyphs(path, arrays)

@@ -1,4 +1,4 @@
-"""A plain feature for small pictures: how much edge of which direction lies where."""
+"""Histograms of oriented gradients of small images: how much edge of which direction lies where."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 _DIRECTIONS = 8
 
-_GRIDS = (8, 4)
+_GRIDS = (8, 4)  # cells along a side
 
-_AT_ONCE = 256
+_AT_ONCE = 256  # images, whose votes take 8 times their pixels
 
 
 def glyph_features(images: NDArray[Any]) -> NDArray[np.float32]:
@@ -42,13 +42,13 @@ def glyph_features(images: NDArray[Any]) -> NDArray[np.float32]:
     out = np.empty((len(images), _DIRECTIONS * sum(grid * grid for grid in _GRIDS)), np.float32)
     for start in range(0, len(images), _AT_ONCE):
         votes = gradient_votes(images[start : start + _AT_ONCE].astype(np.float32))
-        parts = [_unit(np.sqrt((P @ votes @ Q.T).reshape(len(votes), -1))) for P, Q in pools]
-        out[start : start + _AT_ONCE] = _unit(np.concatenate(parts, axis=1))
+        grids = [_normalize_rows(np.sqrt((P @ votes @ Q.T).reshape(len(votes), -1))) for P, Q in pools]
+        out[start : start + _AT_ONCE] = _normalize_rows(np.concatenate(grids, axis=1))
     return out
 
 
 def gradient_votes(images: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(m, directions, s, s): the length of the gradient, shared between the two nearest directions."""
+    """(m, directions, s, s): the length of the gradient, divided between the two nearest directions."""
     dy, dx = np.gradient(images, axis=(1, 2))
     length = np.hypot(dx, dy)
     position = np.arctan2(dy, dx) * np.float32(_DIRECTIONS / (2 * np.pi))
@@ -65,7 +65,7 @@ def _pooling(side: int, grid: int) -> NDArray[np.float32]:
     return weights.astype(np.float32)
 
 
-def _unit(A: NDArray[np.float32]) -> NDArray[np.float32]:
+def _normalize_rows(A: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths: NDArray[np.float32] = np.sqrt(np.einsum("ij,ij->i", A, A))[:, None]
     lengths[lengths == 0] = 1
     return A / lengths

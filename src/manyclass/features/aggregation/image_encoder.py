@@ -12,10 +12,9 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_count, check_finite, check_one_of
+from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
 from manyclass._core.linalg import l2_normalize
 from manyclass._core.parallel import thread_map
 from manyclass._core.rollback import rollback_on_error
@@ -132,7 +131,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_settings()
         images = as_image_list(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
-        seed = int(check_random_state(self.random_state).randint(1 << 31))
+        seed = draw_seed(self.random_state)
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
         _check_some(sample.skipped, min(len(images), MAX_IMAGES))
         states, size = [], 0

@@ -1,14 +1,14 @@
 """PCA of local descriptors: fewer numbers each, that vary independently."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import one_blas_thread
 from manyclass.data.matrix import spans
+from manyclass.data.moments import scatter
 from manyclass.features.local.descriptor import LocalDescriptors
 
 Vectors = NDArray[np.float32]
@@ -80,9 +80,6 @@ def descriptor_moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.floa
     tiles = spans(len(X), _TILE)
     mean = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in tiles], axis=0) / len(X)
 
-    def product(at: slice) -> Any:
-        rows = X[at] - mean
-        return rows.T @ rows
-
-    covariance = sum(thread_map(product, tiles), np.zeros((X.shape[1], X.shape[1]))) / len(X)
+    covariance = scatter(lambda at: X[at] - mean, len(X), X.shape[1], _TILE)
+    covariance /= len(X)
     return mean, covariance

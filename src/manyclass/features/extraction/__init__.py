@@ -1,9 +1,11 @@
 """Extraction: whole folders of images through an encoder into a store.
 
-write_features    the function write_features, which features exports, and the log of skipped images
-encoding          Encoding, images to rows or codes, in parallel and in order; quantizers that learn from some first
-workers           processes that may crash without taking the run with them
-identity          what tells one run from another, so that it can be continued
+    write_features    the function write_features, which features exports, and the log of skipped images
+    encoding          Encoding, images to rows or codes, in parallel and in order; quantizers that learn from some first
+    workers           processes that may crash without taking the run with them
+    identity          what tells one run from another, so that it can be continued
+
+Neither the number of processes nor an interruption changes a bit of what is written.
 """
 
 from manyclass._core.lazy import lazy_exports

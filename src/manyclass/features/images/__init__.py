@@ -1,7 +1,9 @@
 """Reading images.
 
-decoding    read_image: files, which are believed in nothing, and what users pass as many images
-pixels      pixels of every kind as red, green and blue in 8 bits, upright, and shrunk; ImageError
+    decoding    read_image: files, which are believed in nothing, and what users pass as many images
+    pixels      pixels of every kind as red, green and blue in 8 bits, upright, and shrunk; ImageError
+
+All else in features works on the pixels that `read_image` gives.
 """
 
 from manyclass._core.lazy import lazy_exports

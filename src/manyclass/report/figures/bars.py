@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manyclass._core.text import shorten
-from manyclass.report.figures.svg import LINE, SERIES, TEXT, drawing
+from manyclass.report.figures.svg import LINE, SERIES, TEXT, draw_svg
 from manyclass.report.html import Markup
 
 _STEP, _EDGE = 26, 16  # points for each bar, and for what is around them
@@ -24,7 +24,7 @@ class Bar:
     interval: tuple[float, float] | None = None
 
 
-def draw_bars(key: str, words: str, bars: Sequence[Bar]) -> Markup:
+def draw_bars(key: str, description: str, bars: Sequence[Bar]) -> Markup:
     """The bars one under the other, all from 0, without an axis: the numbers are at their ends."""
 
     def draw(figure: Any) -> None:
@@ -43,7 +43,7 @@ def draw_bars(key: str, words: str, bars: Sequence[Bar]) -> Markup:
         chart.spines["bottom"].set_visible(False)
         chart.spines["left"].set_color(LINE)
 
-    return drawing(key, words, _STEP * len(bars) + _EDGE, draw)
+    return draw_svg(key, description, _STEP * len(bars) + _EDGE, draw)
 
 
 def _end(bar: Bar) -> float:

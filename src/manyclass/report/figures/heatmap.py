@@ -1,4 +1,4 @@
-"""A grid of settings as a map: a color and a number for each pair."""
+"""Heat map: a grid of settings, a color and a number for each pair."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.report.figures.svg import TEXT, TITLED, WIDTH, drawing
+from manyclass.report.figures.svg import TEXT, TITLED, WIDTH, draw_svg
 from manyclass.report.html import Markup
 
 _MOST_WRITTEN = 10  # columns in which numbers can still be read
@@ -14,9 +14,9 @@ _MOST_WRITTEN = 10  # columns in which numbers can still be read
 _ROW, _EDGE = 22, 92
 
 
-def draw_map(
+def draw_heatmap(
     key: str,
-    words: str,
+    description: str,
     values: NDArray[np.float64],
     columns: tuple[str, Sequence[str]],
     rows: tuple[str, Sequence[str]],
@@ -49,7 +49,7 @@ def draw_map(
         chart.grid(visible=False)
         chart.spines[:].set_visible(False)
 
-    return drawing(key, words, _ROW * values.shape[0] + _EDGE, draw, titles, WIDTH)
+    return draw_svg(key, description, _ROW * values.shape[0] + _EDGE, draw, titles, WIDTH)
 
 
 def _draw_cells(chart: Any, values: NDArray[np.float64], here: Sequence[tuple[int, int]]) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manyclass._core.text import shorten
-from manyclass.report.figures.svg import MARKERS, SERIES, TEXT, drawing
+from manyclass.report.figures.svg import MARKERS, SERIES, TEXT, draw_svg
 from manyclass.report.html import Markup
 
 _MARKED = 25  # points of a line that are marked one by one
@@ -24,20 +24,20 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """Words for an axis, and whether it goes by factors."""
+    """What is on an axis, and whether it goes by factors."""
 
-    words: str
+    label: str
     log: bool = False
 
 
-def draw_lines(key: str, words: str, lines: Sequence[Curve], x: Axis, y: Axis, height: float = 230) -> Markup:
+def draw_lines(key: str, description: str, lines: Sequence[Curve], x: Axis, y: Axis, height: float = 230) -> Markup:
     """The lines on one pair of axes; the chosen point of a line has a ring."""
 
     def draw(figure: Any) -> None:
         chart = figure.subplots()
         for line in lines:
             _draw_line(chart, line)
-        chart.set(xlabel=shorten(x.words, 40), ylabel=shorten(y.words, 40))
+        chart.set(xlabel=shorten(x.label, 40), ylabel=shorten(y.label, 40))
         if x.log:
             chart.set_xscale("log")
         if y.log:
@@ -45,7 +45,7 @@ def draw_lines(key: str, words: str, lines: Sequence[Curve], x: Axis, y: Axis, h
         _set_ticks(chart.xaxis, x, [value for line in lines for value in line.x])
         _set_ticks(chart.yaxis, y, [value for line in lines for value in line.y])
 
-    return drawing(key, words, height, draw)
+    return draw_svg(key, description, height, draw)
 
 
 def is_wide(values: Sequence[float]) -> bool:

@@ -1,6 +1,6 @@
-"""Classes as points of a plane, some of them with their names.
+"""Scatter: classes as points of a plane, some of them with their names.
 
-Where labels of points go, so that none lies on another or on a point: those that find no place are left out.
+No label lies on another or on a point; those that find no place are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,47 +10,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.text import shorten
-from manyclass.report.figures.svg import LINE, SERIES, TITLED, drawing
+from manyclass.report.figures.svg import LINE, SERIES, TITLED, draw_svg
 from manyclass.report.html import Markup
 
 _WIDTH, _HEIGHT, _MARGIN = 420, 400, 12
 
-_FONT, _LETTER = 9.5, 0.68  # size of a label, and how wide a letter is at most on average, as a share of it
+_FONT, _LETTER = 9.5, 0.68  # size of a label, and how wide a letter is at most on average, as a fraction of it
 
 _LONGEST, _MOST = 20, 45
 
 
-def draw_embedding(key: str, words: str, classes: Sequence[str], x: Sequence[float], y: Sequence[float]) -> Markup:
+def draw_embedding(
+    key: str, description: str, classes: Sequence[str], x: Sequence[float], y: Sequence[float]
+) -> Markup:
     """The classes at (x, y); each says its name when pointed at, and as many as there is room for are labeled."""
-    points = _on_paper(np.column_stack([x, y]).astype(np.float64).reshape(-1, 2))
+    points = _scale_to_page(np.column_stack([x, y]).astype(np.float64).reshape(-1, 2))
     names = [shorten(name, _LONGEST) for name in classes]
     widths = np.array([_FONT * _LETTER * len(name) for name in names])
-    labels = label_places(points, widths, 1.25 * _FONT, (_WIDTH, _HEIGHT), 4.0, _MOST)
+    labels = place_labels(points, widths, 1.25 * _FONT, (_WIDTH, _HEIGHT), 4.0, _MOST)
 
     def draw(figure: Any) -> None:
         figure.set_layout_engine("none")
         chart = figure.add_axes((0, 0, 1, 1))
         chart.set(xlim=(0, _WIDTH), ylim=(0, _HEIGHT))
         chart.set_axis_off()
-        origin = _on_paper(np.column_stack([x, y]).reshape(-1, 2), np.zeros((1, 2)))[0]
+        origin = _scale_to_page(np.column_stack([x, y]).reshape(-1, 2), np.zeros((1, 2)))[0]
         chart.axvline(origin[0], color=LINE, linewidth=0.8)
         chart.axhline(origin[1], color=LINE, linewidth=0.8)
         chart.scatter(*points.T, s=16, color=SERIES[0], alpha=0.75, linewidths=0, gid=TITLED)
         for label in labels:
             middle = (label.left + label.right) / 2, (label.bottom + label.top) / 2
-            side = _side(points[label.point], label.left, label.right)
+            side = _anchored_side(points[label.point], label.left, label.right)
             place = {"left": label.left, "right": label.right, "center": middle[0]}[side]
             chart.text(place, middle[1], names[label.point], ha=side, va="center", fontsize=_FONT)
 
-    return drawing(key, words, _HEIGHT, draw, list(classes), _WIDTH)
+    return draw_svg(key, description, _HEIGHT, draw, list(classes), _WIDTH)
 
 
-def _side(point: NDArray[np.float64], left: float, right: float) -> str:
+def _anchored_side(point: NDArray[np.float64], left: float, right: float) -> str:
     """Which end of a label is at its point, however wide the reader's letters are."""
     return "left" if left > point[0] else "right" if right < point[0] else "center"
 
 
-def _on_paper(points: NDArray[Any], others: NDArray[Any] | None = None) -> NDArray[np.float64]:
+def _scale_to_page(points: NDArray[Any], others: NDArray[Any] | None = None) -> NDArray[np.float64]:
     """Points, or others along with them, on a sheet with a margin; both axes fill it."""
     low, high = points.min(axis=0), points.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
@@ -69,7 +71,7 @@ class Label(NamedTuple):
     top: float
 
 
-def label_places(
+def place_labels(
     points: NDArray[np.float64],
     widths: NDArray[np.float64],
     height: float,
@@ -86,14 +88,16 @@ def label_places(
     for index in np.argsort(-far, kind="stable").tolist():
         if len(taken) == most:
             break
-        for box in _boxes(index, points[index], widths[index], height, gap):
+        for box in _candidate_boxes(index, points[index], widths[index], height, gap):
             if _inside(box, size) and not _covers(box, points) and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
                 break
     return taken
 
 
-def _boxes(index: int, point: NDArray[np.float64], width: float, height: float, gap: float) -> Iterator[Label]:
+def _candidate_boxes(
+    index: int, point: NDArray[np.float64], width: float, height: float, gap: float
+) -> Iterator[Label]:
     """To the right of a point, to the left, above and below it."""
     x, y = point
     for left, bottom in (

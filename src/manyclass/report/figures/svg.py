@@ -1,9 +1,7 @@
 """Drawings by matplotlib as SVG inside the page: its fonts and colors, ids of their own, the same bytes every time.
 
 matplotlib draws with colors that nobody uses; in the text of the SVG they become variables of the page's style, so that
-one drawing serves light and dark.
-
-SVG as matplotlib writes it, made fit to stand inside a page.
+one drawing serves light and dark. `inline_svg` makes what matplotlib writes fit to stand inside a page.
 """
 
 import io
@@ -75,21 +73,21 @@ def available() -> bool:
     return True
 
 
-def drawing(
-    key: str, words: str, height: float, draw: Draw, titles: Sequence[str] = (), width: float = WIDTH
+def draw_svg(
+    key: str, description: str, height: float, draw: Draw, titles: Sequence[str] = (), width: float = WIDTH
 ) -> Markup:
     """What `draw` puts on a figure of so many points, as an SVG element.
 
-    `key` tells its ids from those of other drawings; `words` are for who does not see it. The marks of the artist with
-    the gid "titled" get the `titles` one by one, which show when a pointer rests on them. Without matplotlib, a
+    `key` tells its ids from those of other drawings; `description` is for who does not see it. The marks of the artist
+    with the gid "titled" get the `titles` one by one, which show when a pointer rests on them. Without matplotlib, a
     sentence says what is missing.
     """
     if not available():
         return element("p", f"{NEEDED_EXTRA}.", class_="missing")
-    return Markup(inline_svg(_drawn(draw, width, height), key, words, titles, _VARIABLES))
+    return Markup(inline_svg(_render(draw, width, height), key, description, titles, _VARIABLES))
 
 
-def _drawn(draw: Draw, width: float, height: float) -> str:
+def _render(draw: Draw, width: float, height: float) -> str:
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -112,39 +110,39 @@ TITLED = "titled"  # gid of the artist whose marks get titles
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
-def inline_svg(svg: str, key: str, words: str, titles: Sequence[str], colors: Mapping[str, str]) -> str:
+def inline_svg(svg: str, key: str, description: str, titles: Sequence[str], colors: Mapping[str, str]) -> str:
     """The svg element alone: no namespaces or metadata, own ids, other colors, titles for its marks.
 
-    Ids that something refers to begin with `key`, all others are dropped; `words` describe the whole; `colors` says
-    what is written in the place of a color; fonts are left to the page.
+    Ids that something refers to begin with `key`, all others are dropped; `description` is that of the whole; `colors`
+    says what is written in the place of a color; fonts are left to the page.
     """
     root = ElementTree.fromstring(svg)
-    _plain_names(root)
-    _drop(root, {"metadata", "style"})
+    _strip_namespaces(root)
+    _drop_elements(root, {"metadata", "style"})
     _add_titles(root, titles)
-    _own_ids(root, key)
+    _prefix_ids(root, key)
     width = float(root.attrib["viewBox"].split()[2])
     style = f"max-width: {_LARGEST * width:.0f}px"
-    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": words, "style": style}
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": description, "style": style}
     for node in root.iter():
         if "style" in node.attrib:
-            node.attrib["style"] = _styled(node.attrib["style"], colors)
+            node.attrib["style"] = _restyle(node.attrib["style"], colors)
         if "d" in node.attrib:
-            node.attrib["d"] = " ".join(_rounded(word) for word in node.attrib["d"].split())
+            node.attrib["d"] = " ".join(_round_coordinate(word) for word in node.attrib["d"].split())
         if node.tag not in {"text", "title"}:
             node.text = None
         node.tail = None
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _plain_names(root: ElementTree.Element) -> None:
+def _strip_namespaces(root: ElementTree.Element) -> None:
     """Without namespaces, which HTML does not need."""
     for node in root.iter():
         node.tag = node.tag.rpartition("}")[2]
         node.attrib = {name.rpartition("}")[2]: value for name, value in node.attrib.items()}
 
 
-def _drop(root: ElementTree.Element, tags: set[str]) -> None:
+def _drop_elements(root: ElementTree.Element, tags: set[str]) -> None:
     for parent in list(root.iter()):
         for child in [child for child in parent if child.tag in tags]:
             parent.remove(child)
@@ -152,21 +150,21 @@ def _drop(root: ElementTree.Element, tags: set[str]) -> None:
 
 def _add_titles(root: ElementTree.Element, titles: Sequence[str]) -> None:
     groups = [node for node in root.iter("g") if node.get("id") == TITLED]
-    marks = [mark for group in groups for mark in _marks(group)]
+    marks = [mark for group in groups for mark in _visible_marks(group)]
     for mark, title in zip(marks, titles, strict=bool(titles)):
         ElementTree.SubElement(mark, "title").text = title
 
 
-def _marks(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+def _visible_marks(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
     """Shapes that are seen: those in definitions are only meant to be used."""
     for child in node:
         if child.tag in {"use", "path"}:
             yield child
         elif child.tag != "defs":
-            yield from _marks(child)
+            yield from _visible_marks(child)
 
 
-def _own_ids(root: ElementTree.Element, key: str) -> None:
+def _prefix_ids(root: ElementTree.Element, key: str) -> None:
     used = {node.attrib["href"][1:] for node in root.iter() if node.get("href", "").startswith("#")}
     used |= {name for node in root.iter() for value in node.attrib.values() for name in _REFERENCE.findall(value)}
     for node in root.iter():
@@ -178,7 +176,7 @@ def _own_ids(root: ElementTree.Element, key: str) -> None:
             node.attrib["id"] = f"{key}-{name}"
 
 
-def _styled(style: str, colors: Mapping[str, str]) -> str:
+def _restyle(style: str, colors: Mapping[str, str]) -> str:
     entries = [entry.strip() for entry in style.split(";")]
     kept = [entry for entry in entries if entry and not entry.startswith("font-family")]
     words = "; ".join(kept)
@@ -187,6 +185,6 @@ def _styled(style: str, colors: Mapping[str, str]) -> str:
     return words
 
 
-def _rounded(word: str) -> str:
+def _round_coordinate(word: str) -> str:
     """A coordinate to a hundredth of a point: the eye sees no more, and the page is smaller."""
     return f"{float(word):.2f}".rstrip("0").rstrip(".") if word[-1].isdigit() else word

@@ -1,1 +1,30 @@
-"""sections"""
+"""Sections of the page. Each is a function of the report: a Section, or None if there is nothing to show.
+
+    setup              what was done, and with what
+    comparison         runs side by side, their costs, and the head of the page
+    classes            accuracy by class, confused pairs, the best and the worst with images
+    learning_curves    accuracy and objective while learning, and against settings that were tuned
+    weights            spectrum, trace-norm grid, classes in two dimensions
+    search_results     image search
+
+A new section is a function in one of these files or in a new one, and a line of `SECTIONS`.
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+SECTIONS = {  # the files of all sections, in the order of the page
+    "show_setup": "setup",
+    "compare_runs": "comparison",
+    "show_accuracy": "classes",
+    "show_confusions": "classes",
+    "show_examples": "classes",
+    "show_learning_curves": "learning_curves",
+    "show_tuning": "learning_curves",
+    "show_spectrum": "weights",
+    "show_path_grid": "weights",
+    "show_embedding": "weights",
+    "show_search": "search_results",
+    "show_costs": "comparison",
+}
+
+__getattr__, __dir__, __all__ = lazy_exports(__name__, SECTIONS)

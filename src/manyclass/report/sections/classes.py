@@ -1,17 +1,12 @@
-"""Accuracy, overall and for each class.
-
-Pairs of classes that are most often confused, with pictures.
-
-The best and the worst classes, with pictures of what was right and wrong.
-"""
+"""Classes: accuracy of each, pairs that are most often confused, and the best and the worst with their images."""
 
 from collections import Counter
 from typing import Any
 
 from manyclass._core.text import MISSING, format_count, format_percent, pluralize
-from manyclass.report.collect import ReportData
 from manyclass.report.components import Section, paragraph
-from manyclass.report.html import Figure, Markup, element, join_markup, table
+from manyclass.report.html import Markup, NumberCell, element, join_markup, table
+from manyclass.report.report_data import ReportData
 from manyclass.report.thumbnails import Thumbnails, mark_thumbnail
 from manyclass.runs.folder import EVALUATIONS
 
@@ -20,29 +15,29 @@ _MOST = 4000  # rows of the table; of more classes the ends are shown
 _HEADS = ("class", "accuracy", "right", "rows", "most often taken for")
 
 
-def accuracy(material: ReportData) -> Section | None:
+def show_accuracy(report: ReportData) -> Section | None:
     """The section "Accuracy" of the best run; None without an evaluation."""
-    if not material.measured:
+    if not report.measured:
         return None
-    run, evaluation = material.measured[0]
-    classes = sorted(evaluation["per_class"], key=lambda one: (share_of(one), -one["rows"]))
+    run, evaluation = report.measured[0]
+    classes = sorted(evaluation["per_class"], key=lambda one: (class_accuracy(one), -one["rows"]))
     shown = classes if len(classes) <= _MOST else [*classes[: _MOST // 2], *classes[-_MOST // 2 :]]
-    mistakes = _mistakes(evaluation)
+    mistakes = _commonest_mistakes(evaluation)
     rows = [_row(one, mistakes) for one in shown]
     note = f" Only the {_MOST:,} worst and best are listed." if len(shown) < len(classes) else ""
-    words = f"{_overall(run.name, evaluation)} {_spread(classes)}{note}"
+    words = f"{_describe_overall(run.name, evaluation)} {_describe_spread(classes)}{note}"
     listing = element("div", table(_HEADS, rows, class_="sortable searched"), class_="tall")
     return Section("accuracy", "Accuracy by class", join_markup(paragraph(words), listing))
 
 
-def share_of(one: dict[str, Any]) -> float:
+def class_accuracy(one: dict[str, Any]) -> float:
     """Accuracy of a class; of one without rows 1, as nothing was wrong."""
     if one["accuracy"] is not None:
         return float(one["accuracy"])
     return one["right"] / one["rows"] if one["rows"] else 1.0
 
 
-def _overall(name: str, evaluation: dict[str, Any]) -> str:
+def _describe_overall(name: str, evaluation: dict[str, Any]) -> str:
     further = (
         f", and {format_percent(evaluation['top_5'])} have it among the first five"
         if evaluation["top_5"] is not None
@@ -52,16 +47,16 @@ def _overall(name: str, evaluation: dict[str, Any]) -> str:
     return f"{name} names the class of {top_1} of {rows}{further}."
 
 
-def _spread(classes: list[dict[str, Any]]) -> str:
-    shares = [share_of(one) for one in classes]
-    perfect, half = sum(share == 1 for share in shares), sum(share < 0.5 for share in shares)
+def _describe_spread(classes: list[dict[str, Any]]) -> str:
+    accuracies = [class_accuracy(one) for one in classes]
+    perfect, half = sum(accuracy == 1 for accuracy in accuracies), sum(accuracy < 0.5 for accuracy in accuracies)
     return (
         f"Of {pluralize(len(classes), 'class', 'classes')}, {perfect:,} {'is' if perfect == 1 else 'are'} always "
         f"recognized and {half:,} less than half of the time."
     )
 
 
-def _mistakes(evaluation: dict[str, Any]) -> dict[str, str]:
+def _commonest_mistakes(evaluation: dict[str, Any]) -> dict[str, str]:
     often: dict[str, Counter[str]] = {}
     for pair in evaluation["confusions"] or []:
         often.setdefault(pair["class"], Counter())[pair["predicted"]] += pair["count"]
@@ -69,47 +64,54 @@ def _mistakes(evaluation: dict[str, Any]) -> dict[str, str]:
 
 
 def _row(one: dict[str, Any], mistakes: dict[str, str]) -> list[Any]:
-    share = share_of(one)
-    figures = [Figure(format_count(one[key]), one[key]) for key in ("right", "rows")]
-    return [one["class"], Figure(format_percent(share), share, share), *figures, mistakes.get(one["class"], MISSING)]
+    accuracy = class_accuracy(one)
+    figures = [NumberCell(format_count(one[key]), one[key]) for key in ("right", "rows")]
+    return [
+        one["class"],
+        NumberCell(format_percent(accuracy), accuracy, accuracy),
+        *figures,
+        mistakes.get(one["class"], MISSING),
+    ]
 
 
-_PAIRS, _OF_PAIR = 12, 3
+_PAIRS, _OF_PAIR = 12, 3  # confused pairs that are shown, and images of each
 
 
-def confusions(material: ReportData) -> Section | None:
+def show_confusions(report: ReportData) -> Section | None:
     """The section "Most confused pairs" of the best run; None if it confused nothing."""
-    run, evaluation = next(iter(material.measured), (None, {}))
+    run, evaluation = next(iter(report.measured), (None, {}))
     pairs = (evaluation.get("confusions") or [])[:_PAIRS]
     if run is None or not pairs:
         return None
-    pictures = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, material.images)
+    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images)
     rows = {one["class"]: one["rows"] for one in evaluation["per_class"]}
-    faces = _faces(evaluation)
-    cards = [_pair(pair, rows.get(pair["class"]), faces, pictures) for pair in pairs]
-    body = join_markup(paragraph(_confusion_words(run.name, pairs[0])), element("div", cards, class_="cards"))
+    representatives = _representatives(evaluation)
+    cards = [_pair_card(pair, rows.get(pair["class"]), representatives, thumbnails) for pair in pairs]
+    body = join_markup(paragraph(_describe_confusion(run.name, pairs[0])), element("div", cards, class_="cards"))
     return Section("confusions", "Most confused pairs", body)
 
 
-def _confusion_words(name: str, first: dict[str, Any]) -> str:
+def _describe_confusion(name: str, first: dict[str, Any]) -> str:
     return (
         f"{name} takes {first['class']} for {first['predicted']} most often, {pluralize(first['count'], 'time')}. "
         "Shown are rows of the first class that were given the second; after an arrow, one of the second."
     )
 
 
-def _faces(evaluation: dict[str, Any]) -> dict[str, str]:
+def _representatives(evaluation: dict[str, Any]) -> dict[str, str]:
     """For classes, the name of a row of theirs, well recognized if one is known."""
     found = {pair["class"]: pair["examples"][0] for pair in evaluation["confusions"][::-1] if pair["examples"]}
     return found | {one["class"]: one["right"][0] for one in evaluation["examples"] or [] if one["right"]}
 
 
-def _pair(pair: dict[str, Any], rows: int | None, faces: dict[str, str], pictures: Thumbnails) -> Markup:
+def _pair_card(
+    pair: dict[str, Any], rows: int | None, representatives: dict[str, str], thumbnails: Thumbnails
+) -> Markup:
     true, predicted = pair["class"], pair["predicted"]
-    shown = [pictures.show(name, f"{name}, {true} taken for {predicted}") for name in pair["examples"][:_OF_PAIR]]
-    if shown and predicted in faces:
+    shown = [thumbnails.show(name, f"{name}, {true} taken for {predicted}") for name in pair["examples"][:_OF_PAIR]]
+    if shown and predicted in representatives:
         shown.append(element("span", "→", class_="arrow"))
-        shown.append(pictures.show(faces[predicted], f"{faces[predicted]}, {predicted}"))
+        shown.append(thumbnails.show(representatives[predicted], f"{representatives[predicted]}, {predicted}"))
     often = pluralize(pair["count"], "time") + (
         f" of {rows:,} ({format_percent(pair['count'] / rows, 0)})" if rows else ""
     )
@@ -117,46 +119,52 @@ def _pair(pair: dict[str, Any], rows: int | None, faces: dict[str, str], picture
     return element("div", head, element("div", shown, class_="strip") if shown else None, class_="card")
 
 
-_OF_CLASS, _WRONG = 5, 2  # pictures of a class, and how many of them are mistakes where both are known
+_OF_CLASS, _WRONG = 5, 2  # images of a class, and how many of them are mistakes where both are known
 
 
-def examples(material: ReportData) -> Section | None:
+def show_examples(report: ReportData) -> Section | None:
     """The section "Best and worst classes" of the best run; None without examples."""
-    run, evaluation = next(iter(material.measured), (None, {}))
-    shares = {one["class"]: share_of(one) for one in evaluation.get("per_class", [])}
-    known = [one for one in evaluation.get("examples") or [] if one["class"] in shares]
+    run, evaluation = next(iter(report.measured), (None, {}))
+    accuracies = {one["class"]: class_accuracy(one) for one in evaluation.get("per_class", [])}
+    known = [one for one in evaluation.get("examples") or [] if one["class"] in accuracies]
     if run is None or not known:
         return None
-    pictures = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, material.images)
-    known.sort(key=lambda one: -shares[one["class"]])
+    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images)
+    known.sort(key=lambda one: -accuracies[one["class"]])
     half = (len(known) + 1) // 2
     groups = [("Best", known[:half]), ("Worst", known[half:][::-1])]
-    body = [_group(title, some, shares, pictures) for title, some in groups if some]
-    return Section("examples", "Best and worst classes", join_markup(paragraph(_example_words(known, shares)), body))
+    body = [_class_cards(title, some, accuracies, thumbnails) for title, some in groups if some]
+    return Section(
+        "examples", "Best and worst classes", join_markup(paragraph(_describe_examples(known, accuracies)), body)
+    )
 
 
-def _example_words(known: list[dict[str, Any]], shares: dict[str, float]) -> str:
+def _describe_examples(known: list[dict[str, Any]], accuracies: dict[str, float]) -> str:
     first, last = known[0]["class"], known[-1]["class"]
     return (
-        f"{first} is right in {format_percent(shares[first], 0)} of its rows, "
-        f"{last} in {format_percent(shares[last], 0)}. "
+        f"{first} is right in {format_percent(accuracies[first], 0)} of its rows, "
+        f"{last} in {format_percent(accuracies[last], 0)}. "
         "Right ones have a solid frame and ✓; wrong ones a dashed frame, ✗, and what they were taken for."
     )
 
 
-def _group(title: str, known: list[dict[str, Any]], shares: dict[str, float], pictures: Thumbnails) -> Markup:
-    cards = [_class_card(one, shares[one["class"]], pictures) for one in known]
+def _class_cards(
+    title: str, known: list[dict[str, Any]], accuracies: dict[str, float], thumbnails: Thumbnails
+) -> Markup:
+    cards = [_class_card(one, accuracies[one["class"]], thumbnails) for one in known]
     return join_markup(element("h3", title), element("div", cards, class_="cards"))
 
 
-def _class_card(one: dict[str, Any], share: float, pictures: Thumbnails) -> Markup:
+def _class_card(one: dict[str, Any], accuracy: float, thumbnails: Thumbnails) -> Markup:
     wrong = one["wrong"][: _WRONG if one["right"] else _OF_CLASS]
     right = one["right"][: _OF_CLASS - len(wrong)]
-    shown = [mark_thumbnail(pictures.show(name, f"{name}: right"), True) for name in right]
-    shown += [mark_thumbnail(pictures.show(row["name"], _taken(row)), False, row["predicted"]) for row in wrong]
-    head = element("p", element("b", one["class"]), element("small", format_percent(share)))
+    shown = [mark_thumbnail(thumbnails.show(name, f"{name}: right"), True) for name in right]
+    shown += [
+        mark_thumbnail(thumbnails.show(row["name"], _describe_mistake(row)), False, row["predicted"]) for row in wrong
+    ]
+    head = element("p", element("b", one["class"]), element("small", format_percent(accuracy)))
     return element("div", head, element("div", shown, class_="strip"), class_="card")
 
 
-def _taken(row: dict[str, Any]) -> str:
+def _describe_mistake(row: dict[str, Any]) -> str:
     return f"{row['name']}: taken for {row['predicted']}" if row["predicted"] else f"{row['name']}: wrong"

@@ -1,9 +1,4 @@
-"""Runs side by side: accuracy, time, memory, size.
-
-The head of the page: what came out, in four numbers and a sentence.
-
-Time, memory and size of each run.
-"""
+"""Comparison: runs side by side in accuracy, time, memory and size; and the head of the page, the best of them."""
 
 import math
 from collections.abc import Callable
@@ -19,30 +14,30 @@ from manyclass._core.text import (
     number_at,
     pluralize,
 )
-from manyclass.report.collect import ReportData, RunReport
 from manyclass.report.components import Section, add_caption, color_of, paragraph, sign_of
 from manyclass.report.figures.bars import Bar, draw_bars
-from manyclass.report.html import Figure, Markup, element, join_markup, table
+from manyclass.report.html import Markup, NumberCell, element, join_markup, table
+from manyclass.report.report_data import ReportData, RunReport
 from manyclass.runs.folder import seen_rows
 
 _HEADS = ("run", "objective", "top-1", "top-5", "mean per class", "seconds", "memory", "model")
 
 
-def comparison(material: ReportData) -> Section | None:
+def compare_runs(report: ReportData) -> Section | None:
     """The section "Runs compared"; None without runs."""
-    if not material.runs:
+    if not report.runs:
         return None
-    measured = {run.name: evaluation for run, evaluation in material.measured}
-    order = [run for run, _ in material.measured] + [run for run in material.runs if run.name not in measured]
-    best = material.measured[0][1]["top_1"] if measured else None
+    measured = {run.name: evaluation for run, evaluation in report.measured}
+    order = [run for run, _ in report.measured] + [run for run in report.runs if run.name not in measured]
+    best = report.measured[0][1]["top_1"] if measured else None
     rows = [_row(run, measured.get(run.name), best) for run in order]
-    chart = add_caption([_accuracy_chart(material)], standing(material)) if len(measured) > 1 else None
+    chart = add_caption([_accuracy_chart(report)], describe_lead(report)) if len(measured) > 1 else None
     return Section("runs", "Runs compared", join_markup(table(_HEADS, rows, class_="sortable"), chart))
 
 
-def standing(material: ReportData) -> str:
+def describe_lead(report: ReportData) -> str:
     """Who leads, by how much, and whether so many rows can tell."""
-    (first, a), (second, b) = material.measured[:2]
+    (first, a), (second, b) = report.measured[:2]
     lead = a["top_1"] - b["top_1"]
     said = (
         f"{first.name} leads by {format_points(lead)}"
@@ -57,9 +52,9 @@ def standing(material: ReportData) -> str:
     )
 
 
-def _accuracy_chart(material: ReportData) -> Markup:
+def _accuracy_chart(report: ReportData) -> Markup:
     bars = []
-    for run, evaluation in material.measured:
+    for run, evaluation in report.measured:
         p, n = evaluation["top_1"], max(1, evaluation["rows"])
         half = 1.96 * math.sqrt(max(p * (1 - p), 0.25 / n) / n)
         bars.append(Bar(run.name, run.number, p, format_percent(p), (max(0.0, p - half), min(1.0, p + half))))
@@ -75,33 +70,35 @@ def _row(run: RunReport, evaluation: dict[str, Any] | None, best: float | None) 
     return [
         join_markup(name, " ", element("b", "best", class_="tag")) if is_best else name,
         str(model.get("objective") or run.record["settings"].get("objective") or MISSING),
-        Figure(top, e.get("top_1")),
-        Figure(format_percent(e.get("top_5")), e.get("top_5")),
-        Figure(format_percent(e.get("mean_per_class")), e.get("mean_per_class")),
+        NumberCell(top, e.get("top_1")),
+        NumberCell(format_percent(e.get("top_5")), e.get("top_5")),
+        NumberCell(format_percent(e.get("mean_per_class")), e.get("mean_per_class")),
         _amount(run.record["seconds"], format_seconds),
         _amount(run.record["peak_bytes"], format_bytes),
         _amount(number_at(model, "bytes"), format_bytes),
     ]
 
 
-def _amount(value: float | None, words: Any) -> Figure:
-    return Figure(MISSING if value is None else words(value), value)
+def _amount(value: float | None, words: Any) -> NumberCell:
+    return NumberCell(MISSING if value is None else words(value), value)
 
 
-def summary(material: ReportData) -> Markup:
+def summarize(report: ReportData) -> Markup:
     """Tiles with the best accuracies and the best search, and what they were measured on."""
     tiles, words = [], []
-    if material.measured:
-        run, evaluation = material.measured[0]
+    if report.measured:
+        run, evaluation = report.measured[0]
         tiles += [
             (format_percent(evaluation["top_1"]), "top-1 accuracy"),
             (format_percent(evaluation["top_5"]), "top-5 accuracy"),
         ]
         tiles.append((format_count(len(evaluation["per_class"])), "classes"))
-        which = f"the best of {len(material.measured)} runs, {run.name}," if len(material.measured) > 1 else run.name
-        words.append(f"Accuracies are of {which} on {pluralize(evaluation['rows'], 'row')}{_part(evaluation)}.")
-        words += warning(run, evaluation)
-    methods = [method for search in material.searches for method in search.record["methods"]]
+        which = f"the best of {len(report.measured)} runs, {run.name}," if len(report.measured) > 1 else run.name
+        words.append(
+            f"Accuracies are of {which} on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}."
+        )
+        words += warn_of_seen_rows(run, evaluation)
+    methods = [method for search in report.searches for method in search.record["methods"]]
     if methods:
         best = max(methods, key=lambda method: method["map"])
         tiles.append((format_percent(best["map"]), "mean average precision"))
@@ -116,27 +113,32 @@ def summary(material: ReportData) -> Markup:
     return join_markup(element("dl", boxes, class_="tiles"), paragraph(" ".join(words)))
 
 
-def warning(run: RunReport, evaluation: dict[str, Any]) -> list[str]:
+def warn_of_seen_rows(run: RunReport, evaluation: dict[str, Any]) -> list[str]:
     """A sentence if the accuracies are on rows that made the model."""
     seen = seen_rows(run.record, evaluation["data"])
     return [] if seen is None else [f"Mind that {seen}: accuracies on them say little of other rows."]
 
 
-def _part(evaluation: dict[str, object]) -> str:
+def _describe_split(evaluation: dict[str, object]) -> str:
     data = evaluation["data"]
     part = data.get("part") if isinstance(data, dict) else None
     return f" of the {part} part" if part and part != "all" else ""
 
 
-_Known = list[tuple[RunReport, float]]
+_KnownValues = list[tuple[RunReport, float]]
 
 
-def cost(material: ReportData) -> Section | None:
+def show_costs(report: ReportData) -> Section | None:
     """The section "Time and memory"; None if no run has either."""
-    quantities: list[tuple[str, str, _Known, Callable[[float], str]]] = [
-        ("seconds", "time of the whole run", _of(material, lambda run: run.record["seconds"]), format_seconds),
-        ("memory", "most memory in use", _of(material, lambda run: run.record["peak_bytes"]), format_bytes),
-        ("size", "size of the model", _of(material, lambda run: number_at(run.record["model"], "bytes")), format_bytes),
+    quantities: list[tuple[str, str, _KnownValues, Callable[[float], str]]] = [
+        ("seconds", "time of the whole run", _known_values(report, lambda run: run.record["seconds"]), format_seconds),
+        ("memory", "most memory in use", _known_values(report, lambda run: run.record["peak_bytes"]), format_bytes),
+        (
+            "size",
+            "size of the model",
+            _known_values(report, lambda run: number_at(run.record["model"], "bytes")),
+            format_bytes,
+        ),
     ]
     known = [one for one in quantities if one[2]]
     if not known:
@@ -144,19 +146,19 @@ def cost(material: ReportData) -> Section | None:
     drawings = [
         join_markup(element("h4", words), _cost_chart(key, words, runs, say)) for key, words, runs, say in known
     ]
-    caption = " ".join(_words(words, runs, say) for _, words, runs, say in known)
+    caption = " ".join(_describe_cost(words, runs, say) for _, words, runs, say in known)
     return Section("cost", "Time and memory", add_caption(drawings, caption))
 
 
-def _of(material: ReportData, quantity: Callable[[RunReport], float | None]) -> _Known:
-    return [(run, value) for run in material.runs if (value := quantity(run)) is not None]
+def _known_values(report: ReportData, quantity: Callable[[RunReport], float | None]) -> _KnownValues:
+    return [(run, value) for run in report.runs if (value := quantity(run)) is not None]
 
 
-def _cost_chart(key: str, words: str, runs: _Known, say: Callable[[float], str]) -> Markup:
+def _cost_chart(key: str, words: str, runs: _KnownValues, say: Callable[[float], str]) -> Markup:
     return draw_bars(f"cost-{key}", words, [Bar(run.name, run.number, value, say(value)) for run, value in runs])
 
 
-def _words(words: str, runs: _Known, say: Callable[[float], str]) -> str:
+def _describe_cost(words: str, runs: _KnownValues, say: Callable[[float], str]) -> str:
     (low, least), (high, most) = (choose(runs, key=lambda pair: pair[1]) for choose in (min, max))
     if least == most:
         return f"{words.capitalize()}: {say(most)}."

@@ -1,24 +1,25 @@
-"""Learning curves: accuracy and objective, by epoch and by seconds.
-
-Accuracy against settings that were tuned: beta, the step, the regularization.
-"""
+"""Learning curves: accuracy and objective by epoch and by seconds; and accuracy against settings that were tuned."""
 
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
 from manyclass._core.text import format_number, format_percent, format_points, join_names, number_at
-from manyclass.report.collect import ReportData, RunReport
 from manyclass.report.components import Section, add_caption, legend
 from manyclass.report.figures.lines import Axis, Curve, draw_lines, is_wide
 from manyclass.report.html import Markup, join_markup
+from manyclass.report.report_data import ReportData, RunReport
 
 _OBJECTIVE = ("objective", "loss")  # as records call it
 
 
-def curves(material: ReportData) -> Section | None:
+def show_learning_curves(report: ReportData) -> Section | None:
     """The section "Learning curves"; None if no run has a history of two points."""
-    figures = [_accuracy(material.runs), _objective(material.runs, "epoch"), _objective(material.runs, "iteration")]
+    figures = [
+        _accuracy_figure(report.runs),
+        _objective_figure(report.runs, "epoch"),
+        _objective_figure(report.runs, "iteration"),
+    ]
     figures = [figure for figure in figures if figure]
     return Section("curves", "Learning curves", join_markup(figures)) if figures else None
 
@@ -34,12 +35,12 @@ def curve(run: RunReport, quantity: Sequence[str], unit: str) -> tuple[list[floa
     ]
     spent = [number_at(row, "seconds") or 0.0 for row in rows]
     since = list(accumulate(spent)) if unit == "epoch" else spent
-    found = [(row, second, _first(row, quantity)) for row, second in zip(rows, since, strict=True)]
+    found = [(row, second, _first_number(row, quantity)) for row, second in zip(rows, since, strict=True)]
     points = [(number_at(row, unit) or 0.0, second, value) for row, second, value in found if value is not None]
     return [p[0] for p in points], [p[1] for p in points], [p[2] for p in points]
 
 
-def _first(row: dict[str, Any], names: Sequence[str]) -> float | None:
+def _first_number(row: dict[str, Any], names: Sequence[str]) -> float | None:
     return next((value for name in names if (value := number_at(row, name)) is not None), None)
 
 
@@ -50,7 +51,7 @@ def _curves(
     return [one for one in found if len(one[1]) > 1]
 
 
-def _accuracy(runs: Sequence[RunReport]) -> Markup | None:
+def _accuracy_figure(runs: Sequence[RunReport]) -> Markup | None:
     found = _curves(runs, ("accuracy",), "epoch")
     if not found:
         return None
@@ -59,30 +60,31 @@ def _accuracy(runs: Sequence[RunReport]) -> Markup | None:
     by_second = [Curve(run.name, run.number, second, [100 * v for v in value]) for run, _, second, value in found]
     drawings = [
         draw_lines("accuracy-epoch", "validation accuracy by epoch", by_epoch, Axis("epoch"), y),
-        draw_lines("accuracy-seconds", "validation accuracy by seconds of training", by_second, _seconds(by_second), y),
+        draw_lines(
+            "accuracy-seconds", "validation accuracy by seconds of training", by_second, _seconds_axis(by_second), y
+        ),
     ]
-    return add_caption(drawings, _accuracy_words(found), legend([run for run, *_ in found]))
+    return add_caption(drawings, _describe_accuracy(found), legend([run for run, *_ in found]))
 
 
-def _accuracy_words(found: Sequence[tuple[RunReport, list[float], list[float], list[float]]]) -> str:
+def _describe_accuracy(found: Sequence[tuple[RunReport, list[float], list[float], list[float]]]) -> str:
     run, number, second, value = max(found, key=lambda one: max(one[3]))
     at = value.index(max(value))
     words = f"On held-out rows {run.name} comes highest: {format_percent(value[at])} after epoch {number[at]:.0f}"
     words += f" and {second[at]:.2g} s of training." if second[at] else "."
     if len(found) > 1:
-        fast = min(found, key=_to_nearly_best)
-        words += (
-            f" {fast[0].name} is the first within a hundredth of its own best, after {_to_nearly_best(fast):.2g} s."
-        )
+        fast = min(found, key=_seconds_to_nearly_best)
+        seconds = _seconds_to_nearly_best(fast)
+        words += f" {fast[0].name} is the first within a hundredth of its own best, after {seconds:.2g} s."
     return words
 
 
-def _to_nearly_best(one: tuple[RunReport, list[float], list[float], list[float]]) -> float:
+def _seconds_to_nearly_best(one: tuple[RunReport, list[float], list[float], list[float]]) -> float:
     _, _, second, value = one
     return next(s for s, v in zip(second, value, strict=True) if v >= 0.99 * max(value))
 
 
-def _objective(runs: Sequence[RunReport], unit: str) -> Markup | None:
+def _objective_figure(runs: Sequence[RunReport], unit: str) -> Markup | None:
     found = _curves(runs, _OBJECTIVE, unit)
     if not found:
         return None
@@ -91,45 +93,49 @@ def _objective(runs: Sequence[RunReport], unit: str) -> Markup | None:
     y = Axis("training objective", log=is_wide([v for line in by_unit for v in line.y]))
     drawings = [
         draw_lines(f"objective-{unit}", f"training objective by {unit}", by_unit, Axis(unit), y),
-        draw_lines(f"objective-{unit}-seconds", "training objective by seconds", by_second, _seconds(by_second), y),
+        draw_lines(
+            f"objective-{unit}-seconds", "training objective by seconds", by_second, _seconds_axis(by_second), y
+        ),
     ]
-    return add_caption(drawings, _objective_words(found, unit), legend([run for run, *_ in found]))
+    return add_caption(drawings, _describe_objective(found, unit), legend([run for run, *_ in found]))
 
 
-def _objective_words(found: Sequence[tuple[RunReport, list[float], list[float], list[float]]], unit: str) -> str:
+def _describe_objective(found: Sequence[tuple[RunReport, list[float], list[float], list[float]]], unit: str) -> str:
     run, number, _, value = min(found, key=lambda one: one[3][-1] / (one[3][0] or 1.0))
     words = f"The objective of {run.name} falls from {value[0]:.3g} to {value[-1]:.3g} in {number[-1]:.0f} {unit}s"
     many = len(found) > 1
     return f"{words}, the most of all; different objectives have different scales." if many else f"{words}."
 
 
-def _seconds(lines: Sequence[Curve]) -> Axis:
+def _seconds_axis(lines: Sequence[Curve]) -> Axis:
     return Axis(
         "seconds of training", log=is_wide([line.x[-1] for line in lines]) and all(line.x[0] > 0 for line in lines)
     )
 
 
-def tuning(material: ReportData) -> Section | None:
+def show_tuning(report: ReportData) -> Section | None:
     """The section "Accuracy against tuned settings"; None if nothing was tried."""
-    names = dict.fromkeys(one["name"] for run in material.runs for one in run.record["tuning"] or [])
-    found = {name: [line for line in (_line(run, name) for run in material.runs) if line] for name in names}
+    names = dict.fromkeys(one["name"] for run in report.runs for one in run.record["tuning"] or [])
+    found = {name: [line for line in (_tuning_curve(run, name) for run in report.runs) if line] for name in names}
     found = {name: lines for name, lines in found.items() if lines}
     if not found:
         return None
     shown = {line.number for lines in found.values() for line in lines}
     drawings = [
-        draw_lines(f"tuning-{i}", f"validation accuracy by {name}", lines, _axis(name, lines), Axis("accuracy, %"))
+        draw_lines(
+            f"tuning-{i}", f"validation accuracy by {name}", lines, _setting_axis(name, lines), Axis("accuracy, %")
+        )
         for i, (name, lines) in enumerate(found.items())
     ]
-    words = " ".join(_words(name, lines) for name, lines in found.items())
+    words = " ".join(_describe_tuning(name, lines) for name, lines in found.items())
     caption = f"{words} Rings mark the best value of each run."
-    key = legend([run for run in material.runs if run.number in shown])
+    key = legend([run for run in report.runs if run.number in shown])
     return Section(
         "tuning", f"Accuracy against {join_names(list(found))}", join_markup(add_caption(drawings, caption, key))
     )
 
 
-def _line(run: RunReport, name: str) -> Curve | None:
+def _tuning_curve(run: RunReport, name: str) -> Curve | None:
     """Accuracies in percent by the values of a setting that are numbers; None with fewer than two."""
     tried = [one for one in run.record["tuning"] or [] if one["name"] == name and one["accuracy"] is not None]
     known = {value: one["accuracy"] for one in tried if (value := number_at(one, "value")) is not None}
@@ -140,11 +146,11 @@ def _line(run: RunReport, name: str) -> Curve | None:
     return Curve(run.name, run.number, x, y, y.index(max(y)))
 
 
-def _axis(name: str, lines: list[Curve]) -> Axis:
+def _setting_axis(name: str, lines: list[Curve]) -> Axis:
     return Axis(name, log=is_wide([value for line in lines for value in line.x]))
 
 
-def _words(name: str, lines: list[Curve]) -> str:
+def _describe_tuning(name: str, lines: list[Curve]) -> str:
     best: Any = max(lines, key=lambda line: max(line.y))
     top, low = max(best.y), min(best.y)
     at, worst = best.x[best.y.index(top)], best.x[best.y.index(low)]

@@ -1,4 +1,4 @@
-"""What was done, with what, on what: data, settings, versions, machine."""
+"""Setup: what was done, with what, on what: data, settings, versions, machine."""
 
 import shlex
 from typing import Any
@@ -12,62 +12,62 @@ from manyclass._core.text import (
     join_names,
     pluralize,
 )
-from manyclass.report.collect import ReportData, RunReport, SearchReport
 from manyclass.report.components import Section, fold, paragraph
-from manyclass.report.html import Figure, Markup, element, table
+from manyclass.report.html import Markup, NumberCell, element, table
+from manyclass.report.report_data import ReportData, RunReport, SearchReport
 
 _SHORT = 8  # rows of a table that is shown at once
 
 _DATA_HEADS = ("data", "used for", "rows", "columns", "classes", "size", "fingerprint")
 
 
-def setup(material: ReportData) -> Section | None:
+def show_setup(report: ReportData) -> Section | None:
     """The section "What was done"; None without records."""
-    runs = material.runs
-    data = _data(material)
+    runs = report.runs
+    data = _data_rows(report)
     if not runs and not data:
         return None
-    parts = [_story(material), table(_DATA_HEADS, data) if data else None]
+    content = [_describe_runs(report), table(_DATA_HEADS, data) if data else None]
     if runs:
-        parts += [_settings(runs), _commands(runs), _surroundings(runs)]
-    return Section("setup", "What was done, and with what", element("div", parts))
+        content += [_settings_tables(runs), _commands(runs), _environment_tables(runs)]
+    return Section("setup", "What was done, and with what", element("div", content))
 
 
-def _story(material: ReportData) -> Markup:
+def _describe_runs(report: ReportData) -> Markup:
     words = []
-    if material.runs:
-        words.append(f"{pluralize(len(material.runs), 'run')}: {join_names([run.name for run in material.runs])}.")
-    unfinished = [run.name for run in material.runs if run.record["status"] != "done"]
+    if report.runs:
+        words.append(f"{pluralize(len(report.runs), 'run')}: {join_names([run.name for run in report.runs])}.")
+    unfinished = [run.name for run in report.runs if run.record["status"] != "done"]
     if unfinished:
         words.append(f"Not finished when this page was made: {join_names(unfinished)}.")
-    words += [f"Search {search.name}: {search.record['protocol']}." for search in material.searches]
+    words += [f"Search {search.name}: {search.record['protocol']}." for search in report.searches]
     return paragraph(" ".join(words))
 
 
-def _data(material: ReportData) -> list[list[Any]]:
+def _data_rows(report: ReportData) -> list[list[Any]]:
     """One row for each data set, however many records name it."""
     named: dict[tuple[Any, ...], tuple[dict[str, Any], list[str]]] = {}
-    for data, role in _mentions(material):
+    for data, role in _mentioned_data(report):
         key = (data["path"], data["fingerprint"], data["rows"])
         named.setdefault(key, (data, []))[1].append(role)
     return [_data_row(data, dict.fromkeys(role for role in roles if role)) for data, roles in named.values()]
 
 
-def _mentions(material: ReportData) -> list[tuple[dict[str, Any], str]]:
-    records: list[RunReport | SearchReport] = [*material.runs, *material.searches]
+def _mentioned_data(report: ReportData) -> list[tuple[dict[str, Any], str]]:
+    records: list[RunReport | SearchReport] = [*report.runs, *report.searches]
     found = [(data, data["role"] or "") for one in records for data in one.record["data"]]
-    measured = [evaluation["data"] for run in material.runs for evaluation in run.evaluations.values()]
+    measured = [evaluation["data"] for run in report.runs for evaluation in run.evaluations.values()]
     return found + [(data, data["part"] or "evaluation") for data in measured]
 
 
 def _data_row(data: dict[str, Any], roles: dict[str, None]) -> list[Any]:
-    figures = [Figure(format_count(data[key]), data[key]) for key in ("rows", "columns", "classes")]
-    n_bytes = Figure(MISSING if data["bytes"] is None else format_bytes(data["bytes"]), data["bytes"])
+    figures = [NumberCell(format_count(data[key]), data[key]) for key in ("rows", "columns", "classes")]
+    n_bytes = NumberCell(MISSING if data["bytes"] is None else format_bytes(data["bytes"]), data["bytes"])
     mark = element("code", data["fingerprint"][:12], title=data["fingerprint"]) if data["fingerprint"] else MISSING
     return [data["path"] or MISSING, join_names(list(roles)) if roles else MISSING, *figures, n_bytes, mark]
 
 
-def _settings(runs: Any) -> Markup | None:
+def _settings_tables(runs: Any) -> Markup | None:
     """Settings in which runs differ as a table, folded away if it is long, and those that they share."""
     names = dict.fromkeys(name for run in runs for name in run.record["settings"])
     shared = [name for name in names if len({repr(run.record["settings"].get(name)) for run in runs}) == 1]
@@ -99,7 +99,7 @@ def _commands(runs: Any) -> Markup | None:
     return fold("Commands", element("pre", "\n".join(lines), tabindex="0")) if lines else None
 
 
-def _surroundings(runs: Any) -> Markup:
+def _environment_tables(runs: Any) -> Markup:
     """Versions, machine, seed, threads and time of each run; runs that agree share a row."""
     rows: dict[tuple[str, ...], list[str]] = {}
     for run in runs:
@@ -117,7 +117,7 @@ def _surroundings(runs: Any) -> Markup:
         )
         rows.setdefault(cells, []).append(run.name)
     heads = ("runs", "versions", "machine", "seed", "threads")
-    times = [[run.name, run.record["started"] or MISSING, _took(run)] for run in runs]
+    times = [[run.name, run.record["started"] or MISSING, _duration(run)] for run in runs]
     return fold(
         "Versions, machine, seeds and times",
         table(heads, [[join_names(names), *cells] for cells, names in rows.items()]),
@@ -125,6 +125,6 @@ def _surroundings(runs: Any) -> Markup:
     )
 
 
-def _took(run: RunReport) -> Figure:
+def _duration(run: RunReport) -> NumberCell:
     value = run.record["seconds"]
-    return Figure(MISSING if value is None else format_seconds(value), value)
+    return NumberCell(MISSING if value is None else format_seconds(value), value)

@@ -1,9 +1,4 @@
-"""Spectrum and rank of the weights.
-
-The grid of trace norms and ridges: accuracy, rank and objective of each pair.
-
-Classes in the plane of the two leading latent directions of the weights.
-"""
+"""Weights: their spectrum and rank, the grid of trace norms and ridges, and classes in the plane of two directions."""
 
 from itertools import accumulate
 from typing import Any
@@ -11,25 +6,25 @@ from typing import Any
 import numpy as np
 
 from manyclass._core.text import format_count, format_percent, number_at, pluralize
-from manyclass.report.collect import ReportData, RunReport
 from manyclass.report.components import Section, add_caption, legend
-from manyclass.report.figures.heatmap import draw_map
+from manyclass.report.figures.heatmap import draw_heatmap
 from manyclass.report.figures.lines import Axis, Curve, draw_lines, is_wide
 from manyclass.report.figures.scatter import draw_embedding
 from manyclass.report.html import Markup, element, join_markup
+from manyclass.report.report_data import ReportData, RunReport
 
 _NOTHING = 1e-4  # of the largest singular value: what is below would stretch the axis and show nothing
 
 
-def spectrum(material: ReportData) -> Section | None:
+def show_spectrum(report: ReportData) -> Section | None:
     """The section "Spectrum and rank"; None if no run has singular values."""
-    found = {run.number: (run, values) for run in material.runs if (values := _values(run))}
+    found = {run.number: (run, values) for run in report.runs if (values := _singular_values(run))}
     if not found:
         return None
     runs = [run for run, _ in found.values()]
     numbers = {run.number: list(range(1, len(values) + 1)) for run, values in found.values()}
     spectra = [Curve(run.name, run.number, numbers[run.number], s) for run, s in found.values()]
-    shares = [Curve(run.name, run.number, numbers[run.number], _shares(s)) for run, s in found.values()]
+    shares = [Curve(run.name, run.number, numbers[run.number], _cumulative_percent(s)) for run, s in found.values()]
     wide = is_wide([value for line in spectra for value in line.y])
     drawings = [
         draw_lines(
@@ -41,31 +36,31 @@ def spectrum(material: ReportData) -> Section | None:
     ]
     ranked = sorted(found.values(), key=lambda pair: _rank(*pair))
     ends = [ranked[0], ranked[-1]] if len(ranked) > 1 else ranked
-    words = " ".join(_spectrum_words(run, s) for run, s in ends)
+    words = " ".join(_describe_spectrum(run, s) for run, s in ends)
     return Section("spectrum", "Spectrum and rank", join_markup(add_caption(drawings, words, legend(runs))))
 
 
-def _values(run: RunReport) -> list[float]:
+def _singular_values(run: RunReport) -> list[float]:
     """Singular values, the largest first, without those next to nothing."""
     values = sorted(run.record["spectrum"] or [], reverse=True)
     return [value for value in values if value > _NOTHING * values[0]]
 
 
-def _shares(values: list[float]) -> list[float]:
+def _cumulative_percent(values: list[float]) -> list[float]:
     total = sum(values)
-    return [100 * part / total for part in accumulate(values)]
+    return [100 * value / total for value in accumulate(values)]
 
 
 def _rank(run: RunReport, values: list[float]) -> int:
     return len(values) if run.record["rank"] is None else int(run.record["rank"])
 
 
-def _spectrum_words(run: RunReport, values: list[float]) -> str:
+def _describe_spectrum(run: RunReport, values: list[float]) -> str:
     model = run.record["model"] or {}
     sides = [side for side in (number_at(model, "columns"), number_at(model, "classes")) if side is not None]
     rank = format_count(_rank(run, values)) + (f" of at most {format_count(min(sides))}" if sides else "")
-    most_of_it = next(i for i, share in enumerate(_shares(values), 1) if share >= 80 - 1e-9)
-    share = format_percent(_shares(values)[most_of_it - 1] / 100, 0)
+    most_of_it = next(i for i, share in enumerate(_cumulative_percent(values), 1) if share >= 80 - 1e-9)
+    share = format_percent(_cumulative_percent(values)[most_of_it - 1] / 100, 0)
     return f"{run.name} has rank {rank}; the first {format_count(most_of_it)} carry {share} of the sum."
 
 
@@ -74,27 +69,27 @@ _SHOWN = {"accuracy": lambda v: f"{100 * v:.1f}", "rank": lambda v: f"{v:.0f}", 
 _UNITS = {"accuracy": "accuracy, %", "rank": "rank", "objective": "objective"}
 
 
-def path_grid(material: ReportData) -> Section | None:
+def show_path_grid(report: ReportData) -> Section | None:
     """The section "Trace-norm grid"; None if no run followed a path."""
-    figures = [figure for run in material.runs if (figure := _grid_figure(run))]
+    figures = [figure for run in report.runs if (figure := _grid_figure(run))]
     return Section("grid", "Trace-norm grid", join_markup(figures)) if figures else None
 
 
 def chosen_pair(run: RunReport) -> dict[str, Any]:
     """The row of the table that the model was made with, or else the first of the most accurate."""
-    rows = _rows(run)
+    rows = _grid_rows(run)
     model = (run.record["model"] or {}) | run.record["settings"]
     same = [row for row in rows if (row["trace"], row["ridge"]) == (model.get("trace"), model.get("ridge"))]
     return same[0] if same else max(rows, key=lambda row: number_at(row, "accuracy") or 0.0)
 
 
-def _rows(run: RunReport) -> list[dict[str, Any]]:
+def _grid_rows(run: RunReport) -> list[dict[str, Any]]:
     rows = run.record["grid"] or []
     return [row for row in rows if number_at(row, "trace") is not None and number_at(row, "ridge") is not None]
 
 
 def _grid_figure(run: RunReport) -> Markup | None:
-    rows = _rows(run)
+    rows = _grid_rows(run)
     if not rows:
         return None
     traces, ridges = (sorted({row[name] for row in rows}, reverse=True) for name in ("trace", "ridge"))
@@ -110,16 +105,16 @@ def _grid_figure(run: RunReport) -> Markup | None:
             axes = ("trace", [f"{v:.1e}" for v in traces]), ("ridge", [f"{v:.1e}" for v in ridges])
             title = f"{_UNITS[name]} for each trace and ridge"
             drawings.append(
-                _titled(_UNITS[name], draw_map(f"grid-{run.number}-{name}", title, values, *axes, shown, chosen))
+                _add_title(_UNITS[name], draw_heatmap(f"grid-{run.number}-{name}", title, values, *axes, shown, chosen))
             )
-    return add_caption(drawings, _grid_words(run.name, best, rows))
+    return add_caption(drawings, _describe_grid(run.name, best, rows))
 
 
-def _titled(title: str, drawing: Markup) -> Markup:
+def _add_title(title: str, drawing: Markup) -> Markup:
     return join_markup(element("h4", title), drawing)
 
 
-def _grid_words(name: str, best: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+def _describe_grid(name: str, best: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     accuracy, rank = number_at(best, "accuracy"), number_at(best, "rank")
     ranks = [value for row in rows if (value := number_at(row, "rank")) is not None]
     words = f"{name}: the framed pair, trace {best['trace']:.3g} and ridge {best['ridge']:.3g}, was chosen"
@@ -132,10 +127,10 @@ def _grid_words(name: str, best: dict[str, Any], rows: list[dict[str, Any]]) -> 
     return f"{words}. The penalty is stronger to the left and to the top."
 
 
-def embedding(material: ReportData) -> Section | None:
+def show_embedding(report: ReportData) -> Section | None:
     """The section "Classes in two dimensions", of the best run that has an embedding; None if none has."""
-    ranked = [run for run, _ in material.measured]
-    runs = ranked + [run for run in material.runs if run not in ranked]
+    ranked = [run for run, _ in report.measured]
+    runs = ranked + [run for run in report.runs if run not in ranked]
     # Of a low rank the plane says most.
     known = [run for run in runs if run.record["embedding"] and run.record["embedding"]["classes"]]
     if not known:
@@ -149,13 +144,14 @@ def _embedding_figure(run: RunReport) -> Markup:
     words = (
         f"{pluralize(len(classes), 'class', 'classes')} by the first two latent directions of the weights of "
         f"{run.name}: "
-        f"{_ends(classes, x)} are farthest apart along the first, {_ends(classes, y)} along the second. "
+        f"{_extreme_classes(classes, x)} are farthest apart along the first, "
+        f"{_extreme_classes(classes, y)} along the second. "
         "Names are written where there is room; every point says its own when pointed at."
     )
     drawing = draw_embedding("embedding", "classes in the plane of two latent directions", classes, x, y)
     return add_caption([drawing], words)
 
 
-def _ends(classes: list[str], places: list[float]) -> str:
+def _extreme_classes(classes: list[str], places: list[float]) -> str:
     low, high = (choose(range(len(places)), key=places.__getitem__) for choose in (min, max))
     return f"{classes[low]} and {classes[high]}"

@@ -1,0 +1,133 @@
+"""Learning that goes on from what is there: a warm start, one batch after the other, new classes beside old ones."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.checks import draw_seed
+from manyclass.data.matrix import Matrix
+from manyclass.estimators._stochastic_plan import SgdPlan, SgdSettings, find_plan, make_plan
+from manyclass.estimators.validation import check_classes, check_labels, encode_new_labels, example_weights
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.objectives import OBJECTIVES
+
+
+def last_weights(estimator: Any, before: NDArray[Any]) -> LinearWeights:
+    """A copy of the machines of the last fit, which had the classes `before`; those of now must be the same."""
+    now, columns = estimator.classes_, estimator.coef_.shape[1]
+    if columns != estimator.n_features_in_:
+        raise ValueError(f"warm_start needs the {columns} columns of the last fit; got {estimator.n_features_in_}")
+    if not np.array_equal(now, before):
+        raise ValueError(f"warm_start needs the {len(before)} classes of the last fit; got {_difference(now, before)}")
+    return LinearWeights.of(estimator.coef_, estimator.intercept_)
+
+
+@dataclass(frozen=True)
+class PartialFitState:
+    """The machines after some calls, and the plan of the last."""
+
+    machines: LinearWeights
+    plan: SgdPlan
+    step: float  # what "auto" stands for
+    beta: float | None
+    calls: int = 0
+
+    @classmethod
+    def begin(cls, settings: Any, problem: Problem, fitted: bool) -> "PartialFitState":
+        """Before the first call."""
+        return (cls.after_fit if fitted else cls.first)(settings, problem, draw_seed(settings.random_state))
+
+    @classmethod
+    def first(cls, settings: Any, problem: Problem, seed: int) -> "PartialFitState":
+        """Before the first of all batches, on which what is "auto" is found."""
+        plan = find_plan(settings, problem, seed)
+        return cls(LinearWeights.zeros(problem.k, problem.d), plan, plan.schedule.step, plan.beta)
+
+    @classmethod
+    def after_fit(cls, settings: Any, problem: Problem, seed: int) -> "PartialFitState":
+        """Before the first batch of a classifier that is fitted."""
+        plan = make_plan(settings, settings.step_, settings.beta_, problem, seed)
+        # The machines that are there are copied before they change, like those of any batch.
+        machines = LinearWeights.around(settings.coef_, settings.intercept_, getattr(settings, "steps_", None))
+        return cls(machines, plan, settings.step_, settings.beta_)
+
+    def next_plan(self, settings: Any, problem: Problem) -> SgdPlan:
+        """The plan of the next call, by the settings of now; seed and unit of X are those of the first batch."""
+        first = self.plan.schedule
+        plan = make_plan(settings, self.step, self.beta, problem, first.seed)
+        return replace(plan, schedule=replace(plan.schedule, bias_rate=first.bias_rate))
+
+
+def check_batch_classes(settings: Any, classes: Any, known: bool) -> NDArray[Any]:
+    """The classes of all batches: those of the first call, or of the fit before it."""
+    if settings.class_weight == "balanced":
+        raise ValueError("class_weight='balanced' needs all labels at once; pass a dictionary for partial_fit")
+    if classes is None and not known:
+        raise ValueError("classes must be passed on the first call to partial_fit")
+    if not known:
+        return check_classes(classes)
+    fitted: NDArray[Any] = settings.classes_
+    if classes is not None and not np.array_equal(check_classes(classes), fitted):
+        raise ValueError("classes must be the same as in fit or in the first call to partial_fit; got others")
+    return fitted
+
+
+def check_same_objective(settings: SgdSettings, method: str) -> None:
+    """Machines go on as they began, by the objective and the loss by which they were trained."""
+    for name, before in zip(("objective", "loss"), getattr(settings, "trained_", ()), strict=False):
+        now = getattr(settings, name)
+        # The loss matters to one-vs-rest alone.
+        if now != before and (name == "objective" or OBJECTIVES[settings.objective].samples_negatives):
+            raise ValueError(
+                f"{name} must stay {before!r} for {method}, which goes on from machines trained by it; got {now!r}; "
+                "call fit, or use a new classifier"
+            )
+
+
+def new_class_problem(X: Matrix, y: Any, classes: NDArray[Any], sample_weight: Any) -> tuple[NDArray[Any], Problem]:
+    """(the labels that are not among the classes, their one-vs-rest problem).
+
+    One class more, the last, stands for all old ones; its machine is of no use afterwards.
+    """
+    new, indices = encode_new_labels(check_labels(y, len(X)), classes)
+    weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
+    problem = Problem.whole(X, indices, len(new) + 1, weights).part(np.flatnonzero(weights > 0))
+    _check_new_classes(problem.sizes, new)
+    return new, problem
+
+
+def _check_new_classes(sizes: NDArray[Any], new: NDArray[Any]) -> None:
+    """Every new class needs positives and negatives; `sizes` counts rows of the new classes, then of all others."""
+    for missing in np.flatnonzero(sizes[:-1] == 0)[:1]:
+        raise ValueError(
+            "add_classes needs a row of every new class whose sample_weight is not zero; "
+            f"got none of the class {new.tolist()[missing]!r}"
+        )
+    if len(new) == 1 and not sizes[1]:
+        raise ValueError(
+            f"add_classes needs negatives; all rows are of the class {new.tolist()[0]!r}, so add rows of others"
+        )
+
+
+def join_weights(
+    classes: NDArray[Any], old: LinearWeights, new: NDArray[Any], machines: LinearWeights
+) -> tuple[NDArray[Any], LinearWeights]:
+    """(classes, machines) with the new ones in their sorted places; old rows keep their bits."""
+    together = np.concatenate([classes, new])
+    order = np.argsort(together, kind="stable")
+
+    def both(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([a, b[: len(new)]])[order]
+
+    W, biases = both(old.W, machines.W), both(old.biases, machines.biases)
+    return together[order], LinearWeights.around(W, biases, both(old.steps, machines.steps))
+
+
+def _difference(now: NDArray[Any], before: NDArray[Any]) -> str:
+    """One label that makes the difference, in words."""
+    new, old = set(now.tolist()), set(before.tolist())
+    added, missing = ([label for label in a.tolist() if label not in b] for a, b in ((now, old), (before, new)))
+    return f"another one, {added[0]!r}" if added else f"none of the class {missing[0]!r}"

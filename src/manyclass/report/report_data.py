@@ -1,0 +1,150 @@
+"""ReportData: the records that a page is made of, collected from the folders that hold them."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from manyclass.runs.folder import EVALUATIONS, seen_rows
+from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN, RUN_FILE, kind_of, read_record
+
+_DEPTH = 2  # folders of folders of runs, and no deeper
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A run: its folder, its record, its evaluations by name, and its number on the page, which gives its color."""
+
+    name: str
+    folder: Path
+    record: dict[str, Any]
+    evaluations: dict[str, dict[str, Any]]
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """A comparison of ways to search a gallery."""
+
+    name: str
+    folder: Path
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """What a page shows: runs, comparisons of galleries, and a folder of images that the user gave."""
+
+    runs: Sequence[RunReport] = field(default_factory=list)
+    searches: Sequence[SearchReport] = field(default_factory=list)
+    images: Path | None = None
+
+    @property
+    def measured(self) -> list[tuple[RunReport, dict[str, Any]]]:
+        """The runs with the evaluation on the same rows that most have, the most accurate first.
+
+        If there is a choice, it is one on rows that no run has seen, and then one of a test split.
+        """
+        same: dict[tuple[Any, ...], list[tuple[RunReport, dict[str, Any]]]] = {}
+        for run in self.runs:
+            for name, evaluation in run.evaluations.items():
+                same.setdefault((name, *_evaluated_rows(evaluation)), []).append((run, evaluation))
+        chosen = min(same, key=lambda key: (*_preference(same[key]), key), default=None)
+        return [] if chosen is None else sorted(same[chosen], key=lambda pair: -pair[1]["top_1"])
+
+
+def _evaluated_rows(evaluation: dict[str, Any]) -> list[tuple[str, int]]:
+    """What tells rows from others in files of one name: their fingerprint, or else how many each class has."""
+    known = evaluation["data"]["fingerprint"]
+    if known is not None:
+        return [(known, evaluation["rows"])]
+    return sorted((one["class"], one["rows"]) for one in evaluation["per_class"])
+
+
+def _preference(measured: list[tuple[RunReport, dict[str, Any]]]) -> tuple[int, bool, bool]:
+    data = [(run.record, evaluation["data"]) for run, evaluation in measured]
+    seen = any(seen_rows(*pair) for pair in data)
+    return -len(measured), seen, all(evaluated["part"] != "test" for _, evaluated in data)
+
+
+def collect(paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[str] | None = None) -> ReportData:
+    """Collect the records that a page is made of.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Run folders, folders of them, gallery folders, or files retrieval.json.
+    images : path-like, default=None
+        Folder in which the images of rows are looked for first.
+
+    Returns
+    -------
+    ReportData
+        Runs and comparisons of galleries, each once.
+
+    Raises
+    ------
+    ValueError
+        If a path holds no record.
+    """
+    found: dict[Path, RunReport | SearchReport] = {}
+    for path in map(Path, paths):
+        here = list(_records_at(path))
+        if not here:
+            rule = f"must hold {RUN_FILE} or {RETRIEVAL_FILE}, or folders that do"
+            raise ValueError(f"{path} {rule}; give what `manyclass train -o` wrote")
+        # The same file by two ways is one.
+        found.update((file.resolve(), one) for file, one in here)
+    if images is not None and not Path(images).is_dir():
+        raise ValueError(f"images must be a folder; got {images}")
+    runs = [one for one in found.values() if isinstance(one, RunReport)]
+    searches = [one for one in found.values() if isinstance(one, SearchReport)]
+    return ReportData(_number_runs(runs), searches, None if images is None else Path(images))
+
+
+def _records_at(path: Path) -> Iterator[tuple[Path, RunReport | SearchReport]]:
+    if path.is_dir():
+        return _records_in(path, _DEPTH)
+    if path.name == RUN_FILE:
+        return _records_in(path.parent, 0)
+    kind = kind_of(path)
+    if kind != RETRIEVAL:
+        raise ValueError(f"{path} must be a run folder or a {RETRIEVAL_FILE}; got {kind or 'something else'}")
+    return iter([(path, _read_search(path))])
+
+
+def _records_in(folder: Path, depth: int) -> Iterator[tuple[Path, RunReport | SearchReport]]:
+    is_run = (folder / RUN_FILE).is_file()
+    if is_run:
+        yield folder / RUN_FILE, _read_run(folder)
+    if (folder / RETRIEVAL_FILE).is_file():
+        yield folder / RETRIEVAL_FILE, _read_search(folder / RETRIEVAL_FILE)
+    if depth and not is_run:
+        for child in sorted(child for child in folder.iterdir() if child.is_dir()):
+            yield from _records_in(child, depth - 1)
+
+
+def _read_run(folder: Path) -> RunReport:
+    files = sorted((folder / EVALUATIONS).glob("*.json"))
+    evaluations = {file.stem: read_record(file, EVALUATION) for file in files}
+    return RunReport(_name(folder), folder, read_record(folder / RUN_FILE, RUN), evaluations)
+
+
+def _read_search(file: Path) -> SearchReport:
+    return SearchReport(_name(file.parent), file.parent, read_record(file, RETRIEVAL))
+
+
+def _name(folder: Path) -> str:
+    return folder.name or folder.resolve().name
+
+
+def _number_runs(runs: list[RunReport]) -> list[RunReport]:
+    """With numbers, and with the name of the parent where two runs have one name."""
+    often = Counter(run.name for run in runs)
+    names = [run.name if often[run.name] == 1 else f"{_name(run.folder.resolve().parent)}/{run.name}" for run in runs]
+    return [
+        RunReport(name, run.folder, run.record, run.evaluations, number)
+        for number, (name, run) in enumerate(zip(names, runs, strict=True))
+    ]

@@ -1,0 +1,94 @@
+"""Probabilities sum to one, and exist only where they mean something."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+from tests.estimators.problems import blobs
+
+X, Y = blobs(k=5, per_class=20, spread=1.0)
+SETTINGS = [{"objective": "softmax"}, {"loss": "logistic"}]
+UNCALIBRATED = [{}, {"loss": "squared_hinge"}, {"objective": "multiclass", "loss": "logistic"}, {"objective": "warp"}]
+
+
+def model(**settings):
+    return mc.StochasticClassifier(max_epochs=5, n_threads=1, random_state=0, **settings)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_probabilities_sum_to_one_and_order_classes_as_scores_do(settings, k):
+    rows, y = X[k > Y], Y[k > Y]
+    fitted = model(**settings).fit(rows, y)
+    P = fitted.predict_proba(rows)
+    assert P.min() >= 0
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(fitted.classes_[P.argmax(axis=1)], fitted.predict(rows))
+
+
+def test_logistic_machines_give_the_share_of_each_in_the_sum_of_their_probabilities():
+    fitted = model(loss="logistic").fit(X, Y)
+    P = 1 / (1 + np.exp(-fitted.decision_function(X).astype(np.float64)))
+    np.testing.assert_allclose(fitted.predict_proba(X), P / P.sum(axis=1, keepdims=True), rtol=1e-4)
+
+
+@pytest.mark.parametrize("shift", [-500, 500])
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_probabilities_of_extreme_scores_sum_to_one(settings, shift):
+    fitted = model(**settings).fit(X, Y)
+    fitted.intercept_ = fitted.intercept_ + np.float32(shift)
+    np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("settings", UNCALIBRATED)
+def test_scores_that_are_no_probabilities_are_not_called_so(settings):
+    fitted = model(**settings).fit(X, Y)
+    assert not hasattr(fitted, "predict_proba")
+    with pytest.raises(AttributeError) as raised:
+        fitted.predict_proba(X)
+    assert "needs objective='softmax', loss='logistic' or a call to calibrate" in str(raised.value.__cause__)
+
+
+@pytest.mark.parametrize("settings", [*SETTINGS, *UNCALIBRATED])
+def test_calibrated_probabilities_sum_to_one_and_fit_better_than_plain_softmax(settings):
+    Xc, yc = blobs(k=5, per_class=40, spread=1.0)
+    fitted = model(**settings).fit(X, Y)
+    S = fitted.decision_function(Xc).astype(np.float64)
+    plain = S[np.arange(len(yc)), yc] - np.logaddexp.reduce(S, axis=1)
+    P = fitted.calibrate(Xc, yc).predict_proba(Xc)
+    np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-5)
+    assert np.log(P[np.arange(len(yc)), yc]).mean() >= plain.mean() - 1e-6
+
+
+def test_the_temperature_divides_the_scores():
+    fitted = model().fit(X, Y).calibrate(X, Y)
+    S = fitted.decision_function(X) / fitted.temperature_
+    np.testing.assert_allclose(fitted.predict_proba(X), np.exp(S) / np.exp(S).sum(axis=1, keepdims=True), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fitted: fitted.fit(X, Y),
+        lambda fitted: fitted.partial_fit(X, Y),
+        lambda fitted: fitted.add_classes(X, Y + 2),
+    ],
+)
+def test_machines_that_change_are_no_longer_calibrated(change):
+    fitted = model().fit(X, Y).calibrate(X, Y)
+    change(fitted)
+    assert not hasattr(fitted, "predict_proba")
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_probabilities_are_those_of_what_was_trained_whatever_is_set_now(settings):
+    fitted = model(**settings).fit(X, Y)
+    P = fitted.predict_proba(X)
+    for change in ({"objective": "softmax"}, {"objective": "ovr", "loss": "logistic"}, {"loss": "hinge"}):
+        np.testing.assert_array_equal(fitted.set_params(**change).predict_proba(X), P)
+    assert not hasattr(model().fit(X, Y).set_params(loss="logistic"), "predict_proba")
+
+
+def test_labels_that_the_classifier_does_not_know_cannot_calibrate_it():
+    with pytest.raises(ValueError, match="labels must be among the 5 classes"):
+        model().fit(X, Y).calibrate(X, Y + 1)

@@ -1,0 +1,79 @@
+"""Records found in folders."""
+
+import pytest
+
+from manyclass.report.report_data import collect
+from manyclass.runs.records import write_record
+from tests.report.synthetic import evaluation_record, run_record, write_everything, write_run
+
+
+@pytest.mark.parametrize(
+    "given",
+    [["."], ["ovr", "warp", "gallery"], [".", "warp", "ovr/run.json"], ["ovr", "warp", "gallery/retrieval.json"]],
+)
+def test_runs_and_galleries_are_found_once_by_any_of_their_paths(tmp_path, given):
+    write_everything(tmp_path)
+    report = collect([tmp_path / path for path in given])
+    assert sorted(run.name for run in report.runs) == ["ovr", "warp"]
+    assert [search.name for search in report.searches] == ["gallery"]
+    assert [run.number for run in report.runs] == [0, 1]
+
+
+def test_runs_of_one_name_are_told_apart_by_their_parents(tmp_path):
+    for parent in ("monday", "tuesday"):
+        write_run(tmp_path / parent / "warp")
+    assert [run.name for run in collect([tmp_path]).runs] == ["monday/warp", "tuesday/warp"]
+
+
+def test_runs_are_compared_where_most_were_measured_and_then_on_a_test_part(tmp_path):
+    for name in ("a", "b"):
+        run = write_run(tmp_path / name)
+        validation = evaluation_record(0.99, data={"part": "val"})
+        write_record(run / "evaluations" / "a-val.json", "evaluation", validation)
+    write_record(tmp_path / "a" / "evaluations" / "z.json", "evaluation", evaluation_record(0.1))
+    report = collect([tmp_path])
+    assert [evaluation["top_1"] for _, evaluation in report.measured] == [0.75, 0.75]
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "notes.txt", "evaluation.json"])
+def test_what_holds_no_record_is_refused_by_its_name(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes.txt").touch()
+    write_record(tmp_path / "evaluation.json", "evaluation", evaluation_record())
+    with pytest.raises((ValueError, OSError), match=name):
+        collect([tmp_path / name])
+
+
+def test_a_damaged_record_in_a_run_is_refused_by_its_path(tmp_path):
+    run = write_run(tmp_path / "warp")
+    (run / "evaluations" / "x-test.json").write_text("{")
+    with pytest.raises(ValueError, match=r"x-test\.json must be a record"):
+        collect([tmp_path])
+
+
+def test_images_must_be_a_folder(tmp_path):
+    write_run(tmp_path / "warp")
+    with pytest.raises(ValueError, match="images must be a folder; got nowhere"):
+        collect([tmp_path], images="nowhere")
+
+
+def test_evaluations_of_one_name_on_other_rows_are_not_compared(tmp_path):
+    for name in ("a", "b"):
+        write_run(tmp_path / name)
+    others = [{"class": "class 0", "rows": 7, "right": 7, "accuracy": 1.0}]
+    write_run(tmp_path / "c", evaluation=evaluation_record(1.0, rows=7, per_class=others))
+    assert [run.name for run, _ in collect([tmp_path]).measured] == ["a", "b"]
+
+
+def test_rows_of_one_name_and_as_many_of_each_class_are_told_apart_by_their_fingerprint(tmp_path):
+    for name, mark in (("a", "f"), ("b", "g"), ("c", "f")):
+        data = {"path": f"{name}/x.store", "part": "test", "rows": 240, "fingerprint": mark}
+        write_run(tmp_path / name, evaluation=evaluation_record(data=data))
+    assert [run.name for run, _ in collect([tmp_path]).measured] == ["a", "c"]
+
+
+def test_rows_that_made_the_model_are_taken_for_a_measurement_last(tmp_path):
+    train = {"role": "train", "path": "x.store", "rows": 240, "part": "test", "fingerprint": "f"}
+    run = write_run(tmp_path / "a", run_record("warp", data=[train]))
+    write_record(run / "evaluations" / "a.json", "evaluation", evaluation_record(1.0, data=train))
+    assert [evaluation["top_1"] for _, evaluation in collect([tmp_path]).measured] == [0.75]
