@@ -30,13 +30,14 @@ def begin_record(
     from manyclass import __version__
     from manyclass._core.parallel import get_threads
 
+    host = machine()
     described = [describe_data(role, dataset) for role, dataset in data]
     return {
         "command": "train",
         "arguments": list(arguments),
         "settings": {**recipe.record, **given},
         "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
-        "machine": machine(),
+        "machine": host,
         "seed": recipe.seed,
         "threads": get_threads(),
         "data": described,
@@ -213,7 +214,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("status", summary["status"]),
         ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
         *model_rows(model),
-        ("validation accuracy", _share(summary["validation_accuracy"])),
+        ("validation accuracy", _accuracy(summary["validation_accuracy"])),
         ("tried", _tried(summary)),
         ("seed", str(summary["seed"])),
         ("encoder", summary["encoder"] or ""),
@@ -243,7 +244,7 @@ def _number(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _share(value: float | None) -> str:
+def _accuracy(value: float | None) -> str:
     return "" if value is None else f"{value:.1%}, mean over classes"
 
 

@@ -51,12 +51,17 @@ def as_matrix(X: Any) -> Matrix:
         return X
     if isinstance(X, str | os.PathLike):
         path = Path(X).expanduser()
-        return _OPENERS[layout_of(path)](path)
+        return open_layout(path, layout_of(path))
     if hasattr(X, "tocsr"):
         from manyclass.data.sparse import SparseMatrix
 
         return SparseMatrix(X)
     return DenseMatrix(_array(X))
+
+
+def open_layout(path: Path, layout: Layout) -> Matrix:
+    """The matrix at a path whose layout is known."""
+    return _OPENERS[layout](path)
 
 
 def layout_of(path: str | os.PathLike[str]) -> Layout:
