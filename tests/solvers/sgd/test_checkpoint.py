@@ -7,8 +7,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import checkpoint as module
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
-from manyclass.solvers.sgd.descent import SgdRun
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
 
 IDENTITY = {"X": "a", "step": "0.1"}
 

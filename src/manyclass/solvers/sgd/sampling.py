@@ -6,7 +6,7 @@ How many of the other examples are negatives of each class: its share of them.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,9 @@ class Schedule:
                 "use a smaller step"
             )
 
-    def with_step(self, step: float) -> "Schedule":
-        """The same with another step."""
-        return replace(self, step=step)
+    def block(self, most: int) -> int:
+        """Examples between two products: at most so many, and few where else the scale of W would vanish."""
+        return most if self.step * self.regularization < 0.05 else 4
 
     @property
     def native(self) -> dict[str, Any]:
