@@ -33,7 +33,7 @@ def write_rows(path: Path, n: int, d: int) -> None:
 
 def measure(folder: Path, n: int, rank: int, factorization: str, n_threads: int) -> dict[str, Any]:
     """Seconds and peaks of memory, offline and online, on the first n negatives."""
-    negatives, images = mc.as_matrix(folder / "negatives.npy").part(slice(0, n)), np.load(folder / "images.npy")
+    negatives, images = mc.as_matrix(folder / "negatives.npy").row_slice(slice(0, n)), np.load(folder / "images.npy")
     settings = {"rank": rank or None, "factorization": factorization, "random_state": 0}
     images = images if rank else images[:1000]
     with all_threads(n_threads):

@@ -1,5 +1,6 @@
 """X W and X' R on codes, against NumPy on the decoded matrix and against decoding tile by tile."""
 
+import tempfile
 from functools import partial
 
 import numpy as np
@@ -99,6 +100,38 @@ def two_threads(page: Page, rounds: int) -> None:
     page.table(f"Two threads against one, {N} x {D}, ratio of times", ["block", "columns", "X W", "X' R"], rows)
 
 
+def stored_slices(page: Page, rounds: int) -> None:
+    """Of rows in a store: all of them as a slice, and in four slices, against all at once."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for block in (16, 8):
+            X = mc.write_store(f"{folder}/{block}.store", quantized(block)).X
+            quarters = [slice(start, start + N // 4) for start in range(0, N, N // 4)]
+            for k in (8, 128):
+                W, R = factors(k)
+                with all_threads(1):
+                    seconds = best_of(
+                        rounds,
+                        {
+                            "XW": partial(X.matmat, W),
+                            "all XW": lambda X=X, W=W: X.row_slice(slice(0, N)).matmat(W),
+                            "quarters XW": lambda X=X, W=W, q=quarters: [X.row_slice(at).matmat(W) for at in q],
+                            "X'R": partial(X.rmatmat, R),
+                            "all X'R": lambda X=X, R=R: X.row_slice(slice(0, N)).rmatmat(R),
+                            "quarters X'R": lambda X=X, R=R, q=quarters: [X.row_slice(at).rmatmat(R[at]) for at in q],
+                        },
+                    )
+                ratios = [
+                    seconds[f"{what} {name}"] / seconds[name] for name in ("XW", "X'R") for what in ("all", "quarters")
+                ]
+                rows.append([str(block), str(k), *(f"{ratio:.2f}" for ratio in ratios)])
+    page.table(
+        f"Slices of stored codes against all rows at once, {N} x {D}, one thread, ratio of times",
+        ["block", "columns", "X W, all as a slice", "X W, four slices", "X' R, all as a slice", "X' R, four slices"],
+        rows,
+    )
+
+
 def errors(page: Page) -> None:
     """Against float64 on the decoded matrix."""
     rows = []
@@ -117,5 +150,6 @@ def run(rounds: int = 9) -> Page:
     against_numpy(page, rounds)
     against_decoding(page, rounds)
     two_threads(page, rounds)
+    stored_slices(page, rounds)
     errors(page)
     return page

@@ -59,12 +59,12 @@ class Encoded:
     @property
     def train(self) -> tuple[mc.Matrix, NDArray[np.intp]]:
         """X and y to train on."""
-        return self.X.part(slice(0, self.n_train)), self.y[: self.n_train]
+        return self.X.row_slice(slice(0, self.n_train)), self.y[: self.n_train]
 
     @property
     def test(self) -> tuple[mc.Matrix, NDArray[np.intp]]:
         """X and y to test on."""
-        return self.X.part(slice(self.n_train, len(self.y))), self.y[self.n_train :]
+        return self.X.row_slice(slice(self.n_train, len(self.y))), self.y[self.n_train :]
 
     def first(self, d: int) -> "Encoded":
         """The first d numbers alone, of unit length again."""

@@ -2,8 +2,8 @@
 
     minimize over W      loss(X W, y)  +  penalty(W)
 
-The folders are the parts of that formula: `data` (X), `losses`, `penalties`, `solvers`, and what users fit, `estimators` and
-`exemplar`; around them `features`, `retrieval`, `evaluation`, `datasets`, `runs` and `report`.
+The folders are the parts of that formula: `data` (X), `losses`, `penalties`, `solvers`, and what users fit,
+`estimators` and `exemplar`; around them `features`, `retrieval`, `evaluation`, `datasets`, `runs` and `report`.
 """
 
 from importlib import import_module
@@ -14,8 +14,8 @@ from manyclass._core.lazy import HOMES, find_public
 __version__ = "0.1.0"
 
 _FOLDERS = (
-    "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report", "retrieval",
-    "runs", "solvers",
+    "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
+    "retrieval", "runs", "solvers",
 )  # fmt: skip
 
 __all__ = [*sorted(HOMES), "__version__"]

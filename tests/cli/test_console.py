@@ -1,6 +1,7 @@
-"""Progress: lines off a terminal, a bar on one, nothing when quiet."""
+"""The console: results on stdout, notices on stderr; progress as lines off a terminal, as a bar on one."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +71,46 @@ def test_on_a_terminal_there_is_a_bar(monkeypatch, capsys):
         report(0, 4000)
         report(4000, 4000)
     assert "4,000 of 4,000 rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("console", "info"),
+    [(Console(), True), (Console(quiet=True), False), (Console(json=True), False), (Console(True, True), False)],
+)
+def test_notices_are_for_people_who_want_them_and_warnings_for_all(capsys, console, info):
+    console.info("learning")
+    console.warn("two rows\n  left out")
+    said = ["manyclass: learning", "manyclass: two rows left out"]
+    assert capsys.readouterr().err.splitlines() == said[not info :]
+
+
+def test_what_the_library_calls_arguments_are_options_here(capsys):
+    Console().info("40 rows; `negatives` names others")
+    assert capsys.readouterr().err == "manyclass: 40 rows; --negatives names others\n"
+
+
+def say_everything(console):
+    console.json({"rows": 3, "path": Path("x")})
+    console.table("x.store", [("rows", "3")])
+    console.columns(("name", "score"), [("[bold]a", "1.5"), ("b", "10")], "two", numbers=True)
+    console.line("the end")
+
+
+def test_programs_get_the_json_and_nothing_else(capsys):
+    say_everything(Console(json=True))
+    assert capsys.readouterr() == ('{"rows": 3, "path": "x"}\n', "")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_people_get_tables_in_which_numbers_stand_to_the_right(capsys, quiet):
+    say_everything(Console(quiet))
+    out, err = capsys.readouterr()
+    lines = ["x.store", "rows 3", "two", "name    score", "[bold]a   1.5", "b          10", "the end"]
+    assert [" ".join(line.split()) for line in out.splitlines()] == [" ".join(line.split()) for line in lines]
+    assert out.splitlines()[4].rstrip().endswith("  1.5")
+    assert err == ""
+
+
+def test_without_numbers_columns_stand_to_the_left(capsys):
+    Console().columns(("", "1"), [("a", "cat 90.0 %"), ("b", "x")])
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == ["   1", "a  cat 90.0 %", "b  x"]

@@ -108,7 +108,7 @@ def test_numbers_are_those_of_the_records(once):
     out, result = once
     report = collect([out])
     assert {run["name"]: run["top_1"] for run in result["runs"]} == {
-        run.name: evaluation["top_1"] for run, evaluation in report.measured
+        run.name: evaluation["top_1"] for run, evaluation in report.evaluated_runs
     }
     assert result["methods"] == report.searches[0].record["methods"]
 

@@ -86,9 +86,16 @@ def _rotated(rotation: str) -> Maker:
     return make
 
 
-def _stored(rng, n, d):
-    with tempfile.TemporaryDirectory() as folder:
-        return mc.write_store(f"{folder}/rows.store", _normal(rng, n, d)).X
+def _stored(make: Callable[[np.random.Generator, int, int], object]) -> Maker:
+    def write(rng, n, d):
+        with tempfile.TemporaryDirectory() as folder:
+            return mc.write_store(f"{folder}/rows.store", make(rng, n, d)).X
+
+    return write
+
+
+def _range(make: Maker) -> Maker:
+    return lambda rng, n, d: make(rng, n + 5, d).row_slice(slice(2, n + 2))
 
 
 def _biased(make: Maker) -> Maker:
@@ -118,7 +125,11 @@ MAKERS: dict[str, Maker] = {
     "sharded": _sharded,
     "selection": _selection(_dense(np.float32)),
     "selection_quantized": _selection(_quantized),
-    "stored": _stored,
+    "stored": _stored(_normal),
+    "stored_quantized": _stored(_quantized),
+    "stored_scalar_range": _range(_stored(_scalar(8))),
+    "range": _range(_dense(np.float32)),
+    "range_quantized": _range(_quantized),
     "quantized_permuted": _rotated("permutation"),
     "quantized_orthogonal": _rotated("orthogonal"),
     "sharded_mixed": _mixed_shards,
@@ -207,6 +218,59 @@ def check_blocks_make_up_the_array(make, rng, n, d, k):
     blocks = list(X.blocks(size=3))
     assert [start for start, _ in blocks] == list(range(0, n, 3))
     np.testing.assert_array_equal(np.vstack([rows for _, rows in blocks]), X.toarray())
+
+
+def check_a_slice_of_all_rows_is_the_matrix_itself(make, rng, n, d, k):
+    X = make(rng, n, d)
+    for rows in (slice(None), slice(0, n), slice(-n, n + 5)):
+        assert X.row_slice(rows) is X
+
+
+def check_a_slice_has_the_rows_and_products_of_its_rows(make, rng, n, d, k):
+    X = make(rng, n, d)
+    start, stop = np.sort(rng.integers(0, n + 1, 2)).tolist()
+    part, A = X.row_slice(slice(start, stop)), X.toarray()[start:stop]
+    W, R = rng.standard_normal((d, k)), rng.standard_normal((stop - start, k))
+    assert (part.shape, part.dtype, len(part)) == (A.shape, X.dtype, stop - start)
+    np.testing.assert_array_equal(part.toarray(), A, strict=True)
+    np.testing.assert_array_equal(part.rows(np.arange(len(A))[::-1]), A[::-1])
+    np.testing.assert_array_equal(part.row_norms(), X.row_norms()[start:stop])
+    assert_product(part @ W, A.astype(float), W.astype(X.dtype).astype(float), X.dtype)
+    assert_product(part.rmatmat(R), A.astype(float).T, R.astype(X.dtype).astype(float), X.dtype)
+    assert 0 <= part.nbytes <= X.nbytes
+
+
+def check_a_slice_of_a_slice_is_a_slice(make, rng, n, d, k):
+    X = make(rng, n + 6, d)
+    part = X.row_slice(slice(1, n + 4)).row_slice(slice(1, n + 2))
+    same = X.row_slice(slice(2, n + 3))
+    W, R = rng.standard_normal((d, k)), rng.standard_normal((n + 1, k))
+    np.testing.assert_array_equal(part.toarray(), X.toarray()[2 : n + 3])
+    np.testing.assert_array_equal(part @ W, same @ W)
+    np.testing.assert_array_equal(part.rmatmat(R), same.rmatmat(R))
+
+
+def check_an_empty_slice_is_a_matrix_without_rows(make, rng, n, d, k):
+    X = make(rng, n, d)
+    for rows in (slice(0, 0), slice(n, n), slice(n, 0)):
+        empty = X.row_slice(rows)
+        assert empty.toarray().shape == (0, d)
+        assert (empty @ np.ones((d, k))).shape == (0, k)
+        np.testing.assert_array_equal(empty.rmatmat(np.ones(0)), np.zeros(d))
+
+
+def check_a_slice_has_step_one(make, rng, n, d, k):
+    with pytest.raises(ValueError, match=r"^rows must be a slice of step 1; got slice\(None, None, 2\)$"):
+        make(rng, n, d).row_slice(slice(None, None, 2))
+
+
+def check_what_is_released_is_read_again(make, rng, n, d, k):
+    X, W = make(rng, n, d), rng.standard_normal((d, k))
+    rows, product = X.toarray(), X @ W
+    X.release()
+    X.row_slice(slice(0, n // 2)).release()
+    np.testing.assert_array_equal(X.toarray(), rows)
+    np.testing.assert_array_equal(X @ W, product)
 
 
 def check_arguments_stay_as_they_are(make, rng, n, d, k):

@@ -32,7 +32,7 @@ def test_runs_are_compared_where_most_were_measured_and_then_on_a_test_part(tmp_
         write_record(run / "evaluations" / "a-val.json", "evaluation", validation)
     write_record(tmp_path / "a" / "evaluations" / "z.json", "evaluation", evaluation_record(0.1))
     report = collect([tmp_path])
-    assert [evaluation["top_1"] for _, evaluation in report.measured] == [0.75, 0.75]
+    assert [evaluation["top_1"] for _, evaluation in report.evaluated_runs] == [0.75, 0.75]
 
 
 @pytest.mark.parametrize("name", ["missing", "empty", "notes.txt", "evaluation.json"])
@@ -62,18 +62,18 @@ def test_evaluations_of_one_name_on_other_rows_are_not_compared(tmp_path):
         write_run(tmp_path / name)
     others = [{"class": "class 0", "rows": 7, "right": 7, "accuracy": 1.0}]
     write_run(tmp_path / "c", evaluation=evaluation_record(1.0, rows=7, per_class=others))
-    assert [run.name for run, _ in collect([tmp_path]).measured] == ["a", "b"]
+    assert [run.name for run, _ in collect([tmp_path]).evaluated_runs] == ["a", "b"]
 
 
 def test_rows_of_one_name_and_as_many_of_each_class_are_told_apart_by_their_fingerprint(tmp_path):
     for name, mark in (("a", "f"), ("b", "g"), ("c", "f")):
         data = {"path": f"{name}/x.store", "part": "test", "rows": 240, "fingerprint": mark}
         write_run(tmp_path / name, evaluation=evaluation_record(data=data))
-    assert [run.name for run, _ in collect([tmp_path]).measured] == ["a", "c"]
+    assert [run.name for run, _ in collect([tmp_path]).evaluated_runs] == ["a", "c"]
 
 
 def test_rows_that_made_the_model_are_taken_for_a_measurement_last(tmp_path):
     train = {"role": "train", "path": "x.store", "rows": 240, "part": "test", "fingerprint": "f"}
     run = write_run(tmp_path / "a", run_record("warp", data=[train]))
     write_record(run / "evaluations" / "a.json", "evaluation", evaluation_record(1.0, data=train))
-    assert [evaluation["top_1"] for _, evaluation in collect([tmp_path]).measured] == [0.75]
+    assert [evaluation["top_1"] for _, evaluation in collect([tmp_path]).evaluated_runs] == [0.75]

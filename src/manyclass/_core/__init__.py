@@ -1,1 +1,16 @@
-"""_core"""
+"""What all folders share, and what knows none of them.
+
+checks.py            checks of arguments, and the sentences in which they complain
+digest.py            SHA-256 of bytes, arrays, files and JSON
+errors.py            the exceptions of the library, and Damage: what can be wrong with files of ours
+files.py             writing files whole or not at all; room on the disk; the lock of a folder
+lazy.py              fronts of folders, and the one table of where the public names live
+linalg.py            singular vectors, subspaces, rows of unit length
+models.py            save_model and load: one sealed file per model
+parallel.py          numbers of threads, thread_map and for_each, BLAS in one thread
+progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
+rollback.py          methods that leave an estimator as it was when they fail
+sealed.py            JSON and safetensors files that notice every wrong bit
+text.py              amounts, numbers and names as people write them
+typing.py            types of arrays
+"""

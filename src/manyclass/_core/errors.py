@@ -1,4 +1,4 @@
-"""The exceptions of the library, and what can be wrong with a store."""
+"""The exceptions of the library, and what can be wrong with files of ours."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing that is wrong with a store.
+    """One thing that is wrong with a store or a gallery.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class StorageError(ValueError):
 
 
 class StoreCorruptedError(StorageError):
-    """A file of a store differs from what was written.
+    """A file of a store or a gallery differs from what was written.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The store.
+        The folder of the store or gallery.
     damage : Damage
         The file, the block and the reason.
 

@@ -1,11 +1,7 @@
-"""Files that are there whole or not at all, even if the power goes.
+"""Writing files so that they are there whole or not at all, even if the power goes, and the lock of a folder.
 
 The order is always the same: write under a temporary name, sync the file, rename it, sync the folder. A reader sees the
 old file or the new one, and after a crash so does everybody.
-
-What the disk may refuse, in sentences.
-
-FolderLock: one writer at a time.
 """
 
 import errno
@@ -17,18 +13,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from manyclass._core.errors import StorageError
+from manyclass._core.text import format_bytes
 
 Bytes = bytes | bytearray | memoryview
+
+LOCK = "lock"  # the file of a FolderLock
 
 TEMPORARY_SUFFIX = ".tmp"  # leftovers of a crash end so, and readers pass over them
 
 
-def write_bytes(path: str | os.PathLike[str], *parts: Bytes) -> None:
-    """Make `path` hold these bytes, one part after the other; on failure it holds what it held before."""
+def write_bytes(path: str | os.PathLike[str], *pieces: Bytes) -> None:
+    """Make `path` hold these bytes, one piece after the other; on failure it holds what it held before."""
     path = Path(path)
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
-        _write_new_file(temporary, parts)
+        _write_new_file(temporary, pieces)
         replace_file(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -67,13 +66,13 @@ def write_at(descriptor: int, data: Bytes, offset: int) -> None:
         view, offset = view[written:], offset + written
 
 
-def _write_new_file(path: Path, parts: tuple[Bytes, ...]) -> None:
+def _write_new_file(path: Path, pieces: tuple[Bytes, ...]) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
         offset = 0
-        for part in parts:
-            write_at(descriptor, part, offset)
-            offset += memoryview(part).nbytes
+        for piece in pieces:
+            write_at(descriptor, piece, offset)
+            offset += memoryview(piece).nbytes
         sync_file(descriptor)
     finally:
         os.close(descriptor)
@@ -109,17 +108,8 @@ def check_disk_space(path: Path, needed: int) -> None:
     if needed > free:
         place = os.path.abspath(path.parent)
         raise StorageError(
-            f"disk full: writing {path.name} needs {_rounded_size(needed)} and {place} has {_rounded_size(free)} free"
+            f"disk full: writing {path.name} needs {format_bytes(needed)} and {place} has {format_bytes(free)} free"
         )
-
-
-def _rounded_size(n_bytes: int) -> str:
-    """A size as people say it.
-
-    >>> _size(1_250_000_000), _size(300_000)
-    ('1.2 GB', '0.3 MB')
-    """
-    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e8 else f"{n_bytes / 1e6:.1f} MB"
 
 
 class FolderLock:
@@ -131,7 +121,7 @@ class FolderLock:
 
     def __init__(self, folder: Path):
         self._path = folder / LOCK
-        self._descriptor: int | None = _locked(self._path, folder)
+        self._descriptor: int | None = _acquire_lock(self._path, folder)
 
     def release(self) -> None:
         """Let others write. A second call does nothing."""
@@ -141,12 +131,12 @@ class FolderLock:
             self._descriptor = None
 
 
-def _locked(path: Path, folder: Path) -> int:
+def _acquire_lock(path: Path, folder: Path) -> int:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_still(path, descriptor):
+            if _is_same_file(path, descriptor):
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
                 return descriptor
@@ -161,12 +151,9 @@ def _locked(path: Path, folder: Path) -> int:
         os.close(descriptor)
 
 
-def _is_still(path: Path, descriptor: int) -> bool:
+def _is_same_file(path: Path, descriptor: int) -> bool:
     # The last holder removes the file; whoever had opened it before then holds a lock on nothing.
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except FileNotFoundError:
         return False
-
-
-LOCK = "lock"

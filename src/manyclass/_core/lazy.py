@@ -1,7 +1,7 @@
 """Fronts of folders: public names that are imported when they are first used.
 
-`HOMES` is the one table of where the public names of `manyclass` live. `import manyclass` reads it to find a name, `load`
-to find the class of a model in a file, and a store to find the class of its quantizer; no file names a module.
+`HOMES` is the one table of where the public names of `manyclass` live. `import manyclass` reads it to find a name,
+`load` to find the class of a model in a file, and a store to find the class of its quantizer; no file names a module.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ HOMES = {
     "read_image": "features.images.decoding",
     "set_threads": "_core.parallel",
     "threads": "_core.parallel",
-    "verify_store": "data.store.verify_store",
+    "verify_store": "data.store.verify",
     "write_features": "features.extraction.write_features",
     "write_store": "data.store.write",
 }

@@ -6,15 +6,13 @@ labels are numbers); its content is
     {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
      "parameters": {name: value}, "fitted": {name: value}}
 
-with values as `_plain_values` has them; a class whose parameters are objects has `plain_parameters` and
-`parameters_of` to describe them, one whose arrays are not a linear classifier's has `fitted_shapes`, and one whose
-parameters or attributes were renamed has `former_names`, {old: new}, for files of earlier versions. Not kept are what
-belongs to a run rather than to a model (callbacks, the path of the checkpoint, generators of random numbers) and
-what `partial_fit` has under way: it goes on from the weights.
+with values as `encode_value` gives them: what JSON has stands for itself, as do lists, and all else is an object with
+one entry, whose name says what it is. Not kept are what belongs to a run rather than to a model (callbacks, the path of
+the checkpoint, generators of random numbers) and what `partial_fit` has under way: it goes on from the weights.
 
-Values as JSON and arrays, and exactly back: numbers, text, NumPy's scalars and arrays, lists, tuples, dictionaries.
-
-What JSON has stands for itself, as do lists. All else is an object with one entry, whose name says what it is.
+A class may have `plain_parameters` and `parameters_of`, which describe parameters that are objects; `fitted_shapes`,
+if its arrays are not a linear classifier's; and `former_names`, for files of earlier versions: {old: new} names of
+parameters and attributes, or {old: (new, function of the old value)}.
 """
 
 import math
@@ -50,12 +48,6 @@ _SAVABLE = (
 )
 
 _RUN_PARAMETERS = ("callbacks", "checkpoint")
-
-# Parameters that had another name in files of earlier versions: (then, now, the value of today).
-_RENAMED: dict[str, tuple[str, str, Callable[[Any], Any]]] = {
-    "MultiTaskTraceNorm": ("unknown", "missing_label", lambda label: label),
-    "StochasticClassifier": ("balanced", "sampling", lambda balanced: "balanced" if balanced else "uniform"),
-}
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -128,13 +120,11 @@ def load(path: str | os.PathLike[str]) -> Any:
         if name not in _SAVABLE:
             raise ValueError(f"its estimator must be one of {', '.join(_SAVABLE)}; got {name!r}")
         kind = find_public(name)
-        # Files keep the names that parameters and attributes had when they were written.
-        now = getattr(kind, "former_names", {})
         parameters, fitted = (
-            {now.get(key, key): decode_value(v, arrays) for key, v in content[k].items()}
-            for k in ("parameters", "fitted")
+            _renamed(kind, {key: decode_value(value, arrays) for key, value in content[section].items()})
+            for section in ("parameters", "fitted")
         )
-        return _restored(_model_with(kind, _current(name, parameters)), fitted)
+        return _restored(_model_with(kind, parameters), fitted)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
@@ -143,12 +133,19 @@ def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
     return kind(**(kind.parameters_of(plain) if hasattr(kind, "parameters_of") else plain))
 
 
-def _current(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of a model under the names that they have today."""
-    then, now, translate = _RENAMED.get(name, ("", "", None))
-    if translate is None or then not in parameters:
-        return parameters
-    return {key: value for key, value in parameters.items() if key != then} | {now: translate(parameters[then])}
+def _renamed(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Values of a file under the names that they have today."""
+    former: dict[str, str | tuple[str, Callable[[Any], Any]]] = getattr(kind, "former_names", {})
+    renamed = {}
+    for key, value in values.items():
+        now = former.get(key, key)
+        name, translate = (now, _unchanged) if isinstance(now, str) else now
+        renamed[name] = translate(value)
+    return renamed
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
@@ -191,7 +188,7 @@ def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
     """`value` as JSON; arrays of numbers are put into `arrays`, under names that begin with `name`.
 
     >>> arrays = {}
-    >>> encode({"a": (1, np.float32(0.5)), 2: np.eye(2)}, "x", arrays), list(arrays)
+    >>> encode_value({"a": (1, np.float32(0.5)), 2: np.eye(2)}, "x", arrays), list(arrays)
     ({'dict': [['a', {'tuple': [1, {'scalar': ['<f4', 0.5]}]}], [2, {'tensor': ['x.2', '<f8']}]]}, ['x.2'])
     """
     if isinstance(value, np.ndarray):
@@ -215,7 +212,7 @@ def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
 
 
 def decode_value(value: Any, arrays: Arrays) -> Any:
-    """The value of which `encode` made this."""
+    """The value of which `encode_value` made this."""
     if isinstance(value, list):
         return [decode_value(item, arrays) for item in value]
     if not isinstance(value, dict):

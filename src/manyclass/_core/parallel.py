@@ -1,37 +1,29 @@
-"""How many threads our loops use: as many as the processor gives this process, unless told otherwise.
+"""Threads: how many, results in the order of their tasks, and settings that all threads of the process share.
 
-Results do not depend on it. BLAS has threads of its own, which threadpoolctl sets.
-
-BLAS, made to give the same bits for any number of threads.
-
-A threaded BLAS cuts a product into as many pieces as it has threads, and other pieces round otherwise. So BLAS runs in
-one thread here, and threads of ours share out blocks whose size depends on nothing but the shapes.
-
-Results in the order of their tasks, while only so many tasks are under way.
-
-Warnings of a library, kept quiet while several threads use it.
+Results never depend on the number of threads. A threaded BLAS cuts a product into as many pieces as it has threads, and
+other pieces round otherwise; so BLAS runs in one thread here, and threads of ours share out blocks whose size depends
+on nothing but the shapes.
 """
 
 import os
-import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache, lru_cache
 from threading import Lock, local
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from manyclass._core.checks import check_count
 
 
 def _available() -> int:
     # joblib and Ray tell their workers by this variable how many threads are theirs.
-    told = os.environ.get("OMP_NUM_THREADS", "")
+    limit = os.environ.get("OMP_NUM_THREADS", "")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(int(told), cores) if told.isdigit() and int(told) > 0 else cores
+    return min(int(limit), cores) if limit.isdigit() and int(limit) > 0 else cores
 
 
 _process_threads = _available()
@@ -102,6 +94,8 @@ T = TypeVar("T")
 
 R = TypeVar("R")
 
+S = TypeVar("S")
+
 
 @cache
 def _libraries() -> list[Any]:
@@ -115,33 +109,36 @@ def _libraries() -> list[Any]:
     return [library for library in found if getattr(library, "threading_layer", None) != "disabled"]
 
 
-class _BlasLimit:
-    """BLAS keeps one setting for the whole process: the first to enter saves it, the last to leave puts it back."""
+class _ProcessSetting(Generic[S]):
+    """A setting of the whole process: the first thread to enter changes it, and the last to leave puts it back.
 
-    def __init__(self) -> None:
+    `change` makes the change and gives what `restore` needs to undo it.
+    """
+
+    before: S
+
+    def __init__(self, change: Callable[[], S], restore: Callable[[S], object]):
         self.lock = Lock()
-        self.depth = 0
-        self.before: list[int] = []
+        self._change, self._restore = change, restore
+        self._depth = 0
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self.lock:
-            if self.depth == 0:
-                self.before = [library.num_threads for library in _libraries()]
-                _set_blas_threads([1] * len(self.before))
-            self.depth += 1
+            if self._depth == 0:
+                self.before = self._change()
+            self._depth += 1
 
-    def leave(self) -> None:
+    def __exit__(self, *error: object) -> None:
         with self.lock:
-            self.depth -= 1
-            if self.depth == 0:
-                _set_blas_threads(self.before)
+            self._depth -= 1
+            if self._depth == 0:
+                self._restore(self.before)
 
 
-_blas_limit = _BlasLimit()
-
-_this_thread = local()
-
-_WORTH_THREADS = 1 << 20
+def _limit_blas() -> list[int]:
+    before = [library.num_threads for library in _libraries()]
+    _set_blas_threads([1] * len(before))
+    return before
 
 
 def _set_blas_threads(counts: list[int]) -> None:
@@ -149,15 +146,33 @@ def _set_blas_threads(counts: list[int]) -> None:
         library.set_num_threads(n_threads)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def _ignore_warnings() -> "warnings.catch_warnings[None]":
+    caught = warnings.catch_warnings()
+    caught.__enter__()
+    warnings.simplefilter("ignore")
+    return caught
+
+
+def _process_settings() -> tuple[_ProcessSetting[list[int]], _ProcessSetting["warnings.catch_warnings[None]"]]:
+    blas = _ProcessSetting(_limit_blas, _set_blas_threads)
+    return blas, _ProcessSetting(_ignore_warnings, lambda caught: caught.__exit__(None, None, None))
+
+
+_blas_limit, _warning_filter = _process_settings()
+
+_this_thread = local()
+
+_WORTH_THREADS = 1 << 20  # bytes; a loop over fewer ends before other threads have begun
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
     """Inside the block BLAS runs in one thread, so that what it computes depends on its arguments only."""
-    limit = _blas_limit
-    limit.enter()
-    try:
-        yield
-    finally:
-        limit.leave()
+    return _blas_limit
+
+
+def suppress_warnings() -> AbstractContextManager[None]:
+    """No warnings inside the block, whichever thread leaves its own first."""
+    return _warning_filter
 
 
 def thread_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -165,7 +180,7 @@ def thread_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
     As many threads run as `manyclass.threads` and the limit of BLAS both allow; each is at most one item ahead.
 
-    >>> list(in_order(abs, [3, -1, -2]))
+    >>> list(thread_map(abs, [3, -1, -2]))
     [3, 1, 2]
     """
     items = list(items)
@@ -177,10 +192,16 @@ def thread_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
             yield from _map_on_threads(n_threads, work, items)
 
 
-def native_threads(nbytes: int) -> int:
-    """How many threads a compiled loop over so many bytes is worth: one within `in_order`, which has divided the work.
+def for_each(work: Callable[[T], object], items: Iterable[T]) -> None:
+    """work(item) of every item, on our threads, for what it does."""
+    for _ in thread_map(work, items):
+        pass
 
-    >>> threads_here(1000)
+
+def native_threads(nbytes: int) -> int:
+    """How many threads a compiled loop over so many bytes is worth; one in `thread_map`, which has divided the work.
+
+    >>> native_threads(1000)
     1
     """
     return 1 if nbytes < _WORTH_THREADS or hasattr(_this_thread, "ours") else get_threads()
@@ -202,15 +223,15 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 
 
 def _start_thread() -> None:
-    # A BLAS on OpenMP keeps its setting per thread; and work that calls in_order must not wait for its own pool.
+    # A BLAS on OpenMP keeps its setting per thread; and work that calls thread_map must not wait for its own pool.
     _this_thread.ours = True
     _set_blas_threads([1] * len(_libraries()))
 
 
 def _reset_after_fork() -> None:
     # A child has none of the threads of its parent, and perhaps a lock that one of them held.
-    global _blas_limit
-    _blas_limit = _BlasLimit()
+    global _blas_limit, _warning_filter
+    _blas_limit, _warning_filter = _process_settings()
     _pool.cache_clear()
 
 
@@ -225,7 +246,7 @@ def ordered_map(submit: Callable[[T], Future[R]], tasks: Iterable[T], ahead: int
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool:
-    ...     list(in_turn(lambda task: pool.submit(abs, task), [-3, 2, -1], 2))
+    ...     list(ordered_map(lambda task: pool.submit(abs, task), [-3, 2, -1], 2))
     [3, 2, 1]
     """
     pending = deque[Future[R]]()
@@ -240,50 +261,3 @@ def ordered_map(submit: Callable[[T], Future[R]], tasks: Iterable[T], ahead: int
         for future in pending:
             future.cancel()
         wait(pending)
-
-
-class _WarningFilter:
-    """Filters are one for the whole process: the first to enter changes them, the last to leave puts them back."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.depth = 0
-        self.caught = warnings.catch_warnings()
-
-    def enter(self) -> None:
-        with self.lock:
-            if self.depth == 0:
-                self.caught = warnings.catch_warnings()
-                self.caught.__enter__()
-                warnings.simplefilter("ignore")
-            self.depth += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.depth -= 1
-            if self.depth == 0:
-                self.caught.__exit__(None, None, None)
-
-
-_warning_filter = _WarningFilter()
-
-
-@contextmanager
-def suppress_warnings() -> Iterator[None]:
-    """No warnings inside the block, whichever thread leaves its own first."""
-    here = _warning_filter
-    here.enter()
-    try:
-        yield
-    finally:
-        here.leave()
-
-
-def _reset_filter_after_fork() -> None:
-    # A child has perhaps a lock that a thread of its parent held.
-    global _warning_filter
-    _warning_filter = _WarningFilter()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset_filter_after_fork)

@@ -1,16 +1,14 @@
-"""JSON in one exact spelling, sealed with its own SHA-256, so that one wrong bit anywhere is found.
+"""Files that notice every wrong bit: sealed JSON, and safetensors files with a seal.
 
-Files of arrays and JSON that notice every wrong bit: safetensors with a seal.
+Sealed JSON is in one exact spelling, with its own SHA-256 beside it.
 
-A file is a safetensors file (https://github.com/huggingface/safetensors) and any reader of those opens it. Its header
-begins, always in these bytes, with `{"__metadata__":{"sha256":"`, 64 hexadecimal digits, and then holds `format` (what
-kind of file), `version` (a whole number) and `content` (JSON as a string). The digits are the SHA-256 of the whole file
-with 64 zeros in their place: nothing in the file is read, not even its header, before they are compared.
-
-Arrays as bytes.
+A sealed file of arrays is a safetensors file (https://github.com/huggingface/safetensors), which any reader of those
+opens. Its header begins, always in these bytes, with `{"__metadata__":{"sha256":"`, 64 hexadecimal digits, and then
+holds `format` (what kind of file), `version` (a whole number) and `content` (JSON as a string). The digits are the
+SHA-256 of the whole file with 64 zeros in their place: nothing in the file is read, not even its header, before they
+are compared.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -22,27 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
+from manyclass._core.digest import canonical_json, json_digest, sha256_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
 
 
-def canonical_json(value: Any) -> bytes:
-    """The one spelling of a JSON value: sorted keys, no spaces, ASCII; NaN and infinity are refused.
-
-    >>> canonical({"b": 1, "a": "é"})
-    b'{"a":"\\\\u00e9","b":1}'
-    """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
-
-
-def digest(value: Any) -> str:
-    """SHA-256 of the one spelling, as hexadecimal digits."""
-    return hashlib.sha256(canonical_json(value)).hexdigest()
-
-
 def seal(content: dict[str, Any]) -> bytes:
     """The content beside its digest, and a newline."""
-    return canonical_json({"content": content, "sha256": digest(content)}) + b"\n"
+    return canonical_json({"content": content, "sha256": json_digest(content)}) + b"\n"
 
 
 def unseal(data: bytes) -> dict[str, Any]:
@@ -100,14 +85,14 @@ class SealedFormat:
 
     def digest(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
         """SHA-256 of the file that `write` would write, as hexadecimal digits."""
-        return _digest(self._encode(content, arrays))
+        return sha256_digest(self._encode(content, arrays))
 
     def _encode(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
         """The bytes of the file: its header, and one array after the other."""
-        plain = {name: _plain(array) for name, array in arrays.items()}
+        plain = {name: as_little_endian(array) for name, array in arrays.items()}
         header = bytearray(self._header(json.dumps(content, separators=(",", ":"), allow_nan=False), plain))
-        data = [_raw(array) for array in plain.values()]
-        header[_SEAL] = _digest([header, *data]).encode()
+        data = [raw_bytes(array) for array in plain.values()]
+        header[_SEAL] = sha256_digest([header, *data]).encode()
         return [header, *data]
 
     def read(self, path: str | os.PathLike[str]) -> tuple[Any, Arrays]:
@@ -150,7 +135,7 @@ class SealedFormat:
         if data[8 : _SEAL.start] != START:
             raise ValueError(f"{os.fspath(path)} is not a {self.name}, or its first bytes are damaged; {self.advice}")
         unsealed = [data[: _SEAL.start], _UNSEALED.encode(), memoryview(data)[_SEAL.stop :]]
-        if _digest(unsealed).encode() != data[_SEAL]:
+        if sha256_digest(unsealed).encode() != data[_SEAL]:
             raise ValueError(
                 f"{os.fspath(path)} is damaged: its {len(data)} bytes do not match their checksum; {self.advice}"
             )
@@ -159,22 +144,6 @@ class SealedFormat:
 def can_hold(array: NDArray[Any]) -> bool:
     """Whether an array of this dtype, in either byte order, may go into a file."""
     return array.dtype.newbyteorder("<") in _NAMES
-
-
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    # Not ascontiguousarray, which makes vectors of scalars.
-    return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
-
-
-def _raw(array: NDArray[Any]) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
-
-
-def _digest(parts: list[Any]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(part)
-    return digest.hexdigest()
 
 
 def _metadata(data: bytes) -> dict[str, str]:
@@ -191,6 +160,7 @@ def _arrays(data: bytes) -> Arrays:
 
 def as_little_endian(array: NDArray[Any]) -> NDArray[Any]:
     """The array as files have it: little-endian, in C order."""
+    # Not ascontiguousarray, which makes vectors of scalars.
     return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
 
 

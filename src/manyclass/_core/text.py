@@ -1,9 +1,4 @@
-"""Amounts as people say them: bytes and seconds.
-
-Numbers and lists as a reader wants them in a sentence or a table.
-
-What a user may have meant.
-"""
+"""Amounts, numbers and names as people write them in a sentence or a table."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -13,7 +8,7 @@ from typing import Any
 def format_bytes(n_bytes: float) -> str:
     """Bytes as people say it.
 
-    >>> size(512), size(25_600_000), size(3.2e12)
+    >>> format_bytes(512), format_bytes(25_600_000), format_bytes(3.2e12)
     ('512 bytes', '25.6 MB', '3.2 TB')
     """
     if n_bytes < 1000:
@@ -28,7 +23,7 @@ def format_bytes(n_bytes: float) -> str:
 def format_seconds(value: float) -> str:
     """A time as people say it.
 
-    >>> seconds(0.0123), seconds(3.21), seconds(75)
+    >>> format_seconds(0.0123), format_seconds(3.21), format_seconds(75)
     ('12.3 ms', '3.2 s', '1 min 15 s')
     """
     if value < 1:
@@ -41,19 +36,19 @@ def format_seconds(value: float) -> str:
 MISSING = "\u2013"  # an en dash
 
 
-def format_percent(share: float | None, digits: int = 1) -> str:
-    """A share of 1 as a percentage.
+def format_percent(fraction: float | None, digits: int = 1) -> str:
+    """A fraction as a percentage.
 
-    >>> percent(0.93125), percent(None)
+    >>> format_percent(0.93125), format_percent(None)
     ('93.1 %', '–')
     """
-    return MISSING if share is None else f"{100 * share:.{digits}f} %"
+    return MISSING if fraction is None else f"{100 * fraction:.{digits}f} %"
 
 
 def format_points(difference: float) -> str:
-    """A difference of two shares, without its sign.
+    """A difference of two fractions, without its sign.
 
-    >>> points(-0.012), points(0.01)
+    >>> format_points(-0.012), format_points(0.01)
     ('1.2 points', '1.0 points')
     """
     return f"{abs(100 * difference):.1f} points"
@@ -62,7 +57,7 @@ def format_points(difference: float) -> str:
 def format_count(value: float | None) -> str:
     """A count.
 
-    >>> whole(12345), whole(None)
+    >>> format_count(12345), format_count(None)
     ('12,345', '–')
     """
     return MISSING if value is None else f"{value:,.0f}"
@@ -71,7 +66,7 @@ def format_count(value: float | None) -> str:
 def format_number(value: Any) -> str:
     """A number of any size with four digits at most; what is no number as it is.
 
-    >>> short_number(0.000123456), short_number(16.0), short_number("auto"), short_number(None)
+    >>> format_number(0.000123456), format_number(16.0), format_number("auto"), format_number(None)
     ('0.0001235', '16', 'auto', '–')
     """
     if value is None:
@@ -84,7 +79,7 @@ def format_number(value: Any) -> str:
 def join_names(names: Sequence[str]) -> str:
     """Names in a sentence.
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
+    >>> join_names(["a"]), join_names(["a", "b", "c"])
     ('a', 'a, b and c')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
@@ -93,7 +88,7 @@ def join_names(names: Sequence[str]) -> str:
 def pluralize(count: int, noun: str, plural: str | None = None) -> str:
     """How many of something.
 
-    >>> counted(1, "row"), counted(2500, "row"), counted(2, "class", "classes")
+    >>> pluralize(1, "row"), pluralize(2500, "row"), pluralize(2, "class", "classes")
     ('1 row', '2,500 rows', '2 classes')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
@@ -111,7 +106,7 @@ def printable(name: str) -> str:
 def shorten(name: str, most: int) -> str:
     """A name that can be drawn, of at most so many letters; its end is kept, as that is where most names differ.
 
-    >>> shortened("LATIN SMALL LETTER A", 20), shortened("LATIN SMALL LETTER A", 12)
+    >>> shorten("LATIN SMALL LETTER A", 20), shorten("LATIN SMALL LETTER A", 12)
     ('LATIN SMALL LETTER A', 'LAT…LETTER A')
     """
     name = printable(name)
@@ -124,7 +119,7 @@ def shorten(name: str, most: int) -> str:
 def number_at(entry: dict[str, Any] | None, key: str) -> float | None:
     """The number under a key of an object, or None if there is none.
 
-    >>> number_of({"rank": 3, "note": "x"}, "rank"), number_of({"note": "x"}, "note"), number_of(None, "x")
+    >>> number_at({"rank": 3, "note": "x"}, "rank"), number_at({"note": "x"}, "note"), number_at(None, "x")
     (3, None, None)
     """
     value = (entry or {}).get(key)

@@ -28,12 +28,11 @@ def evaluate(
 
     The result is kept with the run, where a report finds it.
     """
-    from manyclass._core.parallel import threads as limit_threads
-    from manyclass.runs.evaluation import evaluate as evaluate_run
+    import manyclass as mc
 
     console = Console(quiet, json)
-    with limit_threads(threads):
-        found = evaluate_run(
+    with mc.threads(threads):
+        found = mc.runs.evaluate(
             run,
             data,
             labels=labels,

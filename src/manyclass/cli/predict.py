@@ -42,7 +42,7 @@ def predict(
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
     """
-    from manyclass._core.parallel import threads as limit_threads
+    import manyclass as mc
 
     console = Console()
     unread: list[str] = []
@@ -52,7 +52,7 @@ def predict(
         if not quiet:
             console.warn(f"{name} {why}")
 
-    with limit_threads(threads):
+    with mc.threads(threads):
         found = _predictions(run, inputs, encoder, top, bad, console)
         if out is not None:
             _write(out, found)

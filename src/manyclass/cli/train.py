@@ -165,17 +165,16 @@ def train(
     Of data with a split, the train part is used; where there is none, --test-fraction keeps rows for `evaluate`. A run
     that was interrupted or killed goes on with --resume, to the same model as if nothing had happened.
     """  # fmt: skip
+    # The other options are arguments of the estimator.
     given = {name: value for name, value in locals().items() if name not in _OF_THE_RUN and value is not None}
-    from manyclass._core.parallel import threads as limit_threads
-    from manyclass.estimators.progress import Progress
+    import manyclass as mc
     from manyclass.runs.run_record import run_rows, run_summary
-    from manyclass.runs.training import train as train_run
 
-    console = Console(quiet, json)
-    callbacks = [] if console.silent else [Progress()]
     settings = parse_settings(given)
-    with limit_threads(threads):
-        run = train_run(
+    console = Console(quiet, json)
+    callbacks = [] if console.silent else [mc.Progress()]
+    with mc.threads(threads):
+        run = mc.runs.train(
             data,
             out,
             objective,

@@ -1,1 +1,42 @@
-"""X, known by its products: matrices, quantizers, and the store on disk."""
+"""X, known by its products: what holds n rows of d numbers, in memory, mapped or compressed.
+
+matrix.py              Matrix: products and rows, whatever the storage
+dense.py               arrays and memory maps
+sparse.py              compressed rows of SciPy
+quantizer.py           Quantizer: rows to bytes, and back
+product_quantizer.py   one byte per block of columns
+quantized.py           products with those bytes as they are
+scalar_quantizer.py    8 or 4 bits per number, and products with them
+rotation.py            rotations before quantizing, which even out the blocks of columns
+views.py               ranges, selections and shards of rows; a column of ones beside them
+kernels.py             kernels and Gram matrices
+moments.py             means and covariances of columns, block by block
+inputs.py              X as estimators are given it
+readers/               files to matrices: .npy, .npz, parquet, clip-retrieval, stores
+store/                 rows and what goes with them in one folder, checksummed and appendable
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "BiasedMatrix": "views",
+        "DenseMatrix": "dense",
+        "Matrix": "matrix",
+        "ProductQuantizer": "product_quantizer",
+        "QuantizedMatrix": "quantized",
+        "Quantizer": "quantizer",
+        "ScalarMatrix": "scalar_quantizer",
+        "ScalarQuantizer": "scalar_quantizer",
+        "ShardedMatrix": "views",
+        "SparseMatrix": "sparse",
+        "Store": "store.store",
+        "StoreWriter": "store.writer",
+        "append_store": "store.write",
+        "as_matrix": "readers.as_matrix",
+        "open_store": "store.store",
+        "verify_store": "store.verify",
+        "write_store": "store.write",
+    },
+)

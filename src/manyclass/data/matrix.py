@@ -1,8 +1,7 @@
-"""Matrix: n rows of d numbers, known only by what can be done with them.
+"""Matrix: n rows of d numbers, known only by what can be done with them, and products of one that only has rows.
 
-Products of a matrix that can only hand out its rows: tile by tile through BLAS.
-
-The tiles depend on the shape alone and are added in their order, so the bits do not depend on the number of threads.
+These products go tile by tile through BLAS. The tiles depend on the shape alone and are added in their order, so the
+bits do not depend on the number of threads.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import as_2d, as_row_index
-from manyclass._core.parallel import thread_map
+from manyclass._core.parallel import for_each, thread_map
 from manyclass._core.typing import Floats
 
 
@@ -24,8 +23,8 @@ class Matrix(ABC):
     have `dtype`, which is float32, or float64 where the storage has it. A wrapper of a matrix is a matrix.
 
     A subclass defines `shape`, `dtype`, `nbytes` and `_rows`, and, where it knows a faster way than reading rows block
-    by block, `_matmat`, `_rmatmat` and `row_norms`. The underscored methods receive arguments that are checked and
-    converted.
+    by block, `_matmat`, `_rmatmat`, `_row_slice` and `row_norms`. The underscored methods receive arguments that are
+    checked and converted.
 
     Attributes
     ----------
@@ -102,7 +101,7 @@ class Matrix(ABC):
         product = self._rmatmat(R)
         return product[:, 0] if vector else product
 
-    def part(self, rows: slice) -> "Matrix":
+    def row_slice(self, rows: slice) -> "Matrix":
         """View a range of rows as a matrix, without a copy.
 
         Parameters
@@ -113,12 +112,13 @@ class Matrix(ABC):
         Returns
         -------
         Matrix
-            The rows from start to stop; the matrix itself if they are all.
+            The rows from start to stop; the matrix itself if they are all. Its products take the time of its rows.
         """
-        from manyclass.data.views import RowRange
-
-        start, stop, _ = rows.indices(self.shape[0])
-        return self if (start, stop) == (0, self.shape[0]) else RowRange(self, slice(start, stop))
+        start, stop, step = rows.indices(self.shape[0])
+        if step != 1:
+            raise ValueError(f"rows must be a slice of step 1; got {rows}")
+        whole = start == 0 and stop == self.shape[0]
+        return self if whole else self._row_slice(start, max(start, stop))
 
     def row_norms(self, squared: bool = False) -> Floats:
         """Compute the Euclidean length of every row.
@@ -179,6 +179,12 @@ class Matrix(ABC):
     def _rmatmat(self, R: Floats) -> Floats:
         return rmatmat(self._rows, self.shape, R)
 
+    def _row_slice(self, start: int, stop: int) -> "Matrix":
+        """Rows [start, stop) as a matrix; storage that multiplies faster than it reads rows gives one that does too."""
+        from manyclass.data.views import RowRange
+
+        return RowRange(self, slice(start, stop))
+
     def __matmul__(self, W: ArrayLike) -> Floats:
         return self.matmat(W)
 
@@ -190,11 +196,11 @@ class Matrix(ABC):
         return f"{type(self).__name__}({n} x {d} {self.dtype}, {self.nbytes / 1e6:.1f} MB)"
 
 
-TILE_BYTES = 4 << 20
+TILE_BYTES = 4 << 20  # of rows that are decoded at a time: they stay in the cache until they are multiplied
 
 TILE_ROWS = 256  # fewer rows would leave BLAS packing W for most of its time
 
-PANEL_BYTES = 64 << 20
+PANEL_BYTES = 64 << 20  # of float64 sums per thread; less means more passes over the rows
 
 LONG = 1024  # numbers that BLAS may add up in float32
 
@@ -207,8 +213,7 @@ def matmat(tile: Callable[[slice], Floats], shape: tuple[int, int], W: Floats) -
     def fill(rows: slice) -> None:
         _product(tile(rows), W, out[rows])
 
-    for _ in thread_map(fill, spans(n, _height(d, W.itemsize))):
-        pass
+    for_each(fill, spans(n, _height(d, W.itemsize)))
     return out
 
 
@@ -223,8 +228,8 @@ def rmatmat(tile: Callable[[slice], Any], shape: tuple[int, int], R: Floats, hei
     # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
     for columns in spans(R.shape[1], max(1, PANEL_BYTES // (8 * max(1, d)))):
         total = np.zeros((d, columns.stop - columns.start))
-        for part in thread_map(_part(tile, R[:, columns]), tiles):
-            total += part
+        for product in thread_map(_tile_product(tile, R[:, columns]), tiles):
+            total += product
         out[:, columns] = total
     return out
 
@@ -253,5 +258,5 @@ def _height(d: int, itemsize: int) -> int:
     return max(TILE_ROWS, TILE_BYTES // max(1, d * itemsize))
 
 
-def _part(tile: Callable[[slice], Any], R: Floats) -> Callable[[slice], Floats]:
+def _tile_product(tile: Callable[[slice], Any], R: Floats) -> Callable[[slice], Floats]:
     return lambda rows: tile(rows).T @ R[rows]

@@ -1,10 +1,8 @@
 """ProductQuantizer: one byte for every block of columns.
 
-Codebooks of a product quantizer: k-means in every block of columns, by faiss where it is installed, else by
-scikit-learn.
-
-Entry 0 of every codebook is the zero vector, so that a block of zeros decodes to zeros. Where a block has fewer
-different values than there are entries, the entries are those values and nothing is lost.
+The codebooks are found by k-means in every block, by faiss where it is installed, else by scikit-learn. Entry 0 of
+every codebook is the zero vector, so that a block of zeros decodes to zeros. Where a block has fewer different values
+than there are entries, the entries are those values and nothing is lost.
 """
 
 import warnings
@@ -25,7 +23,7 @@ from manyclass.data.quantized import QuantizedMatrix
 from manyclass.data.quantizer import Codes, Quantizer
 from manyclass.data.rotation import ROTATIONS, MixedColumns, Permutation, Rotation
 
-# The part of the sample that is held in memory at a time while codebooks are fitted.
+# Bytes of the sample that are held in memory at a time while codebooks are fitted.
 _SAMPLE_BYTES = 256 << 20
 
 

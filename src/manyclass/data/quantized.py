@@ -1,7 +1,6 @@
 """Rows kept as one byte per block of columns, and products that use the bytes as they are."""
 
 from copy import copy
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +52,8 @@ class QuantizedMatrix(Matrix):
         self.quantizer = copy(quantizer)
         self.shape = (len(codes), quantizer.n_features)
         self.dtype = np.dtype(np.float32)
+        # By first and last row, and shared with all slices: a solver that asks for the same ones counts each once.
+        self._start, self._crowding = 0, dict[tuple[int, int], NDArray[np.uint8]]()
 
     @property
     def nbytes(self) -> int:
@@ -63,9 +64,6 @@ class QuantizedMatrix(Matrix):
         """The centroids, an ndarray of shape (n_blocks, n_centroids, block)."""
         return self.quantizer.codebooks_
 
-    def part(self, rows: slice) -> Matrix:
-        return QuantizedMatrix(self.codes[rows], self.quantizer)
-
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return self._rotated_back(self._decoded(index))
 
@@ -74,6 +72,12 @@ class QuantizedMatrix(Matrix):
         rows = np.empty((len(codes), self.shape[1]), np.float32)
         _native.pq_decode(codes, self.codebooks, rows, native_threads(rows.nbytes))
         return rows
+
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        matrix = copy(self)
+        matrix.codes, matrix.shape = self.codes[start:stop], (stop - start, self.shape[1])
+        matrix._start = self._start + start
+        return matrix
 
     def _rotated_back(self, rows: Floats) -> Floats:
         rotation = self.quantizer.rotation_
@@ -98,12 +102,15 @@ class QuantizedMatrix(Matrix):
             return out
         return np.ascontiguousarray(self._rotated_back(np.ascontiguousarray(out.T)).T)
 
-    @cached_property
+    @property
     def _crowded(self) -> NDArray[np.uint8]:
-        """Where one centroid takes so many rows in a row that their sum must be kept short; found once."""
-        crowded = np.empty((-(-self.shape[0] // _native.CHUNK_ROWS), self.codes.shape[1]), np.uint8)
-        _native.pq_find_crowded(self.codes, self.codebooks, crowded, get_threads())
-        return crowded
+        """Where one centroid takes so many rows of a chunk that their sum must be kept short; found once."""
+        rows = self._start, self._start + self.shape[0]
+        if rows not in self._crowding:
+            crowded = np.empty((-(-self.shape[0] // _native.CHUNK_ROWS), self.codes.shape[1]), np.uint8)
+            _native.pq_find_crowded(self.codes, self.codebooks, crowded, get_threads())
+            self._crowding[rows] = crowded
+        return self._crowding[rows]
 
     # Whether tables beat decoding rows and multiplying them, in operations on 16 columns for every block. A table takes
     # one for each number of its codebook, a look-up three. Decoding takes a few for every block and for every number,

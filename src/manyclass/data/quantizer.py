@@ -1,7 +1,4 @@
-"""Quantizer: from rows of numbers to rows of bytes, and back.
-
-The quantizer of a kind, from what a file says of it.
-"""
+"""Quantizer: from rows of numbers to rows of bytes, and back."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""ScalarQuantizer: every number of its own in 8 or 4 bits.
-
-Rows kept as one small integer per number.
-"""
+"""ScalarQuantizer: 8 or 4 bits for every number; ScalarMatrix: products with them."""
 
 from copy import copy
 from typing import Any, Self
@@ -56,6 +53,11 @@ class ScalarMatrix(Matrix):
         rows = self._tile(index)
         rows *= self.quantizer.scale_
         return rows
+
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        matrix = copy(self)
+        matrix.codes, matrix.shape = self.codes[start:stop], (stop - start, self.shape[1])
+        return matrix
 
     def _tile(self, index: slice | NDArray[np.intp]) -> Floats:
         tile = self.quantizer.unpack(self.codes[index])

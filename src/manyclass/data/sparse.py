@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.parallel import thread_map
+from manyclass._core.parallel import for_each
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import TILE_ROWS, Matrix, rmatmat, spans
 
@@ -57,6 +57,14 @@ class SparseMatrix(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return np.asarray(self.csr[index].toarray(order="C"))
 
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        first, last = self.csr.indptr[start], self.csr.indptr[stop]
+        # Given to the constructor, SciPy would copy what is less than half of its base.
+        csr = type(self.csr)((stop - start, self.shape[1]), dtype=self.dtype)
+        csr.data, csr.indices = self.csr.data[first:last], self.csr.indices[first:last]
+        csr.indptr = self.csr.indptr[start : stop + 1] - first
+        return SparseMatrix(csr)
+
     def _matmat(self, W: Floats) -> Floats:
         # scipy adds up a row in the dtype of the factors, one entry after the other.
         out, exact = np.empty((self.shape[0], W.shape[1]), self.dtype), W.astype(np.float64)
@@ -64,15 +72,14 @@ class SparseMatrix(Matrix):
         def fill(rows: slice) -> None:
             out[rows] = self.csr[rows].astype(np.float64) @ exact
 
-        for _ in thread_map(fill, spans(self.shape[0], self._height(W.shape[1]))):
-            pass
+        for_each(fill, spans(self.shape[0], self._height(W.shape[1])))
         return out
 
     def _rmatmat(self, R: Floats) -> Floats:
         return rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
 
     def _height(self, k: int) -> int:
-        # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its part of R must stay small.
+        # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its rows of R must stay small.
         n, d = self.shape
         rows = max(1 << 20, 8 * d) * n // max(1, int(self.csr.nnz))
         return max(TILE_ROWS, int(min(rows, (4 << 20) // max(1, k))))

@@ -1,11 +1,4 @@
-"""Some consecutive rows of a matrix, as a matrix.
-
-Some rows of a matrix, in any order, as a matrix.
-
-A column of ones beside a matrix, so that the last row of W is a bias.
-
-Several matrices, one below the other.
-"""
+"""Matrices made of others without a copy: ranges, selections and shards of rows, and a column of ones beside them."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -38,6 +31,9 @@ class RowRange(Matrix):
             return self.whole._rows(slice(index.start + self.start, index.stop + self.start))
         return self.whole._rows(index + self.start)
 
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        return RowRange(self.whole, slice(self.start + start, self.start + stop))
+
     def release(self) -> None:
         self.whole.release()
 
@@ -46,7 +42,7 @@ class RowSelection(Matrix):
     """The rows of another matrix at some positions, without a copy.
 
     >>> from manyclass.data.dense import DenseMatrix
-    >>> Selection(DenseMatrix(np.eye(3)), [2, 0]).toarray()
+    >>> RowSelection(DenseMatrix(np.eye(3)), [2, 0]).toarray()
     array([[0., 0., 1.],
            [1., 0., 0.]])
     """
@@ -64,6 +60,9 @@ class RowSelection(Matrix):
 
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return self.whole._rows(self.index[index])
+
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        return RowSelection(self.whole, self.index[start:stop])
 
     def release(self) -> None:
         self.whole.release()
@@ -117,6 +116,9 @@ class BiasedMatrix(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         rows = self.X._rows(index)
         return np.hstack([rows, np.full((len(rows), 1), self.value, self.dtype)])
+
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        return BiasedMatrix(self.X.row_slice(slice(start, stop)), self.value)
 
     def _matmat(self, W: Floats) -> Floats:
         product = self.X._matmat(W[:-1])
@@ -178,13 +180,21 @@ class ShardedMatrix(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return self._run(index) if isinstance(index, slice) else self._pick(index)
 
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        met = [matrix.row_slice(rows) for matrix, rows in self._meets(start, stop)]
+        shards = ShardedMatrix(met or [self.matrices[0].row_slice(slice(0, 0))])
+        shards.dtype = self.dtype  # which a shard that is not among them may have widened
+        return shards
+
+    def _meets(self, start: int, stop: int) -> Iterator[tuple[Matrix, slice]]:
+        """The shards that hold rows [start, stop), and which of their own rows these are."""
+        for at, matrix in self._placed():
+            if at.start < stop and start < at.stop:
+                yield matrix, slice(max(start, at.start) - at.start, min(stop, at.stop) - at.start)
+
     def _run(self, rows: slice) -> Floats:
-        parts = [
-            matrix._rows(slice(max(rows.start, at.start) - at.start, min(rows.stop, at.stop) - at.start))
-            for at, matrix in self._placed()
-            if at.start < rows.stop and rows.start < at.stop
-        ]
-        whole = parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty((0, self.shape[1]), self.dtype)])
+        runs = [matrix._rows(met) for matrix, met in self._meets(rows.start, rows.stop)]
+        whole = runs[0] if len(runs) == 1 else np.concatenate([*runs, np.empty((0, self.shape[1]), self.dtype)])
         return whole.astype(self.dtype, copy=False)
 
     def _pick(self, positions: NDArray[np.intp]) -> Floats:

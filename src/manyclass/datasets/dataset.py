@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_same_length
 from manyclass.data.matrix import Matrix
-from manyclass.data.readers.as_matrix import Layout, as_matrix, layout_of
+from manyclass.data.readers.as_matrix import Layout, layout_of, open_layout
 from manyclass.data.readers.parquet import parquet_shards
 from manyclass.data.views import RowSelection
 from manyclass.datasets.label_files import (
@@ -144,7 +144,7 @@ class Dataset:
         every = np.arange(len(self))
         index = every[rows] if isinstance(rows, slice) else rows
         if isinstance(rows, slice):
-            X = self.X.part(rows)
+            X = self.X.row_slice(rows)
         else:
             X = self.X if np.array_equal(index, every) else RowSelection(self.X, index)
         known = {key: values for key in _BY_ROW if (values := self.__dict__.get(key)) is not None}
@@ -245,18 +245,17 @@ def read_features(
         Features, labels and names.
     """
     path = Path(path).expanduser()
-    X = as_matrix(path)
-    about, notices = collect_labels(
-        _FINDERS[layout_of(path)](path), X, path, _EVERYTHING if labels is None else _NO_LABELS
-    )
+    layout = layout_of(path)
+    X = open_layout(path, layout)
+    about, notices = collect_labels(_FINDERS[layout](path), X, path, _EVERYTHING if labels is None else _NO_LABELS)
     if labels is not None and labels is not False:
-        about |= _given(labels).fitting(X, path, about)
+        about |= _given_labels(labels).read_for(X, path, about)
     for notice in notices:
         warnings.warn(notice, UserWarning, stacklevel=2)
     return Dataset(X, **about, notices=notices, path=path)
 
 
-def _given(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
+def _given_labels(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
     if isinstance(labels, str | os.PathLike):
         path = Path(labels).expanduser()
         return LabelSource(("y",), path, lambda: read_labels(path))
@@ -264,7 +263,7 @@ def _given(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
 
 
 def _in_store(path: Path) -> list[LabelSource]:
-    from manyclass.data.store import open_store
+    from manyclass.data.store.store import open_store
 
     store = open_store(path)
 

@@ -13,69 +13,13 @@ from manyclass.datasets.label_files import read_labels
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
-
-@dataclass
-class FoundFiles:
-    """Names of files below a folder, sorted by their bytes, and a sentence for each folder that could not be read."""
-
-    files: list[str] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
-
-
-def find_files(folder: Path) -> FoundFiles:
-    """What lies below a folder. Links are followed, but none to a folder that is read by its own name or was by another
-    link: it is listed as if it were a file, and so is an empty folder that is called like a picture, so that a report
-    can tell of them."""
-    found = FoundFiles()
-    seen: set[tuple[int, int]] = set()
-    folders, links = [""], deque[str]()
-    while folders or links:
-        place = folders.pop() if folders else links.popleft()
-        if not _is_new(os.path.join(folder, place), seen):
-            found.files.append(place)
-            continue
-        for entry in _entries(folder, place, found):
-            name = os.path.join(place, entry.name) if place else entry.name
-            kind = found.files if not _is_folder(entry) else links if entry.is_symlink() else folders
-            kind.append(name)
-    found.files.sort(key=os.fsencode)
-    return found
-
-
-def _entries(folder: Path, place: str, found: FoundFiles) -> list[os.DirEntry[str]]:
-    """What a folder holds, by name, so that it does not depend on the disk which of two links is followed."""
-    try:
-        with os.scandir(os.path.join(folder, place)) as entries:
-            seen = [entry for entry in entries if not entry.name.startswith(".")]
-    except OSError as error:
-        found.notices.append(f"{os.path.join(folder, place)} cannot be listed: {error.strerror}; it is left out")
-        return []
-    if not seen and place.lower().endswith(PICTURES):
-        found.files.append(place)
-    return sorted(seen, key=lambda entry: os.fsencode(entry.name))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link to itself
-        return False
-
-
-def _is_new(path: str, seen: set[tuple[int, int]]) -> bool:
-    try:
-        found = os.stat(path)
-    except OSError:  # it is gone, or closed to us, of which listing it tells
-        return True
-    key = found.st_dev, found.st_ino
-    new = key not in seen
-    seen.add(key)
-    return new
-
-
-_PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
+_SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 
 _BESIDE_STORES = (".encoder", ".encoder.json", ".skipped.jsonl")
+
+_LISTS = {"train.txt": "train", "val.txt": "val", "test.txt": "test"}
+
+_ANNOTATIONS = "val_annotations.txt"  # of Tiny-ImageNet
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +94,66 @@ def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | 
     found = _without_store(source, find_files(source), store)
     if not found.files:
         raise ValueError(f"{source} must hold at least one image; it holds none")
-    return _sorted_out(source, found)
+    return _arrange(source, found)
+
+
+@dataclass
+class FoundFiles:
+    """Names of files below a folder, sorted by their bytes, and a sentence for each folder that could not be read."""
+
+    files: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+
+def find_files(folder: Path) -> FoundFiles:
+    """What lies below a folder. Links are followed, but none to a folder that is read by its own name or was by another
+    link: it is listed as if it were a file, and so is an empty folder that is called like a picture, so that a report
+    can tell of them."""
+    found = FoundFiles()
+    seen: set[tuple[int, int]] = set()
+    folders, links = [""], deque[str]()
+    while folders or links:
+        place = folders.pop() if folders else links.popleft()
+        if not _is_new(os.path.join(folder, place), seen):
+            found.files.append(place)
+            continue
+        for entry in _entries(folder, place, found):
+            name = os.path.join(place, entry.name) if place else entry.name
+            kind = found.files if not _is_folder(entry) else links if entry.is_symlink() else folders
+            kind.append(name)
+    found.files.sort(key=os.fsencode)
+    return found
+
+
+def _entries(folder: Path, place: str, found: FoundFiles) -> list[os.DirEntry[str]]:
+    """What a folder holds, by name, so that it does not depend on the disk which of two links is followed."""
+    try:
+        with os.scandir(os.path.join(folder, place)) as entries:
+            seen = [entry for entry in entries if not entry.name.startswith(".")]
+    except OSError as error:
+        found.notices.append(f"{os.path.join(folder, place)} cannot be listed: {error.strerror}; it is left out")
+        return []
+    if not seen and place.lower().endswith(PICTURES):
+        found.files.append(place)
+    return sorted(seen, key=lambda entry: os.fsencode(entry.name))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _is_new(path: str, seen: set[tuple[int, int]]) -> bool:
+    try:
+        found = os.stat(path)
+    except OSError:  # it is gone, or closed to us, of which listing it tells
+        return True
+    key = found.st_dev, found.st_ino
+    new = key not in seen
+    seen.add(key)
+    return new
 
 
 def _without_store(source: Path, found: FoundFiles, store: str | os.PathLike[str] | None) -> FoundFiles:
@@ -162,14 +165,14 @@ def _without_store(source: Path, found: FoundFiles, store: str | os.PathLike[str
     return FoundFiles(files, found.notices)
 
 
-def _sorted_out(source: Path, found: FoundFiles) -> ImageSet:
+def _arrange(source: Path, found: FoundFiles) -> ImageSet:
     """Labels and parts as the names tell them, and what lies beside the pictures."""
-    listed, lists = listed_parts(source, found.files)
-    annotations, tables = annotated(source, found.files)
+    listed, lists = read_split_lists(source, found.files)
+    annotations, tables = read_annotations(source, found.files)
     tails = _below_common({name: name for name in found.files if name not in lists | tables})
     parts = {name: listed.get(tail) or listed.get(name) for name, tail in tails.items()}
-    if {_head(tail) for tail in tails.values()} <= set(_PARTS):
-        parts = {name: _PARTS[_head(tail)] for name, tail in tails.items()}
+    if {_head(tail) for tail in tails.values()} <= set(_SPLITS):
+        parts = {name: _SPLITS[_head(tail)] for name, tail in tails.items()}
         tails = _without_strays({name: _rest(tail) for name, tail in tails.items()})
     y, no_label = _column({name: annotations.get(name) or _head(tail) for name, tail in tails.items()}, "labels")
     split, no_part = _column({name: parts[name] for name in tails}, "parts")
@@ -216,11 +219,6 @@ def _head(name: str) -> str:
     return name.split(os.sep, 1)[0] if os.sep in name else ""
 
 
-_LISTS = {"train.txt": "train", "val.txt": "val", "test.txt": "test"}
-
-_ANNOTATIONS = "val_annotations.txt"  # of Tiny-ImageNet
-
-
 def read_table(path: Path) -> tuple[list[str], NDArray[np.str_], NDArray[np.str_] | None]:
     """(paths, labels, parts) of a CSV or TSV."""
     about = read_labels(path)
@@ -231,7 +229,7 @@ def read_table(path: Path) -> tuple[list[str], NDArray[np.str_], NDArray[np.str_
     return about["names"].tolist(), _words(about["y"]), _words(about["split"]) if "split" in about else None
 
 
-def listed_parts(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
+def read_split_lists(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
     """(part of each name, lists) by train.txt, val.txt and test.txt, which have one name per line.
 
     They stand beside the pictures or above all of them, as an archive has them that was unpacked into a folder.
@@ -246,7 +244,7 @@ def listed_parts(source: Path, files: list[str]) -> tuple[dict[str, str], set[st
     return parts, lists
 
 
-def annotated(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
+def read_annotations(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
     """(label of each name, tables) by the tables of Tiny-ImageNet: name and class, with tabs between."""
     labels: dict[str, str] = {}
     tables = {name for name in files if Path(name).name == _ANNOTATIONS}

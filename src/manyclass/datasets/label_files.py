@@ -30,15 +30,15 @@ class LabelSource:
     """A file, a column or a member that may say something of the rows.
 
     `gives` is what it may hold, and first what it is for; `read` reads that, and gives nothing where nothing is there.
-    It is `meant` for these rows unless it lies where it may belong to others.
+    It is `certain` to be meant for these rows unless it lies where it may belong to others.
     """
 
     gives: tuple[str, ...]
     source: object
     read: Callable[[], About]
-    meant: bool = True
+    certain: bool = True
 
-    def fitting(self, X: Matrix, path: Path, known: About) -> About:
+    def read_for(self, X: Matrix, path: Path, known: About) -> About:
         """What it says of the rows of X, which came from `path`, after all that is `known` of them already."""
         about = self.read()
         if "names" in about and "names" in known:
@@ -60,7 +60,7 @@ def collect_labels(
         if _is_idle(finding, about, wanted):
             continue
         try:
-            found = finding.fitting(X, path, about)
+            found = finding.read_for(X, path, about)
         except (ValueError, OSError, ImportError) as error:
             notices += _excuse(finding, error, wanted)
         else:
@@ -76,7 +76,7 @@ def _is_idle(finding: LabelSource, about: About, wanted: Collection[str]) -> boo
 def _excuse(finding: LabelSource, error: Exception, wanted: Collection[str]) -> list[str]:
     if finding.gives[0] not in wanted:
         return []  # somebody has set these labels aside, and need not hear what is wrong with them
-    if finding.gives[0] == "y" and finding.meant:
+    if finding.gives[0] == "y" and finding.certain:
         raise ValueError(f"{error}; labels=False (--labels none) leaves labels out") from error
     return [f"{error}; it is left out"]
 
@@ -152,7 +152,7 @@ def as_labels(values: ArrayLike, source: object) -> NDArray[Any]:
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels):
         labels = labels.astype(np.str_)
     if labels.dtype.kind == "S":
-        labels = _decoded(labels, source)
+        labels = _decode(labels, source)
     if labels.dtype.kind not in "iubU":
         raise ValueError(f"{source} must be integers or strings; got dtype {labels.dtype}")
     return labels
@@ -198,7 +198,7 @@ def _read_table(path: Path) -> About:
             raise ValueError(f"{path} must have {width} columns in every line; got {len(row)} in line {number}")
     header, rows = _header([row for _, row in lines], path)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True)) if rows else {}
-    return {key: _parse(list(columns.get(name, ()))) for key, name in _chosen(header, path).items()}
+    return {key: _parse(list(columns.get(name, ()))) for key, name in _choose_columns(header, path).items()}
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -223,7 +223,7 @@ def _header(rows: list[list[str]], path: Path) -> tuple[list[str], list[list[str
     return ["path", "label"][-len(rows[0]) :], rows
 
 
-def _chosen(names: list[str], path: Path) -> dict[str, str]:
+def _choose_columns(names: list[str], path: Path) -> dict[str, str]:
     found = {"y": as_matrix.LABELS, "names": as_matrix.NAMES, "split": as_matrix.SPLIT}
     chosen = {key: name for key, words in found.items() if (name := as_matrix.pick_name(words, names))}
     if "y" not in chosen:
@@ -234,7 +234,7 @@ def _chosen(names: list[str], path: Path) -> dict[str, str]:
 def _read_parquet(path: Path) -> About:
     from manyclass.data.readers.parquet import column_names, read_column
 
-    chosen = _chosen(column_names(path), path)
+    chosen = _choose_columns(column_names(path), path)
     return {key: read_column(path, name) for key, name in chosen.items()}
 
 
@@ -244,7 +244,7 @@ def _parse(cells: list[str]) -> NDArray[Any]:
     return np.array(cells, dtype=np.int64 if whole else np.str_)
 
 
-def _decoded(labels: NDArray[Any], source: object) -> NDArray[Any]:
+def _decode(labels: NDArray[Any], source: object) -> NDArray[Any]:
     try:
         return np.char.decode(labels, "utf-8")
     except UnicodeDecodeError as error:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, spans
 
@@ -78,8 +78,7 @@ class LowRankClasses(Matrix):
             for here in groups[some]:
                 out[here] = self._generate(positions[here])
 
-        for _ in thread_map(fill, spans(len(groups), _PER_TASK)):
-            pass
+        for_each(fill, spans(len(groups), _PER_TASK))
         return out
 
     def _generate(self, positions: NDArray[np.intp]) -> Floats:

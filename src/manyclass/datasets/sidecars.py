@@ -44,36 +44,36 @@ def sidecars_of_file(path: Path) -> list[LabelSource]:
 
     The folder may hold features of many kinds, so that what has not their name is not surely meant for them.
     """
-    return _files(path.parent, f"{path.stem}_", meant=True) + _files(path.parent, "", meant=False)
+    return _files(path.parent, f"{path.stem}_", certain=True) + _files(path.parent, "", certain=False)
 
 
 def sidecars_of_folder(folder: Path) -> list[LabelSource]:
     """Labels and such for a folder in its parent: sub_labels.npy, ... or labels.npy, ..., all meant for it."""
-    return _files(folder.parent, f"{folder.name}_", meant=True) + _files(folder.parent, "", meant=True)
+    return _files(folder.parent, f"{folder.name}_", certain=True) + _files(folder.parent, "", certain=True)
 
 
 def sidecars_of_shards(folder: Path) -> list[LabelSource]:
     """Labels and such in a folder of shards: in one file, or in shards of their own (labels_0.npy, ...)."""
-    return _files(folder, "", meant=True) + [_shards(folder, key) for key in _STEMS if key != "classes"]
+    return _files(folder, "", certain=True) + [_shards(folder, key) for key in _STEMS if key != "classes"]
 
 
-def _files(folder: Path, prefix: str, meant: bool) -> list[LabelSource]:
+def _files(folder: Path, prefix: str, certain: bool) -> list[LabelSource]:
     paths = [(key, folder / (prefix + stem + suffix)) for key, stem in _STEMS.items() for suffix in _SUFFIXES]
-    return [_file(key, path, meant) for key, path in paths if path.is_file()]
+    return [_file(key, path, certain) for key, path in paths if path.is_file()]
 
 
-def _file(key: str, path: Path, meant: bool) -> LabelSource:
+def _file(key: str, path: Path, certain: bool) -> LabelSource:
     if key != "y":
-        return LabelSource((key,), path, lambda: normalize_types({key: read_values(path)}), meant)
+        return LabelSource((key,), path, lambda: normalize_types({key: read_values(path)}), certain)
     # A table of labels may know names and split too.
     gives = ("y", "names", "split") if path.suffix in _TABLES else ("y",)
-    return LabelSource(gives, path, lambda: read_labels(path), meant)
+    return LabelSource(gives, path, lambda: read_labels(path), certain)
 
 
 def _shards(folder: Path, key: str) -> LabelSource:
     shards = by_number([path for path in visible_files(folder, ".npy") if _is_shard(path, _STEMS[key])])
     return LabelSource(
-        (key,), folder, lambda: normalize_types({key: _joined(npy_shards(folder), shards)}) if shards else {}
+        (key,), folder, lambda: normalize_types({key: _join_shards(npy_shards(folder), shards)}) if shards else {}
     )
 
 
@@ -82,7 +82,7 @@ def _is_shard(path: Path, stem: str) -> bool:
     return bool(re.search(r"\d", path.stem)) and bool(aliases & set(words(path)))
 
 
-def _joined(features: Sequence[Path], shards: Sequence[Path]) -> NDArray[Any]:
+def _join_shards(features: Sequence[Path], shards: Sequence[Path]) -> NDArray[Any]:
     mine = match_shards(features, shards)
     return join_labels([_shard(*pair) for pair in zip(mine, features, strict=True)], mine)
 
@@ -129,11 +129,13 @@ def labels_in_clip_retrieval(folder: Path) -> list[LabelSource]:
     """What files beside img_emb say of every row, and then what the metadata say."""
     metadata = folder / "metadata"
     known = parquet_shards(metadata) if metadata.is_dir() else []
-    inside = labels_in_parquet(metadata, lambda: _paired(npy_shards(folder / "img_emb"), known)) if known else []
+    inside = (
+        labels_in_parquet(metadata, lambda: _match_metadata(npy_shards(folder / "img_emb"), known)) if known else []
+    )
     return sidecars_of_folder(folder / "img_emb") + inside
 
 
-def _paired(features: Sequence[Path], known: Sequence[Path]) -> list[Path]:
+def _match_metadata(features: Sequence[Path], known: Sequence[Path]) -> list[Path]:
     paths = match_shards(features, known)
     for path, rows in zip(paths, features, strict=True):
         n, m = len(map_npy(rows)), count_rows(path)
@@ -154,7 +156,7 @@ def match_shards(features: Sequence[Path], others: Sequence[Path]) -> list[Path]
     ['labels_0', 'labels_3']
     """
     lonely: list[list[Path]] = []
-    for mine, theirs in ((_all, _all), (_telling, _all), (_all, _telling)):
+    for mine, theirs in ((_all, _all), (_distinguishing, _all), (_all, _distinguishing)):
         known = _by_numbers(others, theirs(others))
         pairs = [(path, known.get(each)) for path, each in zip(features, mine(features), strict=True)]
         lonely.append([path for path, partner in pairs if partner is None])
@@ -168,7 +170,7 @@ def _all(paths: Sequence[Path]) -> list[Numbers]:
     return [numbers(path) for path in paths]
 
 
-def _telling(paths: Sequence[Path]) -> list[Numbers]:
+def _distinguishing(paths: Sequence[Path]) -> list[Numbers]:
     """The numbers that tell the files of a series apart; all of them where there is only one file."""
     every = _all(paths)
     if len(every) < 2 or len({len(each) for each in every}) > 1:

@@ -1,7 +1,7 @@
 """Learning that goes on from what is there: a warm start, one batch after the other, new classes beside old ones."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,19 @@ from manyclass.solvers.sgd.linear_models import LinearWeights
 from manyclass.solvers.sgd.objectives import OBJECTIVES
 
 
-def last_weights(estimator: Any, before: NDArray[Any]) -> LinearWeights:
+class FittedSgd(SgdSettings, Protocol):
+    """A `StochasticClassifier` that is fitted, or that knows at least its columns and classes."""
+
+    random_state: Any
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float32]
+    intercept_: NDArray[np.float32]
+    n_features_in_: int
+    step_: float
+    beta_: float | None
+
+
+def last_weights(estimator: FittedSgd, before: NDArray[Any]) -> LinearWeights:
     """A copy of the machines of the last fit, which had the classes `before`; those of now must be the same."""
     now, columns = estimator.classes_, estimator.coef_.shape[1]
     if columns != estimator.n_features_in_:
@@ -36,32 +48,32 @@ class PartialFitState:
     calls: int = 0
 
     @classmethod
-    def begin(cls, settings: Any, problem: Problem, fitted: bool) -> "PartialFitState":
+    def begin(cls, settings: FittedSgd, problem: Problem, fitted: bool) -> "PartialFitState":
         """Before the first call."""
         return (cls.after_fit if fitted else cls.first)(settings, problem, draw_seed(settings.random_state))
 
     @classmethod
-    def first(cls, settings: Any, problem: Problem, seed: int) -> "PartialFitState":
+    def first(cls, settings: FittedSgd, problem: Problem, seed: int) -> "PartialFitState":
         """Before the first of all batches, on which what is "auto" is found."""
         plan = find_plan(settings, problem, seed)
         return cls(LinearWeights.zeros(problem.k, problem.d), plan, plan.schedule.step, plan.beta)
 
     @classmethod
-    def after_fit(cls, settings: Any, problem: Problem, seed: int) -> "PartialFitState":
+    def after_fit(cls, settings: FittedSgd, problem: Problem, seed: int) -> "PartialFitState":
         """Before the first batch of a classifier that is fitted."""
         plan = make_plan(settings, settings.step_, settings.beta_, problem, seed)
         # The machines that are there are copied before they change, like those of any batch.
         machines = LinearWeights.around(settings.coef_, settings.intercept_, getattr(settings, "steps_", None))
         return cls(machines, plan, settings.step_, settings.beta_)
 
-    def next_plan(self, settings: Any, problem: Problem) -> SgdPlan:
+    def next_plan(self, settings: FittedSgd, problem: Problem) -> SgdPlan:
         """The plan of the next call, by the settings of now; seed and unit of X are those of the first batch."""
         first = self.plan.schedule
         plan = make_plan(settings, self.step, self.beta, problem, first.seed)
         return replace(plan, schedule=replace(plan.schedule, bias_rate=first.bias_rate))
 
 
-def check_batch_classes(settings: Any, classes: Any, known: bool) -> NDArray[Any]:
+def check_batch_classes(settings: FittedSgd, classes: Any, known: bool) -> NDArray[Any]:
     """The classes of all batches: those of the first call, or of the fit before it."""
     if settings.class_weight == "balanced":
         raise ValueError("class_weight='balanced' needs all labels at once; pass a dictionary for partial_fit")
@@ -69,10 +81,9 @@ def check_batch_classes(settings: Any, classes: Any, known: bool) -> NDArray[Any
         raise ValueError("classes must be passed on the first call to partial_fit")
     if not known:
         return check_classes(classes)
-    fitted: NDArray[Any] = settings.classes_
-    if classes is not None and not np.array_equal(check_classes(classes), fitted):
+    if classes is not None and not np.array_equal(check_classes(classes), settings.classes_):
         raise ValueError("classes must be the same as in fit or in the first call to partial_fit; got others")
-    return fitted
+    return settings.classes_
 
 
 def check_same_objective(settings: SgdSettings, method: str) -> None:

@@ -82,7 +82,7 @@ class LinearClassifier(BatchModel):
     >>> from manyclass.penalties.norms import GroupNorm
     >>> X, y = np.eye(6), np.repeat(["a", "b", "c"], 2)
     >>> clf = LinearClassifier(loss="squared", penalty=GroupNorm(0.01)).fit(X, y)
-    >>> clf.status_, clf.score(X, y)
+    >>> str(clf.status_), clf.score(X, y)
     ('optimal', 1.0)
     """
 

@@ -4,7 +4,7 @@ Answers become signs, with 0 for those that are not known.
 """
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +109,8 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
     objective_: float
     gap_: float
     n_iter_: int
+
+    former_names: ClassVar[dict[str, Any]] = {"unknown": "missing_label"}  # of files that earlier versions wrote
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,6 +159,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     steps_: NDArray[np.int64]
     trained_: tuple[str, str]
     _running: PartialFitState
+
+    former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
         self,

@@ -178,7 +178,7 @@ class TraceNormClassifier(FactoredModel, BatchModel):
     >>> y = np.repeat(np.arange(10), 20)
     >>> X = rng.normal(size=(10, 2))[y] @ rng.normal(size=(2, 30)) + rng.normal(size=(200, 30))
     >>> clf = TraceNormClassifier(trace=0.2).fit(X, y)
-    >>> clf.rank_, clf.transform(X).shape, clf.status_
+    >>> clf.rank_, clf.transform(X).shape, str(clf.status_)
     (2, (200, 2), 'optimal')
     """
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from manyclass._core.checks import check_finite
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.kernels import Kernel
 from manyclass.data.matrix import spans
@@ -139,8 +139,7 @@ def kernel_similarity(C: KernelEmbeddings, D: KernelEmbeddings, values: KernelVa
         lengths = np.outer(lc[a], ld[b])
         out[a, b] = np.divide(S, lengths, out=np.zeros_like(S), where=lengths > 0)
 
-    for _ in thread_map(fill, [(a, b) for a in C.tiles() for b in D.tiles()]):
-        pass
+    for_each(fill, [(a, b) for a in C.tiles() for b in D.tiles()])
     return out
 
 

@@ -12,7 +12,7 @@ from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, one_blas_thread, thread_map
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
@@ -217,8 +217,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
             check_finite(rows, "X", at.start)
             out[at] = self._encode(rows)
 
-        for _ in thread_map(fill, spans(len(matrix), TILE)):
-            pass
+        for_each(fill, spans(len(matrix), TILE))
         return out
 
     def _check_embeddings(self, C: ArrayLike, name: str) -> Embeddings:

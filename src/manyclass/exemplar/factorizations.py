@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf, dpstrf, dtrtri
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from manyclass._core.checks import check_count, check_one_of
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import rmatmat
 from manyclass.exemplar.gram import Gram
@@ -138,8 +138,7 @@ def _eliminate(gram: Gram, pivots: list[int], columns: Doubles, residual: Double
         columns[done, rows] = (kernel_values(rows) - b @ columns[:done, rows]) / length
         residual[rows] -= columns[done, rows] ** 2
 
-    for _ in thread_map(fill, gram.tiles):
-        pass
+    for_each(fill, gram.tiles)
     residual[pivot] = 0
 
 

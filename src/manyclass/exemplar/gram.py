@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.parallel import thread_map
+from manyclass._core.parallel import for_each, thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.kernels import Kernel, check_gram
 from manyclass.data.matrix import Matrix, spans
@@ -78,8 +78,7 @@ class GramOfRows(Gram):
         def fill(rows: slice) -> None:
             K[rows] = self.kernel(X[rows], X)
 
-        for _ in thread_map(fill, spans(self.n, max(1, _TILE_BYTES // (8 * self.n)))):
-            pass
+        for_each(fill, spans(self.n, max(1, _TILE_BYTES // (8 * self.n))))
 
     def _rows(self, index: Any) -> Doubles:
         return to_float32(self.matrix.rows(index)).astype(np.float64)

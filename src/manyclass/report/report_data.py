@@ -42,7 +42,7 @@ class ReportData:
     images: Path | None = None
 
     @property
-    def measured(self) -> list[tuple[RunReport, dict[str, Any]]]:
+    def evaluated_runs(self) -> list[tuple[RunReport, dict[str, Any]]]:
         """The runs with the evaluation on the same rows that most have, the most accurate first.
 
         If there is a choice, it is one on rows that no run has seen, and then one of a test split.

@@ -1,7 +1,20 @@
-"""Galleries of images: add, remove, search, re-rank, save."""
+"""Galleries of images: add, remove, search, re-rank, save.
 
-from manyclass.retrieval.gallery import Gallery
-from manyclass.retrieval.reranking import KReciprocal, QueryExpansion
-from manyclass.retrieval.search import Hits
+gallery.py        Gallery, what users meet
+catalog.py        ids and metadata of the images by position, and which of them a search may find
+metadata.py       columns of JSON values
+vectors.py        GrowableArray, the embeddings by position
+encoders.py       what a gallery asks of an encoder; vectors as they are
+search.py         FlatIndex, exact search; Hits, what was found
+faiss_index.py    FaissIndex, approximate search
+reranking.py      query expansion, a second encoder, k-reciprocal neighbors
+significance.py   percentiles, p-values and E-values by a background of unrelated images
+storage/          galleries in folders
+"""
 
-__all__ = ["Gallery", "Hits", "KReciprocal", "QueryExpansion"]
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {"Gallery": "gallery", "Hits": "search", "KReciprocal": "reranking", "QueryExpansion": "reranking"},
+)

@@ -1,8 +1,6 @@
-"""Catalog: which images are in a gallery, in which order, and what is known of them.
+"""Catalog: which images are in a gallery, in which order, what is known of them, and which of them a search may find.
 
-Ids of images: integers or strings, one kind in a gallery.
-
-Which images a search may find: a mask, some ids, or a condition on what is known of them.
+Ids are integers or strings, one kind in a gallery.
 """
 
 from array import array
@@ -75,7 +73,7 @@ def _as_text(value: str, row: int) -> str:
 
 
 class Catalog:
-    """Ids and metadata by position. A removed image leaves a gap, so that no other one moves, until `kept`.
+    """Ids and metadata by position. A removed image leaves a gap, so that no other one moves, until `select`.
 
     `numbers` ascend with the positions and are never given twice: a saved gallery knows its images by them.
     """
@@ -173,12 +171,12 @@ class Catalog:
         """Ids by position, in the same shape."""
         return as_array((self.ids[i] for i in positions.ravel().tolist()), positions.shape, bool(self.strings))
 
-    def kept(self, positions: Sequence[int]) -> "Catalog":
+    def select(self, positions: Sequence[int]) -> "Catalog":
         """The images at these positions, closed up."""
         catalog = Catalog()
         ids, numbers = [self.ids[i] for i in positions], [self.numbers[i] for i in positions]
         catalog.add_known(ids, None, numbers, np.ones(len(ids), bool))
-        catalog.columns = self.columns.kept(positions)
+        catalog.columns = self.columns.select(positions)
         catalog.next_number, catalog.strings, catalog._free = self.next_number, self.strings, self._free
         return catalog
 
@@ -193,15 +191,15 @@ def select_rows(catalog: Catalog, where: Any) -> Positions | None:
     if where is None:
         return None if len(catalog) == catalog.n_places else catalog.live()
     if callable(where):
-        return _kept(catalog, [bool(where(catalog.columns.record(i))) for i in catalog.live().tolist()])
+        return _masked(catalog, [bool(where(catalog.columns.record(i))) for i in catalog.live().tolist()])
     if isinstance(where, Mapping):
-        return _kept(catalog, _matches(catalog, where))
+        return _masked(catalog, _matches(catalog, where))
     if isinstance(where, np.ndarray | list | tuple) and len(where) and np.asarray(where).dtype == bool:
-        return _kept(catalog, where)
+        return _masked(catalog, where)
     return catalog.some_positions(as_ids(where))
 
 
-def _kept(catalog: Catalog, mask: Any) -> Positions:
+def _masked(catalog: Catalog, mask: Any) -> Positions:
     mask = np.asarray(mask, bool)
     if mask.shape != (len(catalog),):
         raise ValueError(f"where must have one entry per image of the gallery ({len(catalog)}); got {mask.shape}")

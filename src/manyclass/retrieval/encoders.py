@@ -1,4 +1,4 @@
-"""Where images are compared: by the embeddings of an encoder, or by vectors as they are."""
+"""What a gallery asks of an encoder, and CosineEncoder, for vectors that are compared as they are."""
 
 import os
 from typing import Any, Protocol
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
 from manyclass._core.linalg import unit_rows
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.retrieval.vectors import Embeddings
@@ -36,7 +36,7 @@ class EncoderProtocol(Protocol):
 class CosineEncoder:
     """Vectors as they are, brought to unit length: the product is the cosine. Zeros stay zeros, like nothing.
 
-    >>> UnitVectors(2).transform([[3, 4], [0, 0]])
+    >>> CosineEncoder(2).transform([[3, 4], [0, 0]])
     array([[0.6, 0.8],
            [0. , 0. ]], dtype=float32)
     """
@@ -61,8 +61,7 @@ class CosineEncoder:
             check_finite(rows, "X", at.start)
             out[at] = unit_rows(rows.astype(np.float64))
 
-        for _ in thread_map(fill, spans(len(matrix), 1024)):
-            pass
+        for_each(fill, spans(len(matrix), 1024))
         return out
 
     def similarity(self, C: Any, D: Any) -> Embeddings:
@@ -72,14 +71,14 @@ class CosineEncoder:
         return product
 
 
-def check_encoder(space: Any, name: str) -> None:
+def check_encoder(encoder: Any, name: str) -> None:
     """Refuse what cannot encode images, or not yet."""
     needed = ("transform", "similarity", "background_", "n_features_in_", "n_features_out_")
-    if isinstance(space, type) or (missing := [part for part in needed if not hasattr(space, part)]):
-        lacking = "a class" if isinstance(space, type) else f"a {type(space).__name__} without {missing[0]}"
+    if isinstance(encoder, type) or (missing := [name for name in needed if not hasattr(encoder, name)]):
+        lacking = "a class" if isinstance(encoder, type) else f"a {type(encoder).__name__} without {missing[0]}"
         raise ValueError(f"{name} must be a fitted encoder such as SquareLossExemplar().fit(negatives); got {lacking}")
 
 
-def is_inner_product(space: Any) -> bool:
+def is_inner_product(encoder: Any) -> bool:
     """Whether the similarity of embeddings is their inner product, so that they may be added up."""
-    return bool(getattr(space, "inner_product", False))
+    return bool(getattr(encoder, "inner_product", False))

@@ -8,7 +8,7 @@ from manyclass.data.matrix import spans
 from manyclass.retrieval.search import Best
 from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 16  # rows that are copied for faiss at a time
 
 
 class FaissIndex:
@@ -23,20 +23,20 @@ class FaissIndex:
         self._index: Any = None
         self._known: Positions = np.zeros(0, np.int64)
 
-    def best(self, Q: Embeddings, rows: GrowableArray, live: Positions, k: int) -> Best:
+    def search(self, Q: Embeddings, rows: GrowableArray, live: Positions, k: int) -> Best:
         """Scores and positions (q, k); where faiss finds fewer, -infinity and -1."""
-        self._follow(rows, live)
+        self._update(rows, live)
         scores, found = self._index.search(Q, k)
         places = np.where(found >= 0, self._known[found], -1)
         order = np.lexsort((places, -scores), axis=1)
         return tuple(np.take_along_axis(a, order, 1) for a in (scores.astype(np.float32), places))  # type: ignore
 
-    def _follow(self, rows: GrowableArray, live: Positions) -> None:
+    def _update(self, rows: GrowableArray, live: Positions) -> None:
         known = len(self._known)
         if self._index is None or not np.array_equal(live[:known], self._known):
-            self._index, known = _made(self.kind, rows.d), 0
+            self._index, known = _make_index(self.kind, rows.d), 0
         if not self._index.is_trained:
-            self._train(rows.rows(_sample(live)))
+            self._train(rows.rows(_training_sample(live)))
         for at in spans(len(live) - known, _BLOCK):
             self._index.add(rows.rows(live[known:][at]))
         self._known = live
@@ -54,10 +54,10 @@ class FaissIndex:
 
 def check_factory(kind: str) -> None:
     """Refuse what faiss cannot make an index of, or say that faiss is missing."""
-    _made(kind, 64)
+    _make_index(kind, 64)
 
 
-def _made(kind: str, d: int) -> Any:
+def _make_index(kind: str, d: int) -> Any:
     try:
         import faiss
     except ImportError:
@@ -68,7 +68,7 @@ def _made(kind: str, d: int) -> Any:
         raise ValueError(f"index must be a string that faiss.index_factory takes; got {kind!r}") from error
 
 
-def _sample(live: Positions, most: int = 1 << 18) -> Positions:
+def _training_sample(live: Positions, most: int = 1 << 18) -> Positions:
     # Every so many, so that the same gallery trains the same index.
     sample: Positions = live[:: max(1, -(-len(live) // most))]
     return sample

@@ -13,9 +13,10 @@ from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids, select_ro
 from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
 from manyclass.retrieval.faiss_index import FaissIndex, check_factory
 from manyclass.retrieval.metadata import Record, as_metadata
-from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, drop_self, judge_scores
+from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, drop_self
 from manyclass.retrieval.search import FlatIndex, Hits
-from manyclass.retrieval.storage.segments import LazyModel
+from manyclass.retrieval.significance import judge_scores
+from manyclass.retrieval.storage.segments import GalleryState, LazyModel
 from manyclass.retrieval.vectors import Embeddings, Positions
 
 
@@ -76,32 +77,30 @@ class Gallery:
     ):
         if not 0 < check_positive(false_match, "false_match") < 1:
             raise ValueError(f"false_match must lie between 0 and 1; got {false_match!r}")
-        for space, name in ((encoder, "encoder"), (reranker, "reranker")):
-            if space is not None:
-                check_encoder(space, name)
+        for given, name in ((encoder, "encoder"), (reranker, "reranker")):
+            if given is not None:
+                check_encoder(given, name)
         if index is not None:
             check_factory(index)
             if encoder is not None and not is_inner_product(encoder):
                 raise ValueError("index must be None for an encoder whose similarity is not an inner product")
         if background is not None and encoder is not None:
             raise ValueError("background must be None with an encoder, which has its own background set")
-        self.encoder, self.reranker, self.index = encoder, reranker, index
-        self.n_candidates, self.false_match = check_count(n_candidates, "n_candidates"), float(false_match)
+        self.encoder, self.reranker, self.index, self.false_match = encoder, reranker, index, float(false_match)
+        self.n_candidates = check_count(n_candidates, "n_candidates")
         self.provenance = parse_json(provenance or {}, "provenance")
-        self._features: Any = features  # or an Unread one
+        self._features: Any = features  # or a LazyModel of it
         self._faiss = None if index is None else FaissIndex(index)
-        self._catalog = Catalog()
-        self._stages = [FlatIndex(space) for space in (encoder, reranker) if space is not None]
+        indexes = [FlatIndex(given) for given in (encoder, reranker) if given is not None]
         if encoder is None and background is not None:
-            self._stages.insert(0, FlatIndex(CosineEncoder(as_matrix(background).shape[1], background)))
-        self._saved: Any = None  # what is known of the folder that holds this gallery
-        self._forgotten: list[int] = []  # numbers of images that were removed since it was saved
+            indexes.insert(0, FlatIndex(CosineEncoder(as_matrix(background).shape[1], background)))
+        self._state = GalleryState(Catalog(), indexes)
 
     def __len__(self) -> int:
-        return len(self._catalog)
+        return len(self._state.catalog)
 
     def __contains__(self, key: Any) -> bool:
-        return key in self._catalog
+        return key in self._state.catalog
 
     def __repr__(self) -> str:
         name = "vectors" if self.encoder is None else type(self.encoder).__name__
@@ -110,12 +109,12 @@ class Gallery:
     @property
     def ids(self) -> NDArray[Any]:
         """All ids in gallery order, an array of int64 or strings of shape (n_images,)."""
-        return self._catalog.ids_at(self._catalog.live())
+        return self._state.catalog.ids_at(self._state.catalog.live())
 
     @property
     def n_features_in_(self) -> int | None:
         """Number of features of an image vector; None while there is neither an image nor an encoder."""
-        return int(self._stages[0].space.n_features_in_) if self._stages else None
+        return int(self._state.indexes[0].encoder.n_features_in_) if self._state.indexes else None
 
     @property
     def features(self) -> Any:
@@ -137,7 +136,7 @@ class Gallery:
         list of dict
             One dict per id; values that an image lacks are None.
         """
-        return [self._catalog.record(key) for key in as_ids(ids)]
+        return [self._state.catalog.record(key) for key in as_ids(ids)]
 
     def codes(self, ids: Any) -> Embeddings:
         """Return the embeddings by which images are searched.
@@ -152,7 +151,7 @@ class Gallery:
         ndarray of shape (n_ids, n_features_out), float32
             Embeddings by the first encoder.
         """
-        return self._ready(None)[0].rows.rows(self._catalog.positions(as_ids(ids)))
+        return self._indexes(None)[0].embeddings.rows(self._state.catalog.positions(as_ids(ids)))
 
     def add(self, X: Any, ids: Any = None, metadata: Any = None) -> None:
         """Add images under new ids: all of them or, after an error, none.
@@ -168,10 +167,9 @@ class Gallery:
             Columns such as {"year": [2018, 2019]}, or one dict per image; values must be representable in JSON.
         """
         X = _rows(X)
-        keys = self._catalog.free_ids(len(X)) if ids is None else as_ids(ids)
-        self._catalog.check_new(keys, len(X))
-        columns = as_metadata(len(X), metadata)
-        self._append(self._encoded(X), keys, columns)
+        keys = self._state.catalog.free_ids(len(X)) if ids is None else as_ids(ids)
+        self._state.catalog.check_new(keys, len(X))
+        self._append(self._encode(X), keys, as_metadata(len(X), metadata))
 
     def remove(self, ids: Any) -> None:
         """Remove images.
@@ -181,12 +179,11 @@ class Gallery:
         ids : int, str or sequence of them
             Ids of images in the gallery.
         """
-        keys = distinct_ids(ids)
-        places = self._catalog.positions(keys)
-        self._forgotten.extend(self._catalog.numbers[i] for i in places.tolist())
-        self._catalog.remove(keys)
-        if self._catalog.n_places > 2 * len(self) + 1024:
-            self._close_up()
+        keys, catalog = distinct_ids(ids), self._state.catalog
+        self._state.removed.extend(catalog.numbers[i] for i in catalog.positions(keys).tolist())
+        catalog.remove(keys)
+        if catalog.n_places > 2 * len(self) + 1024:
+            self._compact()
 
     def update(self, ids: Any, X: Any, metadata: Any = None) -> None:
         """Replace the vectors of images, which move to the end of the gallery.
@@ -203,9 +200,9 @@ class Gallery:
         X, keys = _rows(X), distinct_ids(ids)
         if len(keys) != len(X):
             raise ValueError(f"ids must have one entry per row of X ({len(X)}); got {len(keys)}")
-        self._catalog.positions(keys)
+        self._state.catalog.positions(keys)
         columns = as_metadata(len(X), self.metadata(keys) if metadata is None else metadata)
-        codes = self._encoded(X)
+        codes = self._encode(X)
         self.remove(keys)
         self._append(codes, keys, columns)
 
@@ -239,8 +236,7 @@ class Gallery:
         Hits
             Ids and scores of shape (n_queries, k), best first.
         """
-        Q = _rows(Q)
-        return self._search(self._encoded(Q), k, where, expansion, reranking)
+        return self._search(self._encode(_rows(Q)), k, where, expansion, reranking)
 
     def search_images(self, images: Any, k: int = 10, where: Any = None) -> Hits:
         """Find the k most similar images of each query image.
@@ -282,8 +278,8 @@ class Gallery:
         Hits
             Ids and scores of shape (n_ids, at most k), best first.
         """
-        own = self._catalog.positions(as_ids(ids))
-        codes = [stage.rows.rows(own) for stage in self._ready(None)]
+        own = self._state.catalog.positions(as_ids(ids))
+        codes = [index.embeddings.rows(own) for index in self._indexes(None)]
         return self._search(codes, k, where, None, None, own)
 
     def search_examples(self, positives: Any, negatives: Any = None, k: int = 10, where: Any = None) -> Hits:
@@ -316,6 +312,16 @@ class Gallery:
         code = np.ascontiguousarray(CosineEncoder(len(w)).transform(w[None]))
         return self._search([code], k, where, None, None)
 
+    def state(self) -> GalleryState:
+        """Return all that the gallery holds, which `manyclass.retrieval.storage` saves.
+
+        Returns
+        -------
+        GalleryState
+            Images, embeddings and the folder in which they are saved; not a copy.
+        """
+        return self._state
+
     def save(self, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> None:
         """Write the gallery to a folder, or what has changed since it was saved there, atomically.
 
@@ -346,45 +352,47 @@ class Gallery:
     def _search(
         self, codes: list[Embeddings], k: int, where: Any, expansion: Any, reranking: Any, own: Positions | None = None
     ) -> Hits:
-        k, stages = check_count(k, "k"), self._ready(codes[0].shape[1])
-        positions = select_rows(self._catalog, where)
+        k, indexes = check_count(k, "k"), self._indexes(codes[0].shape[1])
+        catalog = self._state.catalog
+        positions = select_rows(catalog, where)
         n = len(self) if positions is None else len(positions)
         if n == 0 or len(codes[0]) == 0:
             none = np.zeros((len(codes[0]), min(k, n)), np.int64)
             best, similar = (none.astype(np.float32), none), none.astype(np.float32)
         else:
-            ranking = Ranking(stages, self.n_candidates, self._faiss, expansion, reranking)
-            best, similar = ranking.best(codes, positions, self._catalog.live(), k + (own is not None))
+            ranking = Ranking(indexes, self.n_candidates, self._faiss, expansion, reranking)
+            best, similar = ranking.search(codes, positions, catalog.live(), k + (own is not None))
             if own is not None:
                 best, similar = drop_self(best, similar, own, k)
-        chance = judge_scores(stages[-1], codes[-1], similar, n, self.false_match)
-        return Hits(self._catalog.ids_at(best[1]), best[0], **chance)
+        judged = judge_scores(similar, indexes[-1].background_scores(codes[-1]), n, self.false_match)
+        return Hits(catalog.ids_at(best[1]), best[0], **judged)
 
-    def _ready(self, d: int | None) -> list[FlatIndex]:
-        """The stages; vectors as they are have their width from the first that are added."""
-        if self.encoder is not None or len(self._stages) == 1 + (self.reranker is not None):
-            return self._stages
+    def _indexes(self, d: int | None) -> list[FlatIndex]:
+        """One per encoder; that of vectors as they are has the width of the first that are added."""
+        indexes = self._state.indexes
+        if self.encoder is not None or len(indexes) == 1 + (self.reranker is not None):
+            return indexes
         if d is None:
             raise ValueError("ids must be in the gallery, which is empty")
-        return [FlatIndex(CosineEncoder(d)), *self._stages]
+        return [FlatIndex(CosineEncoder(d)), *indexes]
 
-    def _encoded(self, X: Any) -> list[Embeddings]:
-        return [stage.codes(X) for stage in self._ready(X.shape[1])]
+    def _encode(self, X: Any) -> list[Embeddings]:
+        return [index.encode(X) for index in self._indexes(X.shape[1])]
 
     def _append(self, codes: list[Embeddings], keys: list[Any], columns: dict[str, list[Any]]) -> None:
         if not keys:
             return
-        self._stages = self._ready(codes[0].shape[1])
-        for stage, rows in zip(self._stages, codes, strict=True):
-            stage.rows.append(rows)
-        self._catalog.add(keys, columns)
+        self._state.indexes = self._indexes(codes[0].shape[1])
+        for index, rows in zip(self._state.indexes, codes, strict=True):
+            index.embeddings.append(rows)
+        self._state.catalog.add(keys, columns)
 
-    def _close_up(self) -> None:
+    def _compact(self) -> None:
         """Let go of the embeddings of removed images."""
-        live = self._catalog.live()
-        for stage in self._stages:
-            stage.rows = stage.rows.kept(live)
-        self._catalog = self._catalog.kept(live.tolist())
+        live = self._state.catalog.live()
+        for index in self._state.indexes:
+            index.embeddings = index.embeddings.select(live)
+        self._state.catalog = self._state.catalog.select(live.tolist())
 
 
 def _rows(X: Any) -> Any:

@@ -12,7 +12,7 @@ Record = dict[str, Any]
 class MetadataColumns:
     """Named columns of equal length; where an image has no value, None.
 
-    >>> columns = Columns()
+    >>> columns = MetadataColumns()
     >>> columns.append(2, {"year": [2018, 2019]})
     >>> columns.append(1, [{"place": "Nice"}])
     >>> columns.record(2), columns.record(0)
@@ -35,12 +35,12 @@ class MetadataColumns:
         """All values of one image."""
         return {name: column[position] for name, column in self.values.items()}
 
-    def kept(self, positions: Sequence[int]) -> "MetadataColumns":
+    def select(self, positions: Sequence[int]) -> "MetadataColumns":
         """Some images alone."""
-        kept = MetadataColumns()
-        kept._n = len(positions)
-        kept.values = {name: [column[i] for i in positions] for name, column in self.values.items()}
-        return kept
+        chosen = MetadataColumns()
+        chosen._n = len(positions)
+        chosen.values = {name: [column[i] for i in positions] for name, column in self.values.items()}
+        return chosen
 
 
 def as_metadata(n: int, metadata: Any) -> dict[str, list[Any]]:

@@ -1,9 +1,4 @@
-"""From queries to the best images: expansion, search, second stage, re-ranking; and what chance says to them.
-
-QueryExpansion: a query and what it found, as a new query.
-
-KReciprocal: images that find the query as it finds them.
-"""
+"""From queries to the best images: expansion, search, a second encoder, and re-ranking by k-reciprocal neighbors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +9,8 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.linalg import l2_normalize
 from manyclass._core.typing import Doubles
-from manyclass.retrieval.encoders import is_inner_product
 from manyclass.retrieval.faiss_index import FaissIndex
 from manyclass.retrieval.search import Best, FlatIndex, sort_best
-from manyclass.retrieval.significance import max_expected_matches, p_values, percentiles
 from manyclass.retrieval.vectors import Embeddings, Positions
 
 
@@ -151,70 +144,70 @@ def _mutual(order: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
 
 @dataclass
 class Ranking:
-    """How a gallery searches: its stages, and what is asked of them."""
+    """How a gallery searches: its indexes, one per encoder, and what is asked of them."""
 
-    stages: list[FlatIndex]
+    indexes: list[FlatIndex]
     n_candidates: int
     index: FaissIndex | None
     expansion: QueryExpansion | None = None
     reranking: KReciprocal | None = None
 
-    def best(
+    def search(
         self, codes: list[Embeddings], positions: Positions | None, live: Positions, k: int
     ) -> tuple[Best, Embeddings]:
         """The best of each query as (scores, positions) (q, k), and how similar they are to the query itself: that is
         the score, unless images are re-ranked or were found by an expanded query, which is alike to them by its making.
 
-        `codes` are those of the queries, one array per stage; `live` are the positions of all images.
+        `codes` are those of the queries, one array per encoder; `live` are the positions of all images.
         """
-        C = codes[0] if self.expansion is None else self._expanded(self.expansion, codes[0], positions, live)
-        best = self._first(C, positions, live, self._depth(k))
-        if len(self.stages) > 1:
+        C = codes[0] if self.expansion is None else self._expand(self.expansion, codes[0], positions, live)
+        best = self._first_search(C, positions, live, self._depth(k))
+        if len(self.indexes) > 1:
             C = codes[1]
-            best = sort_best(self.stages[1].scores(C, best[1]), best[1])
+            best = sort_best(self.indexes[1].scores(C, best[1]), best[1])
         if self.reranking is not None:
-            best = self._reranked(self.reranking, C, best)
+            best = self._rerank(self.reranking, C, best)
         best = best[0][:, :k], best[1][:, :k]
         if C is codes[-1] and self.reranking is None:
             return best, best[0]
-        return best, self.stages[-1].scores(codes[-1], best[1])
+        return best, self.indexes[-1].scores(codes[-1], best[1])
 
     def _depth(self, k: int) -> int:
         wanted = [k]
-        if len(self.stages) > 1:
+        if len(self.indexes) > 1:
             wanted.append(self.n_candidates)
         if self.reranking is not None:
             wanted.append(self.reranking.n_candidates)
         return max(wanted)
 
-    def _first(self, C: Embeddings, positions: Positions | None, live: Positions, k: int) -> Best:
-        """The k best, or all if they are fewer, by the first stage."""
+    def _first_search(self, C: Embeddings, positions: Positions | None, live: Positions, k: int) -> Best:
+        """The k best, or all if they are fewer, by the first encoder."""
         n = len(live) if positions is None else len(positions)
         # An index knows nothing of filters; what they leave is searched exactly.
         if self.index is None or n < len(live):
-            return self.stages[0].best(C, positions, min(n, k))
-        scores, found = self.index.best(C, self.stages[0].rows, live, min(n, k))
+            return self.indexes[0].search(C, positions, min(n, k))
+        scores, found = self.index.search(C, self.indexes[0].embeddings, live, min(n, k))
         # Some kinds of index give up early.
         short = np.flatnonzero((found < 0).any(axis=1))
-        scores[short], found[short] = self.stages[0].best(C[short], positions, min(n, k))
+        scores[short], found[short] = self.indexes[0].search(C[short], positions, min(n, k))
         return scores, found
 
-    def _expanded(
+    def _expand(
         self, expansion: QueryExpansion, C: Embeddings, positions: Positions | None, live: Positions
     ) -> Embeddings:
-        if not is_inner_product(self.stages[0].space):
+        if not self.indexes[0].inner_product:
             raise ValueError(
                 "expansion must be None for an encoder whose similarity is not an inner product, as a kernel's is not"
             )
-        scores, found = self._first(C, positions, live, expansion.neighbors)
-        rows = self.stages[0].rows.rows(found.ravel())
+        scores, found = self._first_search(C, positions, live, expansion.neighbors)
+        rows = self.indexes[0].embeddings.rows(found.ravel())
         return expansion.expanded(C, scores, rows.reshape(*found.shape, -1))
 
-    def _reranked(self, reranking: KReciprocal, C: Embeddings, best: Best) -> Best:
-        stage, scores = self.stages[-1], np.empty_like(best[0])
+    def _rerank(self, reranking: KReciprocal, C: Embeddings, best: Best) -> Best:
+        index, scores = self.indexes[-1], np.empty_like(best[0])
         for q, places in enumerate(best[1]):
-            group = np.concatenate([C[q : q + 1], stage.rows.rows(places)])
-            scores[q] = reranking.scores(np.asarray(stage.space.similarity(group, group)))
+            group = np.concatenate([C[q : q + 1], index.embeddings.rows(places)])
+            scores[q] = reranking.scores(np.asarray(index.encoder.similarity(group, group)))
         return sort_best(scores, best[1])
 
 
@@ -225,16 +218,3 @@ def drop_self(best: Best, similar: Embeddings, own: Positions, k: int) -> tuple[
     order = np.argsort(itself, axis=1, kind="stable")[:, :width]
     others = np.take_along_axis(best[0], order, 1), np.take_along_axis(best[1], order, 1)
     return others, np.take_along_axis(similar, order, 1)
-
-
-def judge_scores(stage: FlatIndex, C: Embeddings, similar: Embeddings, n: int, false_match: float) -> dict[str, Any]:
-    """Percentiles, E-values among n images, and whether the best is a match; nothing without a background set."""
-    background = stage.background(C)
-    if background is None:
-        return {}
-    expected = n * p_values(similar, background)
-    return {
-        "percentiles": percentiles(similar, background),
-        "false_matches": expected,
-        "matched": expected.min(axis=1, initial=np.inf) <= max_expected_matches(false_match),
-    }

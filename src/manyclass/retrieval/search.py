@@ -1,8 +1,6 @@
-"""The best k of all rows, exactly, block by block: the whole matrix of scores is never made.
+"""Exact search: FlatIndex finds the best k of all images block by block, and Hits are what a gallery has found.
 
-Stage: a space in which images are compared, and the embeddings of a gallery's images in it.
-
-Hits: what a search has found.
+The whole matrix of scores is never made.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,17 +14,16 @@ from manyclass import _native
 from manyclass._core.parallel import native_threads
 from manyclass.data.matrix import spans
 from manyclass.retrieval.encoders import is_inner_product
-from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions, as_embeddings
+from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions
 
 Similarity = Callable[[Embeddings, Embeddings], Embeddings]
 
-Best = tuple[
-    Embeddings, Positions
-]  # scores and positions (queries, k), best first, the first in the gallery among equals
+# Scores and positions (queries, k), best first, the first in the gallery among equals.
+Best = tuple[Embeddings, Positions]
 
 _ENTRIES = 1 << 20  # queries times k that are searched for at once
 
-_SPARE = 16
+_SPARE = 16  # more rows than are asked for, of which float64 sums find the best
 
 _BLOCK = 4096  # rows whose similarities are computed at once
 
@@ -42,7 +39,7 @@ def search_products(Q: Embeddings, rows: GrowableArray, positions: Positions | N
     out = _nothing(len(Q), k)
     for at in _batches(len(Q), k):
         scores, places = found[0][at], found[1][at]
-        for start, array, index in rows.selected(positions):
+        for start, array, index in rows.blocks(positions):
             n = len(array) if index is None else len(index)
             _native.best_rows(array, index, Q[at], start, scores, places, native_threads(4 * n * rows.d))
     for i, places in enumerate(found[1]):
@@ -73,47 +70,51 @@ def _batches(q: int, k: int) -> list[slice]:
 
 
 def _blocks(rows: GrowableArray, positions: Positions | None) -> Iterator[tuple[Positions, Embeddings]]:
-    for start, array, index in rows.selected(positions):
+    for start, array, index in rows.blocks(positions):
         places = np.arange(len(array), dtype=np.int64) if index is None else index
         for at in spans(len(places), _BLOCK):
             yield places[at] + start, array[at] if index is None else array[index[at]]
 
 
 class FlatIndex:
-    """An encoder and the embeddings by position, those of removed images included."""
+    """An encoder and the embeddings that it gave to images, by position, those of removed images included."""
 
-    def __init__(self, space: Any, rows: GrowableArray | None = None):
-        self.space = space
-        self.rows = GrowableArray(space.n_features_out_) if rows is None else rows
+    def __init__(self, encoder: Any):
+        self.encoder = encoder
+        self.inner_product = is_inner_product(encoder)
+        self.embeddings = GrowableArray(encoder.n_features_out_)
 
-    def codes(self, X: Any) -> Embeddings:
-        """Embeddings of images."""
-        return as_embeddings(self.space.transform(X), self.rows.d)
+    def encode(self, X: Any) -> Embeddings:
+        """Embeddings of images, as C-ordered float32 rows."""
+        rows = np.ascontiguousarray(self.encoder.transform(X), np.float32)
+        if rows.ndim != 2 or rows.shape[1] != self.embeddings.d:
+            raise ValueError(f"an encoder must give rows of {self.embeddings.d} numbers; got shape {rows.shape}")
+        return rows
 
-    def best(self, C: Embeddings, positions: Positions | None, k: int) -> Best:
-        """The k most similar images of each query, exactly."""
-        if is_inner_product(self.space):
-            best = search_products(C, self.rows, positions, k)
+    def search(self, C: Embeddings, positions: Positions | None, k: int) -> Best:
+        """The k most similar images of each query, among ascending positions or all."""
+        if self.inner_product:
+            best = search_products(C, self.embeddings, positions, k)
         else:
-            best = search_similarities(self.space.similarity, C, self.rows, positions, k)
+            best = search_similarities(self.encoder.similarity, C, self.embeddings, positions, k)
         if (best[1] < 0).any():
-            raise ValueError(f"similarities must be finite numbers; those of {type(self.space).__name__} are not")
+            raise ValueError(f"similarities must be finite numbers; those of {type(self.encoder).__name__} are not")
         return best
 
     def scores(self, C: Embeddings, found: Positions) -> Embeddings:
         """Similarities (q, k) of queries and images that were found for them."""
         scores = np.empty(found.shape, np.float32)
         for q, places in enumerate(found):
-            scores[q] = self.space.similarity(C[q : q + 1], self.rows.rows(places))[0]
+            scores[q] = self.encoder.similarity(C[q : q + 1], self.embeddings.rows(places))[0]
         return scores
 
-    def background(self, C: Embeddings) -> Embeddings | None:
+    def background_scores(self, C: Embeddings) -> Embeddings | None:
         """Similarities (q, m) of the queries to the background set of unrelated images, if there is one."""
-        if not len(self.space.background_):
+        if not len(self.encoder.background_):
             return None
-        if hasattr(self.space, "background_similarity"):
-            return np.asarray(self.space.background_similarity(C), np.float32)
-        return np.asarray(self.space.similarity(C, self.space.background_), np.float32)
+        if hasattr(self.encoder, "background_similarity"):
+            return np.asarray(self.encoder.background_similarity(C), np.float32)
+        return np.asarray(self.encoder.similarity(C, self.encoder.background_), np.float32)
 
 
 def sort_best(scores: Embeddings, found: Positions) -> Best:
@@ -145,7 +146,7 @@ class Hits:
     false_matches : ndarray of shape (n_queries, k), default=None
         E-value: the number of searched images that would score as high if all were unrelated to the query.
     matched : ndarray of shape (n_queries,), default=None
-        Whether the best image is more similar than chance explains.
+        Whether the E-value of the best image is small enough for a match.
     """
 
     ids: NDArray[Any]

@@ -1,4 +1,4 @@
-"""Chance: how similar unrelated images are, so that a score can be judged.
+"""p-values and E-values: how similar unrelated images are, so that a score can be judged.
 
 The scores of a query against a background set of unrelated images are a sample of the null distribution. Within the
 sample the p-value of a score is counted. Beyond it, where all interesting scores lie, the tail is taken to fall
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.typing import Doubles
 
-_TAIL = 20  # the part of the background that is the tail, as 1 in so many
+_TAIL = 20  # the fraction of the background that is the tail, as 1 in so many
 
 _LEAST = 40  # a smaller background has no tail to speak of
 
@@ -35,8 +35,8 @@ def percentiles(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
     """
     ordered = np.sort(background, axis=1)
     below = [np.searchsorted(row, s, side="left") for row, s in zip(ordered, scores, strict=True)]
-    part: Doubles = np.array(below, np.float64).reshape(scores.shape) / background.shape[1]
-    return 100 * part
+    fraction: Doubles = np.array(below, np.float64).reshape(scores.shape) / background.shape[1]
+    return 100 * fraction
 
 
 def p_values(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
@@ -51,8 +51,8 @@ def p_values(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
     above, excess = _tail(ordered, u)
     beyond = (scores > u[:, None]) & (above > 0)[:, None]
     fall = np.where(beyond, scores - u[:, None], 0.0) / np.where(above > 0, excess, 1.0)[:, None]
-    chance: Doubles = np.where(beyond, above[:, None] / m * np.exp2(-fall), counted)
-    return chance
+    p: Doubles = np.where(beyond, above[:, None] / m * np.exp2(-fall), counted)
+    return p
 
 
 def _tail(ordered: Doubles, u: Doubles) -> tuple[NDArray[np.intp], Doubles]:
@@ -63,6 +63,25 @@ def _tail(ordered: Doubles, u: Doubles) -> tuple[NDArray[np.intp], Doubles]:
     return above, np.take_along_axis(ordered, np.minimum(middle, m - 1), axis=1).mean(axis=1) - u
 
 
+def expected_false_matches(scores: NDArray[Any], background: NDArray[Any], n: int) -> Doubles:
+    """E-values (q, k): how many of n unrelated images are expected to score at least as high."""
+    return n * p_values(scores, background)
+
+
 def max_expected_matches(false_match: float) -> float:
     """The largest E-value N p at which the best image is still a match."""
     return float(-np.log1p(-false_match))
+
+
+def judge_scores(
+    scores: NDArray[Any], background: NDArray[Any] | None, n: int, false_match: float
+) -> dict[str, NDArray[Any]]:
+    """Percentiles, E-values among n images, and whether the best is a match; nothing without a background set."""
+    if background is None:
+        return {}
+    expected = expected_false_matches(scores, background, n)
+    return {
+        "percentiles": percentiles(scores, background),
+        "false_matches": expected,
+        "matched": expected.min(axis=1, initial=np.inf) <= max_expected_matches(false_match),
+    }

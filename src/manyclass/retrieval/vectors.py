@@ -1,7 +1,6 @@
-"""Pieces: many rows of one width that grow at the end."""
+"""GrowableArray: embeddings of many images, row by row, that grow at the end."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ Embeddings = NDArray[np.float32]
 
 Positions = NDArray[np.int64]
 
-_LEAST = 4096  # rows for which room is made at a time
+_LEAST = 4096  # rows for which room is made at a time, and from which rows are taken without a copy
 
 
 class GrowableArray:
@@ -21,7 +20,7 @@ class GrowableArray:
 
     Room for small ones doubles, so that there are few arrays and no row is moved when others are added.
 
-    >>> rows = Pieces(2)
+    >>> rows = GrowableArray(2)
     >>> rows.append(np.ones((3, 2), np.float32))
     >>> len(rows), rows.rows(np.array([2])).tolist()
     (3, [[1.0, 1.0]])
@@ -74,7 +73,7 @@ class GrowableArray:
             out[here] = array[positions[here] - start]
         return out
 
-    def selected(self, positions: Positions | None) -> Iterator[tuple[int, Embeddings, Positions | None]]:
+    def blocks(self, positions: Positions | None) -> Iterator[tuple[int, Embeddings, Positions | None]]:
         """(first position, array, rows of it) for ascending positions, or None for all."""
         for start, array in self:
             if positions is None:
@@ -84,20 +83,12 @@ class GrowableArray:
             if first < last:
                 yield start, array, positions[first:last] - start
 
-    def kept(self, positions: Positions) -> "GrowableArray":
+    def select(self, positions: Positions) -> "GrowableArray":
         """These rows alone, in a new object."""
-        pieces = GrowableArray(self.d)
-        for _, array, index in self.selected(positions):
-            pieces.append(array[index])
-        return pieces
+        chosen = GrowableArray(self.d)
+        for _, array, index in self.blocks(positions):
+            chosen.append(array[index])
+        return chosen
 
     def _free(self) -> int:
         return len(self._room) - len(self._arrays[-1]) if self._arrays and len(self._room) else 0
-
-
-def as_embeddings(values: Any, d: int) -> Embeddings:
-    """What an encoder gave, as C-ordered float32 rows (n, d)."""
-    codes = np.ascontiguousarray(values, np.float32)
-    if codes.ndim != 2 or codes.shape[1] != d:
-        raise ValueError(f"an encoder must give rows of {d} numbers; got shape {codes.shape}")
-    return codes

@@ -187,7 +187,7 @@ def top_labels(model: "LinearModel", examples: Dataset, report: Report) -> NDArr
     n = len(examples)
     found = []
     for start in range(0, n, _BLOCK):
-        found.append(model.predict_top(examples.X.part(slice(start, start + _BLOCK)), _TOP))
+        found.append(model.predict_top(examples.X.row_slice(slice(start, start + _BLOCK)), _TOP))
         report(min(n, start + _BLOCK), n)
     return np.concatenate(found)
 

@@ -1,6 +1,5 @@
 """The record of a run: with what it was made, on what data, and what came of it; and the same in a few lines."""
 
-import hashlib
 import json
 import math
 import os
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from manyclass._core.digest import sha256_digest
 from manyclass._core.text import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ def begin_record(
     from manyclass import __version__
     from manyclass._core.parallel import get_threads
 
+    host = machine()
     described = [describe_data(role, dataset) for role, dataset in data]
     return {
         "command": "train",
         "arguments": list(arguments),
         "settings": {**recipe.record, **given},
         "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
-        "machine": machine(),
+        "machine": host,
         "seed": recipe.seed,
         "threads": get_threads(),
         "data": described,
@@ -79,7 +80,7 @@ def data_fingerprint(X: Any, y: Any) -> str:
     from manyclass.solvers.sgd.checkpoint import rows_digest
 
     labels = None if y is None else [str(label) for label in np.asarray(y).tolist()]
-    return hashlib.sha256(f"{rows_digest(X)} {json.dumps(labels)}".encode()).hexdigest()[:32]
+    return sha256_digest([f"{rows_digest(X)} {json.dumps(labels)}"])[:32]
 
 
 def describe_fit(model: Any) -> dict[str, Any]:
@@ -213,7 +214,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("status", summary["status"]),
         ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
         *model_rows(model),
-        ("validation accuracy", _share(summary["validation_accuracy"])),
+        ("validation accuracy", _accuracy(summary["validation_accuracy"])),
         ("tried", _tried(summary)),
         ("seed", str(summary["seed"])),
         ("encoder", summary["encoder"] or ""),
@@ -243,7 +244,7 @@ def _number(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
-def _share(value: float | None) -> str:
+def _accuracy(value: float | None) -> str:
     return "" if value is None else f"{value:.1%}, mean over classes"
 
 

@@ -271,7 +271,7 @@ class Objective:
         ndarray of shape (n, m)
             The product X A.
         """
-        X = self.X if rows is None or rows == slice(0, self.n) else self.X.part(rows)
+        X = self.X if rows is None else self.X.row_slice(rows)
         self.passes += X.shape[0] / max(1, self.n)
         return X.matmat(np.asarray(A, self.dtype))
 
@@ -290,7 +290,7 @@ class Objective:
         ndarray of shape (d, m)
             The product X'R.
         """
-        X = self.X if rows is None or rows == slice(0, self.n) else self.X.part(rows)
+        X = self.X if rows is None else self.X.row_slice(rows)
         self.passes += X.shape[0] / max(1, self.n)
         return X.rmatmat(np.asarray(R, self.dtype))
 

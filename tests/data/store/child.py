@@ -4,8 +4,9 @@ import sys
 
 import numpy as np
 
+from manyclass._core.errors import StorageError
 from manyclass.data.product_quantizer import ProductQuantizer
-from manyclass.data.store import StorageError, StoreWriter
+from manyclass.data.store import StoreWriter
 
 D, BLOCK = 4, 8  # four rows, each of two bytes, in a block
 IDENTITY = {"who": "child"}

@@ -31,7 +31,6 @@ def columns():
 
 def make_blocks_small(patch):
     patch.setattr(format, "BLOCK_BYTES", 64)
-    patch.setattr(format, "BLOCK_BYTES", 64)
 
 
 @pytest.fixture

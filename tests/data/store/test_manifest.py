@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import StorageError, StoreCorruptedError
 from manyclass._core.sealed import seal
-from manyclass.data.store import StorageError, StoreCorruptedError
 from manyclass.data.store.manifest import Manifest, read_manifest
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass._core import files
+from manyclass._core.errors import StorageError
+from manyclass._core.files import write_bytes
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StorageError, StoreWriter
+from manyclass.data.store import StoreWriter
 from manyclass.data.store import journal as _journal
 
 IDENTITY = {"images": "photos", "model": "fisher"}
@@ -60,7 +61,7 @@ def test_slow_rows_are_made_safe_before_their_block_is_full(tmp_path, rows, monk
     monkeypatch.setattr(_journal, "_SECONDS", -1.0)
     with writer_of(tmp_path / "a.store") as writer:
         writer.append(rows[:7])
-        marks = [mark.rows for mark in writer._work.journal.marks]
+        marks = [mark.rows for mark in writer._transaction.journal.marks]
     assert marks == [5, 7]
 
 
@@ -126,7 +127,7 @@ def test_write_store_refuses_to_go_on_with_other_rows_of_the_same_shape(tmp_path
 
 def test_write_store_goes_on_where_it_stopped(tmp_path, rows, quantizer, monkeypatch, contents):
     whole = mc.write_store(tmp_path / "whole.store", rows, quantizer=quantizer)
-    monkeypatch.setattr("manyclass.data.store.write._PIECE", 100)
+    monkeypatch.setattr("manyclass.data.store.write.PIECE_BYTES", 100)
     with pytest.raises(KeyboardInterrupt):
         mc.write_store(tmp_path / "a.store", rows, quantizer=quantizer, progress=_interrupt)
     seen = []
@@ -141,8 +142,14 @@ def _interrupt(done, total):
     raise KeyboardInterrupt
 
 
+def _write_and_stop(path, *data):
+    """Write the manifest, and go no further."""
+    write_bytes(path, *data)
+    raise KeyboardInterrupt
+
+
 def test_rows_corrected_after_a_refusal_are_taken(tmp_path, rows, monkeypatch):
-    monkeypatch.setattr("manyclass.data.store.write._PIECE", 100)
+    monkeypatch.setattr("manyclass.data.store.write.PIECE_BYTES", 100)
     wrong = rows.copy()
     wrong[50] = np.nan
     with pytest.raises(ValueError, match="row 50"):
@@ -186,7 +193,7 @@ def test_what_a_crash_left_beyond_the_last_mark_is_cut_off(tmp_path, rows):
 def test_after_a_failed_sync_the_writer_stops_and_does_not_call_its_rows_safe(tmp_path, rows, monkeypatch):
     with writer_of(tmp_path / "a.store") as writer:
         with monkeypatch.context() as patch:
-            patch.setattr(files, "sync_file", _broken_disk)
+            patch.setattr(_journal, "sync_file", _broken_disk)
             with pytest.raises(StorageError, match="disk error"):
                 writer.append(rows[:5])
         with pytest.raises(StorageError, match="is closed"):
@@ -233,7 +240,7 @@ def test_a_command_that_was_committed_and_not_tidied_is_known_to_be_done(tmp_pat
         return mc.write_store(path, rows[:7], overwrite=True)
 
     with monkeypatch.context() as patch:
-        patch.setattr("manyclass.data.store.transaction.remove_leftovers", _interrupt)
+        patch.setattr("manyclass.data.store.transaction.write_bytes", _write_and_stop)
         with pytest.raises(KeyboardInterrupt):
             again()
     assert (path / "journal").exists()
@@ -244,7 +251,7 @@ def test_a_command_that_was_committed_and_not_tidied_is_known_to_be_done(tmp_pat
 @pytest.mark.parametrize("resume", [True, False])
 def test_other_work_that_begins_after_that_and_stops_leaves_the_commit_whole(tmp_path, rows, monkeypatch, resume):
     with monkeypatch.context() as patch:
-        patch.setattr("manyclass.data.store.transaction.remove_leftovers", _interrupt)
+        patch.setattr("manyclass.data.store.transaction.write_bytes", _write_and_stop)
         with pytest.raises(KeyboardInterrupt):
             mc.write_store(tmp_path / "a.store", rows)
     with writer_of(tmp_path / "a.store", overwrite=True, resume=resume) as writer:
@@ -254,7 +261,7 @@ def test_other_work_that_begins_after_that_and_stops_leaves_the_commit_whole(tmp
 
 def test_a_commit_with_other_labels_after_that_is_refused(tmp_path, rows, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("manyclass.data.store.transaction.remove_leftovers", _interrupt)
+        patch.setattr("manyclass.data.store.transaction.write_bytes", _write_and_stop)
         with pytest.raises(KeyboardInterrupt):
             mc.write_store(tmp_path / "a.store", rows, y=np.zeros(60, int))
     with pytest.raises(StorageError, match="committed with other labels"):

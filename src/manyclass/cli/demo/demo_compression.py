@@ -12,8 +12,8 @@ import numpy as np
 import manyclass as mc
 from manyclass.cli.demo.glyph_data import write_ours
 from manyclass.cli.verify import check
-from manyclass.data.store import Store
 from manyclass.data.store.manifest import store_bytes
+from manyclass.data.store.store import Store
 from manyclass.runs.compression import fit_on_sample
 
 _REPEATS = 3

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from manyclass._core.files import write_bytes
 from manyclass._core.typing import Report
 from manyclass.cli.demo.command import MADE, NAMES, OTHERS, PICTURES, SHEET, WHOLE, WORLD
-from manyclass.data.store import Store, write_store
+from manyclass.data.store.store import Store
+from manyclass.data.store.write import write_store
 from manyclass.datasets import glyph_features, glyphs
 from manyclass.datasets.glyph_images.glyphs import Glyphs
 from manyclass.report.thumbnails import contact_sheet

@@ -1,9 +1,4 @@
-"""as_matrix: whatever holds rows of numbers, as a Matrix.
-
-Which of the layouts that we read a path has.
-
-The words under which people keep features, labels and names: members, columns and files; the likeliest first.
-"""
+"""as_matrix: whatever holds rows of numbers as a Matrix; the layouts of paths, and the names of what they hold."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -17,42 +12,14 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 
 Layout = Literal["npy", "npz", "parquet", "store", "clip_retrieval", "npy_shards", "parquet_shards"]
-
 _FILES: dict[str, Layout] = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
 
-
-def layout_of(path: str | os.PathLike[str]) -> Layout:
-    """The layout of a file, by its extension, or of a folder, by what it holds."""
-    path = Path(path)
-    if path.is_dir():
-        return _folder_layout(path)
-    if not path.exists():
-        raise FileNotFoundError(f"no file or folder at {path}")
-    if path.suffix.lower() not in _FILES:
-        known = ", ".join(_FILES)
-        raise ValueError(f"{path} must be a folder or end in one of {known}; got {path.suffix or 'no extension'!r}")
-    return _FILES[path.suffix.lower()]
-
-
-def visible_files(folder: Path, *suffixes: str) -> list[Path]:
-    """Files of a folder with one of these extensions, except hidden ones, in no special order."""
-    return [
-        path
-        for path in folder.iterdir()
-        if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file()
-    ]
-
-
-def _folder_layout(folder: Path) -> Layout:
-    if (folder / "manifest.json").is_file():
-        return "store"
-    if (folder / "img_emb").is_dir():
-        return "clip_retrieval"
-    if visible_files(folder, ".npy"):
-        return "npy_shards"
-    if visible_files(folder, ".parquet", ".pq"):
-        return "parquet_shards"
-    raise ValueError(f"{folder} must hold .npy or .parquet files, img_emb/ or manifest.json; got none of them")
+# The names under which people keep features, labels, ...: members, columns and files; the likeliest first.
+FEATURES = ("X", "features", "embeddings", "embedding", "img_emb", "emb", "vectors", "vector", "feats")
+LABELS = ("labels", "label", "y", "targets", "target", "class", "category")
+NAMES = ("names", "name", "image_path", "path", "paths", "file", "filename", "filenames", "key", "url", "id", "ids")
+CLASSES = ("classes", "class_names", "label_names")
+SPLIT = ("split", "splits", "subset")
 
 
 def as_matrix(X: Any) -> Matrix:
@@ -84,12 +51,61 @@ def as_matrix(X: Any) -> Matrix:
         return X
     if isinstance(X, str | os.PathLike):
         path = Path(X).expanduser()
-        return _OPENERS[layout_of(path)](path)
+        return open_layout(path, layout_of(path))
     if hasattr(X, "tocsr"):
         from manyclass.data.sparse import SparseMatrix
 
         return SparseMatrix(X)
     return DenseMatrix(_array(X))
+
+
+def open_layout(path: Path, layout: Layout) -> Matrix:
+    """The matrix at a path whose layout is known."""
+    return _OPENERS[layout](path)
+
+
+def layout_of(path: str | os.PathLike[str]) -> Layout:
+    """The layout of a file, by its extension, or of a folder, by what it holds."""
+    path = Path(path)
+    if path.is_dir():
+        return _folder_layout(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no file or folder at {path}")
+    if path.suffix.lower() not in _FILES:
+        known = ", ".join(_FILES)
+        raise ValueError(f"{path} must be a folder or end in one of {known}; got {path.suffix or 'no extension'!r}")
+    return _FILES[path.suffix.lower()]
+
+
+def visible_files(folder: Path, *suffixes: str) -> list[Path]:
+    """Files of a folder with one of these extensions, except hidden ones, in no special order."""
+    return [
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in suffixes and not path.name.startswith(".") and path.is_file()
+    ]
+
+
+def pick_name(words: tuple[str, ...], choices: Iterable[str]) -> str | None:
+    """The choice that has the likeliest of these names, whatever its case; None if there is none.
+
+    >>> pick_name(LABELS, ["Y", "Label"])
+    'Label'
+    """
+    known = {choice.lower(): choice for choice in choices}
+    return next((known[word.lower()] for word in words if word.lower() in known), None)
+
+
+def _folder_layout(folder: Path) -> Layout:
+    if (folder / "manifest.json").is_file():
+        return "store"
+    if (folder / "img_emb").is_dir():
+        return "clip_retrieval"
+    if visible_files(folder, ".npy"):
+        return "npy_shards"
+    if visible_files(folder, ".parquet", ".pq"):
+        return "parquet_shards"
+    raise ValueError(f"{folder} must hold .npy or .parquet files, img_emb/ or manifest.json; got none of them")
 
 
 def _array(X: Any) -> NDArray[Any]:
@@ -136,7 +152,7 @@ def _parquet_shards(path: Path) -> Matrix:
 
 
 def _store(path: Path) -> Matrix:
-    from manyclass.data.store import open_store
+    from manyclass.data.store.store import open_store
 
     X: Matrix = open_store(path).X
     return X
@@ -152,23 +168,3 @@ _OPENERS: dict[Layout, Callable[[Path], Matrix]] = {
     "npy_shards": _npy_shards,
     "parquet_shards": _parquet_shards,
 }
-
-FEATURES = ("X", "features", "embeddings", "embedding", "img_emb", "emb", "vectors", "vector", "feats")
-
-LABELS = ("labels", "label", "y", "targets", "target", "class", "category")
-
-NAMES = ("names", "name", "image_path", "path", "paths", "file", "filename", "filenames", "key", "url", "id", "ids")
-
-CLASSES = ("classes", "class_names", "label_names")
-
-SPLIT = ("split", "splits", "subset")
-
-
-def pick_name(words: tuple[str, ...], choices: Iterable[str]) -> str | None:
-    """The choice that has the likeliest of these names, whatever its case; None if there is none.
-
-    >>> first_named(LABELS, ["Y", "Label"])
-    'Label'
-    """
-    known = {choice.lower(): choice for choice in choices}
-    return next((known[word.lower()] for word in words if word.lower() in known), None)

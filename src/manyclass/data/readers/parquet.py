@@ -1,9 +1,4 @@
-"""Rows in a column of a parquet file.
-
-Integers or text, from an Arrow column.
-
-Vectors of one length, from an Arrow array of lists or of bytes.
-"""
+"""Embeddings, labels and names in columns of parquet files."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

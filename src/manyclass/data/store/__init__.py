@@ -1,23 +1,31 @@
-"""The store: rows and what goes with them in one folder, checksummed, committed at one instant."""
+"""The store: rows and what goes with them in one folder, checksummed, committed at one instant, appendable.
 
-from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
-from manyclass.data.store.blocks import VerifiedMatrix
-from manyclass.data.store.columns import Names
-from manyclass.data.store.store import Store, open_store
-from manyclass.data.store.verify_store import verify_store
-from manyclass.data.store.write import append_store, write_store
-from manyclass.data.store.writer import StoreWriter
+docs/formats.md has the format, byte by byte, and docs/why_a_store.md the reasons for it.
 
-__all__ = [
-    "Damage",
-    "Names",
-    "StorageError",
-    "Store",
-    "StoreCorruptedError",
-    "StoreWriter",
-    "VerifiedMatrix",
-    "append_store",
-    "open_store",
-    "verify_store",
-    "write_store",
-]
+format.py        names of the files, and what the manifest says of each
+manifest.py      manifest.json, which says what belongs to the store; nothing in it is believed before it is checked
+columns.py       labels, splits and names of the rows
+blocks.py        mapped files and matrices whose blocks are checked before they are first used
+store.py         an opened store, and its quantizer as files
+verify.py        everything that is wrong with a store
+journal.py       how far an unfinished write is, and its rows
+transaction.py   a write, from what it finds in the folder to the commit
+writer.py        StoreWriter: rows as they come
+write.py         write_store and append_store: rows that are all there
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "Names": "columns",
+        "Store": "store",
+        "StoreWriter": "writer",
+        "VerifiedMatrix": "blocks",
+        "append_store": "write",
+        "open_store": "store",
+        "verify_store": "verify",
+        "write_store": "write",
+    },
+)

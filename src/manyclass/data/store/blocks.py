@@ -1,7 +1,4 @@
-"""BlockFile: an .npy file of a store, mapped, whose blocks are checked when they are first touched.
-
-VerifiedMatrix: the rows of a store, which are checked against their checksums before they are used.
-"""
+"""BlockFile and VerifiedMatrix: mapped files and their rows, checked block by block before they are first used."""
 
 import mmap
 import os
@@ -137,6 +134,8 @@ class VerifiedMatrix(Matrix):
         Those files.
     quantizer : Quantizer, default=None
         The quantizer of the rows, if they are codes.
+    start : int, default=0
+        Where the rows begin among those of the files.
 
     Attributes
     ----------
@@ -146,24 +145,23 @@ class VerifiedMatrix(Matrix):
         The dtype of the files.
     """
 
-    def __init__(self, inner: Matrix, files: Sequence[BlockFile], quantizer: Quantizer | None = None):
+    def __init__(self, inner: Matrix, files: Sequence[BlockFile], quantizer: Quantizer | None = None, start: int = 0):
         self.inner = inner
         self.quantizer = quantizer
         self.shape = inner.shape
         self.dtype = inner.dtype
         self.stored_dtype = files[0].array.dtype
         self._files = list(files)
-        self._starts = np.cumsum([0, *(len(file.array) for file in files)])
+        self._starts = np.cumsum([-start, *(len(file.array) for file in files)])
         self._sound = False
 
     @property
     def nbytes(self) -> int:
-        return sum(file.array.nbytes for file in self._files)
+        return self.shape[0] * row_bytes(self._files[0].record)
 
     def check(self) -> None:
-        """Check every block that was not checked yet."""
-        for file in self._files:
-            file.check_size() if self._sound else file.check()
+        """Check every block of these rows that was not checked yet."""
+        self._check_rows(slice(0, self.shape[0]))
         self._sound = True
 
     def stored(self, start: int, stop: int) -> NDArray[Any]:
@@ -197,6 +195,12 @@ class VerifiedMatrix(Matrix):
         self._check_rows(index)
         return self.inner._rows(index)
 
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        inner = self.inner.row_slice(slice(start, stop))
+        met = [(first, file) for first, file in self._placed() if first < stop and start < first + len(file.array)]
+        met = met or self._placed()[:1]
+        return VerifiedMatrix(inner, [file for _, file in met], self.quantizer, start - met[0][0])
+
     def _matmat(self, W: Floats) -> Floats:
         self.check()
         return self.inner._matmat(W)
@@ -209,14 +213,12 @@ class VerifiedMatrix(Matrix):
         return [(int(first), file) for first, file in zip(self._starts[:-1], self._files, strict=True)]
 
     def _check_rows(self, index: slice | NDArray[np.intp]) -> None:
-        if self._sound:
-            self.check()
-            return
         for first, file in self._placed():
-            blocks = _blocks(file, index, first)
-            if len(blocks):
+            if self._sound:
+                file.check_size()
+            elif len(blocks := _blocks(file, index, first)):
                 file.check(blocks)
-        self._sound = all(file.sound for file in self._files)
+        self._sound = self._sound or all(file.sound for file in self._files)
 
 
 def _blocks(file: BlockFile, index: slice | NDArray[np.intp], first: int) -> NDArray[np.intp]:

@@ -1,7 +1,4 @@
-"""What goes with the rows, from what users give to the arrays of a segment.
-
-Names of rows: one run of UTF-8 bytes and the offsets in it, decoded when asked for.
-"""
+"""Labels, splits and names of rows, from what users give to the arrays of a segment, and Names, which reads them."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -13,12 +10,12 @@ from numpy.typing import NDArray
 
 from manyclass.data.store.manifest import Manifest
 
-_MOST_SPLITS = 256  # a part is one byte
+_MOST_SPLITS = 256  # a split is one byte
 
 
 @dataclass(frozen=True)
 class StoreColumns:
-    """The arrays of a segment by role, and the words that labels and parts stand for."""
+    """The arrays of a segment by role, and the words that labels and splits stand for."""
 
     arrays: dict[str, NDArray[Any]]
     classes: list[str] | None
@@ -43,7 +40,7 @@ def collect_columns(
     if y is not None:
         arrays["y"], words = _labels(_column(y, "y", n), _class_names(classes), before)
     if split is not None:
-        arrays["split"], splits = _parts(_column(split, "split", n), before)
+        arrays["split"], splits = _split_codes(_column(split, "split", n), before)
     if names is not None:
         arrays["names"], arrays["name_offsets"] = encode_names(_column(names, "names", n))
     return StoreColumns(arrays, words, splits)
@@ -96,21 +93,21 @@ def _word_labels(
     if before and before.classes is None:
         raise ValueError("labels must be integers, like those of the existing rows; got strings")
     known = before.classes if before else classes
-    positions, words = _coded(labels, known)
+    positions, words = _encode_words(labels, known)
     if classes is not None and len(words) > len(classes):
         row = int(np.flatnonzero(positions >= len(classes))[0])
         raise ValueError(f"labels must be among the {len(classes)} classes; got {labels[row]!r} at row {row}")
     return positions, words
 
 
-def _parts(split: Any, before: Manifest | None) -> tuple[NDArray[np.uint8], list[str]]:
-    positions, splits = _coded(_strings(split, "split"), before.splits if before else None)
+def _split_codes(split: Any, before: Manifest | None) -> tuple[NDArray[np.uint8], list[str]]:
+    positions, splits = _encode_words(_strings(split, "split"), before.splits if before else None)
     if len(splits) > _MOST_SPLITS:
         raise ValueError(f"split must name at most {_MOST_SPLITS} parts; got {len(splits)}")
     return positions.astype(np.uint8), splits
 
 
-def _coded(words: list[str], known: list[str] | None) -> tuple[NDArray[np.int64], list[str]]:
+def _encode_words(words: list[str], known: list[str] | None) -> tuple[NDArray[np.int64], list[str]]:
     """Positions of words in the vocabulary, and the vocabulary: what is known, then what is new, sorted."""
     known = known or []
     vocabulary = [*known, *sorted(set(words) - set(known))]

@@ -1,9 +1,4 @@
-"""The names in a store's folder, and the size of a block.
-
-FileRecord: what the manifest says of one .npy file.
-
-A whole array as a file of a store.
-"""
+"""The files of a store: their names, and FileRecord, what the manifest says of one of them."""
 
 import math
 import re
@@ -26,6 +21,8 @@ JOURNAL = "journal"
 PARTIAL = ".partial"
 
 BLOCK_BYTES = 4 << 20  # of data per checksum, rounded down to whole rows
+
+PIECE_BYTES = 8 << 20  # of rows that are read, converted or encoded at a time
 
 # What a segment may hold besides its rows: the file's first name, and its dtype.
 COLUMNS = {"y": "<i8", "split": "|u1", "names": "|u1", "name_offsets": "<i8"}

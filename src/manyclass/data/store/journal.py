@@ -1,34 +1,35 @@
-"""Journal: how far an unfinished write is, so that it can go on.
+"""Journal: how far an unfinished write is, so that it can go on; and PartialRows: the file of rows that it speaks of.
 
-A text file of lines; each is the CRC-32 of its JSON and the JSON. The first says what is being written, one may give
-the quantizer, and the others are marks: so many rows are safe on disk. A line is added after what it speaks of is
-synced. After a crash the lines up to the first that is not whole are true.
-
-PartialRows: a file of rows that grows block by block, and survives its writer.
+A journal is a text file of lines; each is the CRC-32 of its JSON and the JSON. The first says what is being written,
+one may give the quantizer, and the others are marks: so many rows are safe on disk. A line is added after what it
+speaks of is synced. After a crash the lines up to the first that is not whole are true. The rows grow block by block,
+and what is marked of them survives the writer.
 """
 
 import json
 import os
 import time
 import zlib
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from manyclass._core.digest import canonical_json
 from manyclass._core.errors import StorageError
 from manyclass._core.files import replace_file, sync_file, sync_folder, write_at, write_bytes
-from manyclass._core.sealed import canonical_json, raw_bytes
-from manyclass.data.store.format import JOURNAL, PARTIAL, FileRecord, npy_header
+from manyclass._core.sealed import raw_bytes
+from manyclass.data.store.format import JOURNAL, PARTIAL, PIECE_BYTES, FileRecord, npy_header
 from manyclass.data.store.manifest import QuantizerRecord
 
 FORMAT = "manyclass store journal 1"
 
 # What is being written, in what form, and from which state of the store.
-WORK = ("mode", "identity", "columns", "rows_name", "dtype", "width", "quantizer", "base")
+SPEC = ("mode", "identity", "columns", "rows_name", "dtype", "width", "quantizer", "base")
 
-HEADER = {*WORK, "serial", "block_bytes"}
+HEADER = {*SPEC, "serial", "block_bytes"}
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _whole(lines: list[bytes]) -> list[dict[str, Any]]:
     return entries
 
 
-_SECONDS = 10.0  # between marks, where rows come so slowly that a block takes longer
+_SECONDS = 10.0  # between marks where a block takes longer: what a crash may cost, against the syncs
 
 
 class PartialRows:
@@ -184,6 +185,14 @@ class PartialRows:
         self.rows += len(data)
         if self.room == self._per_block or time.monotonic() - self._marked_at > _SECONDS:
             self.mark()
+
+    def cut(self, X: NDArray[Any]) -> Iterator[NDArray[Any]]:
+        """Rows in pieces that are small, and of which none goes over the end of a block while each is put in turn."""
+        most, start = max(1, PIECE_BYTES // max(1, X.shape[1] * X.itemsize)), 0
+        while start < len(X):
+            piece = X[start : start + min(most, self.room)]
+            yield piece
+            start += len(piece)
 
     def mark(self) -> None:
         """Make all rows so far safe."""

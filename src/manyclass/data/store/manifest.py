@@ -1,7 +1,4 @@
-"""Manifest: what a store holds, as its manifest.json says it.
-
-manifest.json of a folder, as a Manifest.
-"""
+"""Manifest: what a store holds, as its manifest.json says it."""
 
 import os
 from collections.abc import Iterator
@@ -9,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from manyclass._core.digest import json_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
-from manyclass._core.sealed import digest, seal, unseal
+from manyclass._core.sealed import seal, unseal
 from manyclass.data.store.format import COLUMNS, JOURNAL, MANIFEST, ROWS, FileRecord
 
 FORMAT = "manyclass store"
@@ -70,7 +68,7 @@ class Manifest:
         return [segment[self.rows_name] for segment in self.segments]
 
     def has(self, column: str) -> bool:
-        """Whether every row has a label ("y"), a part ("split") or a name ("names")."""
+        """Whether every row has a label ("y"), a split ("split") or a name ("names")."""
         return column in self.segments[0]
 
     def files(self) -> Iterator[FileRecord]:
@@ -100,7 +98,7 @@ class Manifest:
 
     def digest(self) -> str:
         """The SHA-256 that manifest.json carries."""
-        return digest(self.content())
+        return json_digest(self.content())
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:

@@ -1,9 +1,5 @@
-"""Store: an opened store, and how to open one.
+"""Store: an opened store, how to open one, and its quantizer as files."""
 
-A quantizer as files of a store, and back.
-"""
-
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -13,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.digest import json_digest, sha256_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
-from manyclass._core.sealed import as_little_endian, digest, parse_json, raw_bytes
+from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
@@ -79,7 +76,7 @@ class Store:
     names : Names or None
         The names of the rows, a sequence of n strings.
     split : ndarray of str of shape (n,) or None
-        The part to which each row belongs, such as "train".
+        The split to which each row belongs, such as "train".
     quantizer : Quantizer or None
         The quantizer of the rows, if they are codes.
     provenance : dict
@@ -120,7 +117,7 @@ class Store:
         list of Damage
             Everything that differs from what was written.
         """
-        from manyclass.data.store.verify_store import verify_store
+        from manyclass.data.store.verify import verify_store
 
         return verify_store(self.path, progress)
 
@@ -160,16 +157,16 @@ class Store:
 
     def _matrix(self) -> VerifiedMatrix:
         files = [BlockFile(self.path, file) for file in self._manifest.row_files]
-        parts = [self._part(file) for file in files if len(file.array)] or [self._part(files[0])]
-        if any(part.shape[1] != self._manifest.columns for part in parts):
+        segments = [self._segment(file) for file in files if len(file.array)] or [self._segment(files[0])]
+        if any(segment.shape[1] != self._manifest.columns for segment in segments):
             raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
-        if len(parts) == 1:
-            return VerifiedMatrix(parts[0], files, self.quantizer)
+        if len(segments) == 1:
+            return VerifiedMatrix(segments[0], files, self.quantizer)
         from manyclass.data.views import ShardedMatrix
 
-        return VerifiedMatrix(ShardedMatrix(parts), files, self.quantizer)
+        return VerifiedMatrix(ShardedMatrix(segments), files, self.quantizer)
 
-    def _part(self, file: BlockFile) -> Matrix:
+    def _segment(self, file: BlockFile) -> Matrix:
         if self.quantizer is None:
             return DenseMatrix(file.array)
         if self.quantizer.code_size != file.array.shape[1]:
@@ -222,10 +219,10 @@ def quantizer_fingerprint(quantizer: Quantizer) -> str:
     """A digest of everything that a quantizer is."""
     settings, arrays = quantizer.state()
     hashes = {
-        name: [array.dtype.str, list(array.shape), hashlib.sha256(raw_bytes(as_little_endian(array))).hexdigest()]
+        name: [array.dtype.str, list(array.shape), sha256_digest([as_little_endian(array)])]
         for name, array in arrays.items()
     }
-    return digest({"kind": quantizer.kind, "settings": settings, "arrays": hashes})
+    return json_digest({"kind": quantizer.kind, "settings": settings, "arrays": hashes})
 
 
 def same_quantizer(a: Quantizer | None, b: Quantizer | None) -> bool:

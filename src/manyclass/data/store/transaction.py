@@ -1,8 +1,7 @@
-"""What a writer finds when it opens a folder: work to begin, to go on with, or done already.
+"""A write of a store, from what a writer finds in the folder to the commit.
 
-The commit: from rows and columns that are safe on disk to a store that everybody sees.
-
-The folder of a store: whether it is ours, what is left over in it, and which names are free.
+A writer finds a write to begin, to go on with, or done already. The commit makes rows and columns that are safe on
+disk a store that everybody sees, and removes what crashes and earlier commits left beside it.
 """
 
 import os
@@ -11,21 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import DTypeLike
+
+from manyclass._core.checks import check_count
 from manyclass._core.errors import StorageError, StoreCorruptedError
 from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, sync_folder, write_bytes
-from manyclass._core.sealed import as_little_endian
+from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store import format
 from manyclass.data.store.columns import StoreColumns
 from manyclass.data.store.format import JOURNAL, MANIFEST, FileRecord, is_ours, serial_of, write_array
-from manyclass.data.store.journal import WORK, Journal, PartialRows
+from manyclass.data.store.journal import SPEC, Journal, PartialRows
 from manyclass.data.store.manifest import FORMAT, Manifest, Segment, read_manifest
-from manyclass.data.store.store import Store, read_quantizer
+from manyclass.data.store.store import Store, check_quantizer, quantizer_fingerprint, read_quantizer
 
 
 @dataclass(frozen=True)
 class Transaction:
-    """The journal to write on, the store as it was committed last, and whether this very work is that commit."""
+    """A write: its journal, the store as it was committed last, and whether this very write is that commit."""
 
     journal: Journal
     committed: Manifest | None
@@ -49,51 +52,93 @@ class UnfinishedWrite:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """The store in a folder, the work that was begun there, whether that is the wanted one, and whether it is done."""
+class _FolderState:
+    """The store in a folder, the write that was begun there, whether it is to go on, and whether it is done."""
 
     committed: Manifest | None
     journal: Journal | None
-    wanted: bool
+    resumes: bool
     done: bool
 
 
+Spec = dict[str, Any]  # the entries of a journal's header that `SPEC` names, but for `base`
+
+
+def write_spec(n_features: int | None, dtype: DTypeLike, quantizer: Quantizer | None, identity: Any) -> Spec:
+    """What a new store is: its identity, and the form of its rows."""
+    d = _width(n_features, quantizer)
+    stored = np.dtype(np.uint8 if quantizer else dtype).newbyteorder("<")
+    if (quantizer is None and stored.kind != "f") or stored.itemsize > 8:
+        raise ValueError(f"dtype must be float16, float32 or float64; got {np.dtype(dtype)}")
+    return {
+        "mode": "write",
+        "identity": parse_json(identity or {}, "identity"),
+        "columns": d,
+        "rows_name": "codes" if quantizer else "X",
+        "dtype": stored.str,
+        "width": quantizer.code_size if quantizer else d,
+        "quantizer": quantizer_fingerprint(quantizer) if quantizer else None,
+    }
+
+
+def append_spec(manifest: Manifest, identity: Any) -> Spec:
+    """What is appended to a store: its identity, and rows in the form that the store has."""
+    rows = manifest.row_files[0]
+    return {
+        "mode": "append",
+        "identity": parse_json(identity or {}, "identity"),
+        "columns": manifest.columns,
+        "rows_name": manifest.rows_name,
+        "dtype": rows.dtype,
+        "width": rows.shape[1],
+        "quantizer": None,
+    }
+
+
+def _width(n_features: int | None, quantizer: Quantizer | None) -> int:
+    if quantizer is None:
+        return check_count(n_features, "n_features")
+    if n_features not in (None, quantizer.n_features):
+        raise ValueError(f"n_features must be {quantizer.n_features}, as the quantizer has; got {n_features}")
+    d = check_count(quantizer.n_features, "n_features")
+    check_quantizer(quantizer)
+    return d
+
+
 def find_unfinished(path: Path, identity: dict[str, Any], overwrite: bool, resume: bool) -> UnfinishedWrite:
-    """What there is to go on with. What `find_work` would refuse is refused here already, and nothing is changed."""
+    """What there is to go on with. What `begin_or_resume` would refuse is refused already, and nothing is changed."""
     check_folder(path)
     check_writable(path)
-    found = _look(path, {"mode": "write", "identity": identity}, overwrite, resume)
-    if found.journal is None or not found.wanted:
+    state = _inspect(path, {"mode": "write", "identity": identity}, overwrite, resume)
+    if state.journal is None or not state.resumes:
         return UnfinishedWrite(0, None)
-    marks, quantizer = found.journal.marks, found.journal.quantizer
+    marks, quantizer = state.journal.marks, state.journal.quantizer
     return UnfinishedWrite(marks[-1].rows if marks else 0, read_quantizer(path, quantizer) if quantizer else None)
 
 
-def begin_or_resume(
-    path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool, block_bytes: int | None
-) -> Transaction:
-    """Begin the wanted work, or go on with it; refuse to lose what others began. The folder is locked by the caller."""
-    found = _look(path, wanted, overwrite, resume)
-    if found.journal and found.wanted:
-        return Transaction(found.journal, found.committed, found.done)
-    if found.journal and not found.done:
-        discard_work(path, found.journal)
-    return Transaction(_begin(path, wanted, found.committed, block_bytes), found.committed, done=False)
+def begin_or_resume(path: Path, spec: Spec, overwrite: bool, resume: bool, block_bytes: int | None) -> Transaction:
+    """Begin the write of `spec`, or go on with it; refuse to lose what others began. The folder must be locked."""
+    state = _inspect(path, spec, overwrite, resume)
+    if state.journal and state.resumes:
+        return Transaction(state.journal, state.committed, state.done)
+    if state.journal and not state.done:
+        discard_work(path, state.journal)
+    return Transaction(_begin(path, spec, state.committed, block_bytes), state.committed, done=False)
 
 
-def _look(path: Path, wanted: dict[str, Any], overwrite: bool, resume: bool) -> _Found:
-    """What is there, unless it is in the way of the wanted work, of which some may not be known yet."""
+def _inspect(path: Path, spec: Spec, overwrite: bool, resume: bool) -> _FolderState:
+    """What is there, unless it is in the way of a write of `spec`, of which some entries may not be known yet."""
     committed, journal = _committed_manifest(path, overwrite), Journal.read(path)
     done = journal is not None and committed is not None and _is_commit_of(journal, committed)
-    # The base of work that is done was the store before it.
-    different = _differences(journal, wanted, committed) - ({"base"} if done else set()) if journal else set()
-    goes_on = journal is not None and resume and not different
-    if committed and wanted["mode"] == "write" and not overwrite and not (done and goes_on):
+    # The base of a write that is done was the store before it.
+    different = _differences(journal, spec, committed) - ({"base"} if done else set()) if journal else set()
+    resumes = journal is not None and resume and not different
+    if committed and spec["mode"] == "write" and not overwrite and not (done and resumes):
         raise StorageError(f"{path} is there already; pass overwrite=True to replace it, or choose another name")
     if journal and resume and different and not done and (journal.marks or journal.quantizer):
         what = ", ".join(sorted(different))
         raise StorageError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
-    return _Found(committed, journal, goes_on, done)
+    return _FolderState(committed, journal, resumes, done)
 
 
 def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
@@ -108,11 +153,11 @@ def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
         raise
 
 
-def _begin(path: Path, wanted: dict[str, Any], committed: Manifest | None, block_bytes: int | None) -> Journal:
+def _begin(path: Path, spec: Spec, committed: Manifest | None, block_bytes: int | None) -> Journal:
     if committed:
         remove_leftovers(path, committed)
     size = block_bytes or format.BLOCK_BYTES
-    header = {**wanted, "base": _base(committed), "serial": next_serial(path), "block_bytes": size}
+    header = {**spec, "base": _base(committed), "serial": next_serial(path), "block_bytes": size}
     return Journal.start(path, header)
 
 
@@ -120,9 +165,9 @@ def _base(committed: Manifest | None) -> str | None:
     return committed.digest() if committed else None
 
 
-def _differences(journal: Journal, wanted: dict[str, Any], committed: Manifest | None) -> set[str]:
-    wanted = {**wanted, "base": _base(committed)}
-    return {key for key in WORK if key in wanted and journal.header[key] != wanted[key]}
+def _differences(journal: Journal, spec: Spec, committed: Manifest | None) -> set[str]:
+    spec = {**spec, "base": _base(committed)}
+    return {key for key in SPEC if key in spec and journal.header[key] != spec[key]}
 
 
 def _is_commit_of(journal: Journal, committed: Manifest) -> bool:
@@ -130,16 +175,16 @@ def _is_commit_of(journal: Journal, committed: Manifest) -> bool:
 
 
 def commit(
-    path: Path, work: Transaction, rows: PartialRows | None, columns: StoreColumns, provenance: dict[str, Any]
+    path: Path, transaction: Transaction, rows: PartialRows | None, columns: StoreColumns, provenance: dict[str, Any]
 ) -> Store:
     """Make rows and columns the store at `path`; `rows` is None where a crash came after this very commit.
 
     What readers would refuse is not committed: the files are opened as a store before the manifest is replaced.
     """
-    manifest = _manifest(work, rows.record() if rows else committed_rows(work), columns, provenance)
+    manifest = _manifest(transaction, rows.record() if rows else committed_rows(transaction), columns, provenance)
     Manifest.from_content(manifest.content())
     if rows is None:
-        if manifest != work.committed:
+        if manifest != transaction.committed:
             raise StorageError(f"{path} was committed with other labels or names; pass overwrite=True to replace it")
     else:
         rows.finish()
@@ -152,16 +197,22 @@ def commit(
     return store
 
 
-def earlier_segments(work: Transaction) -> tuple[Segment, ...]:
+def earlier_segments(transaction: Transaction) -> tuple[Segment, ...]:
     """The segments that stay before the new one: those of the store that an append began with."""
-    if work.committed is None or work.journal.header["mode"] == "write":
+    if transaction.committed is None or transaction.journal.header["mode"] == "write":
         return ()
-    rows_name = work.committed.rows_name
-    return tuple(segment for segment in work.committed.segments if segment[rows_name].name != work.journal.rows_file)
+    rows_name = transaction.committed.rows_name
+    return tuple(
+        segment
+        for segment in transaction.committed.segments
+        if segment[rows_name].name != transaction.journal.rows_file
+    )
 
 
-def _manifest(work: Transaction, rows: FileRecord, columns: StoreColumns, provenance: dict[str, Any]) -> Manifest:
-    header, committed = work.journal.header, work.committed
+def _manifest(
+    transaction: Transaction, rows: FileRecord, columns: StoreColumns, provenance: dict[str, Any]
+) -> Manifest:
+    header, committed = transaction.journal.header, transaction.committed
     appended = committed if header["mode"] == "append" else None
     segment = {header["rows_name"]: rows}
     for role, array in columns.arrays.items():
@@ -169,18 +220,18 @@ def _manifest(work: Transaction, rows: FileRecord, columns: StoreColumns, proven
     return Manifest(
         header["serial"],
         header["columns"],
-        (*earlier_segments(work), segment),
-        appended.quantizer if appended else work.journal.quantizer,
+        (*earlier_segments(transaction), segment),
+        appended.quantizer if appended else transaction.journal.quantizer,
         columns.classes,
         columns.splits,
         provenance or (appended.provenance if appended else {}),
     )
 
 
-def committed_rows(work: Transaction) -> FileRecord:
-    """The file of rows of work that is done."""
-    files = work.committed.row_files if work.committed else []
-    return next(file for file in files if file.name == work.journal.rows_file)
+def committed_rows(transaction: Transaction) -> FileRecord:
+    """The file of rows of a write that is done."""
+    files = transaction.committed.row_files if transaction.committed else []
+    return next(file for file in files if file.name == transaction.journal.rows_file)
 
 
 def make_folder(path: Path) -> None:
@@ -199,14 +250,14 @@ def check_folder(path: Path) -> None:
     elif path.exists():
         raise StorageError(f"{path} is a file, and a store is a folder; choose another name")
     else:
-        place = _nearest(path.parent)
+        place = _nearest_existing(path.parent)
         if not place.is_dir():
             raise StorageError(f"{place} is a file, and a store is a folder in a folder; choose another place")
 
 
 def check_writable(path: Path) -> None:
     """Refuse a folder, or one that is to be made, where this process may not write."""
-    place = _nearest(path)
+    place = _nearest_existing(path)
     if not os.access(place, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         raise StorageError(f"{place} cannot be written; choose another place or change its permissions")
 
@@ -218,7 +269,7 @@ def next_serial(path: Path) -> int:
 
 def remove_leftovers(path: Path, manifest: Manifest) -> None:
     """Remove what crashes and earlier commits left beside a committed manifest; the journal goes last, so that until
-    then the same command again still knows that its work is done."""
+    then the same command again still knows that its write is done."""
     keep = {MANIFEST, *(file.name for file in manifest.files())}
     _remove(path, (name for name in os.listdir(path) if is_ours(name) and name not in keep))
 
@@ -237,7 +288,7 @@ def _remove(path: Path, names: Iterable[str]) -> None:
         sync_folder(path)
 
 
-def _nearest(path: Path) -> Path:
+def _nearest_existing(path: Path) -> Path:
     """The path, or the first of those above it that exists."""
     return next((place for place in (path, *path.absolute().parents) if place.exists()), path)
 

@@ -1,7 +1,4 @@
-"""write_store and append_store: a store from rows that are all there.
-
-Source: rows in the form in which they are to be stored.
-"""
+"""write_store and append_store: a store from rows that are all there, in the form in which they are kept."""
 
 import os
 import zlib
@@ -19,11 +16,10 @@ from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store.blocks import VerifiedMatrix
 from manyclass.data.store.columns import StoreColumns, collect_columns
+from manyclass.data.store.format import PIECE_BYTES
 from manyclass.data.store.store import Store, same_quantizer
 from manyclass.data.store.writer import StoreWriter
 from manyclass.data.views import ShardedMatrix
-
-_PIECE = 8 << 20  # bytes read at a time
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Source:
 
     def pieces(self, start: int, stop: int) -> Iterator[NDArray[Any]]:
         """Rows start to stop, a few megabytes at a time."""
-        size = max(1, _PIECE // max(1, self.dtype.itemsize * self.shape[1]))
+        size = max(1, PIECE_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
         for first in range(start, stop, size):
             yield self.read(first, min(stop, first + size))
 
@@ -65,17 +61,19 @@ def _of_array(X: Matrix, array: NDArray[Any], quantizer: Quantizer | None) -> So
 
 
 def _stacked(X: ShardedMatrix) -> Source:
-    parts = [source_of(matrix) for matrix in X.matrices]
-    if any(part.dtype != parts[0].dtype or not same_quantizer(part.quantizer, parts[0].quantizer) for part in parts):
+    shards = [source_of(matrix) for matrix in X.matrices]
+    if any(
+        shard.dtype != shards[0].dtype or not same_quantizer(shard.quantizer, shards[0].quantizer) for shard in shards
+    ):
         return numbers_of(X)
-    starts = np.cumsum([0, *(part.shape[0] for part in parts)]).tolist()
+    starts = np.cumsum([0, *(shard.shape[0] for shard in shards)]).tolist()
 
     def read(start: int, stop: int) -> NDArray[Any]:
-        spans = zip(parts, starts, strict=False)
-        cuts = [(part, max(0, start - at), min(part.shape[0], stop - at)) for part, at in spans]
-        return np.concatenate([part.read(first, last) for part, first, last in cuts if first < last])
+        spans = zip(shards, starts, strict=False)
+        cuts = [(shard, max(0, start - at), min(shard.shape[0], stop - at)) for shard, at in spans]
+        return np.concatenate([shard.read(first, last) for shard, first, last in cuts if first < last])
 
-    return Source(X.shape, parts[0].dtype, parts[0].quantizer, read)
+    return Source(X.shape, shards[0].dtype, shards[0].quantizer, read)
 
 
 def write_store(
@@ -109,7 +107,7 @@ def write_store(
     classes : sequence of str, default=None
         The words for which integer labels stand. If labels are strings, it is their sorted list by default.
     split : sequence of str, default=None
-        The part to which each row belongs, such as "train".
+        The split to which each row belongs, such as "train".
     quantizer : Quantizer, default=None
         A fitted quantizer that encodes the rows.
     overwrite : bool, default=False
@@ -182,7 +180,7 @@ def append_store(
     names : sequence of str, default=None
         The names of the rows.
     split : sequence of str, default=None
-        The part to which each row belongs, such as "train".
+        The split to which each row belongs, such as "train".
     progress : callable, default=None
         It is called with (rows done, rows in all).
     resume : bool, default=True
@@ -234,7 +232,7 @@ def _stream(writer: StoreWriter, source: Source, columns: StoreColumns, progress
 def _check_kept(writer: StoreWriter, source: Source) -> None:
     """See that the rows of an interrupted attempt are the first of these."""
     start = 0
-    for mark in writer.kept():
+    for mark in writer.kept:
         crc32 = 0
         for piece in source.pieces(start, mark.rows):
             crc32 = zlib.crc32(raw_bytes(writer.as_given(piece)), crc32)

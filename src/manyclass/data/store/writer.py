@@ -4,13 +4,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from manyclass._core.checks import check_count, check_finite
+from manyclass._core.checks import check_finite
 from manyclass._core.errors import StorageError
 from manyclass._core.files import FolderLock, check_disk_space, explain_disk_errors
 from manyclass._core.sealed import parse_json
@@ -18,17 +17,18 @@ from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.columns import StoreColumns, collect_columns
 from manyclass.data.store.journal import Mark, PartialRows
 from manyclass.data.store.manifest import Manifest, read_manifest
-from manyclass.data.store.store import Store, check_quantizer, quantizer_fingerprint, read_quantizer, write_quantizer
+from manyclass.data.store.store import Store, read_quantizer, write_quantizer
 from manyclass.data.store.transaction import (
+    Spec,
     UnfinishedWrite,
+    append_spec,
     begin_or_resume,
     commit,
     committed_rows,
     find_unfinished,
     make_folder,
+    write_spec,
 )
-
-_PIECE = 8 << 20  # bytes of rows that are converted or encoded at a time
 
 
 class StoreWriter:
@@ -89,20 +89,8 @@ class StoreWriter:
         resume: bool = True,
         block_bytes: int | None = None,
     ):
-        d = _width(n_features, quantizer)
-        stored = np.dtype(np.uint8 if quantizer else dtype).newbyteorder("<")
-        if (quantizer is None and stored.kind != "f") or stored.itemsize > 8:
-            raise ValueError(f"dtype must be float16, float32 or float64; got {np.dtype(dtype)}")
-        wanted = {
-            "mode": "write",
-            "identity": parse_json(identity or {}, "identity"),
-            "columns": d,
-            "rows_name": "codes" if quantizer else "X",
-            "dtype": stored.str,
-            "width": quantizer.code_size if quantizer else d,
-            "quantizer": quantizer_fingerprint(quantizer) if quantizer else None,
-        }
-        self._open(Path(path).expanduser(), wanted, quantizer, overwrite, resume, block_bytes)
+        spec = write_spec(n_features, dtype, quantizer, identity)
+        self._open(Path(path).expanduser(), spec, quantizer, overwrite, resume, block_bytes)
 
     @classmethod
     def extending(
@@ -134,19 +122,9 @@ class StoreWriter:
         """
         path = Path(path).expanduser()
         manifest = read_manifest(path)
-        rows = manifest.row_files[0]
-        wanted = {
-            "mode": "append",
-            "identity": parse_json(identity or {}, "identity"),
-            "columns": manifest.columns,
-            "rows_name": manifest.rows_name,
-            "dtype": rows.dtype,
-            "width": rows.shape[1],
-            "quantizer": None,
-        }
         writer = cls.__new__(cls)
         quantizer = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
-        writer._open(path, wanted, quantizer, False, resume, block_bytes)
+        writer._open(path, append_spec(manifest, identity), quantizer, False, resume, block_bytes)
         if writer.before is None or writer.before.quantizer != manifest.quantizer:
             writer.close()
             raise StorageError(f"{path} was overwritten by another process just now; try again")
@@ -173,7 +151,7 @@ class StoreWriter:
 
         Returns
         -------
-        Unfinished
+        UnfinishedWrite
             The number of safe rows, and the quantizer.
         """
         return find_unfinished(Path(path).expanduser(), parse_json(identity, "identity"), overwrite, resume)
@@ -184,7 +162,7 @@ class StoreWriter:
 
         It counts those of an interrupted attempt, and of an append the new rows only.
         """
-        return self._partial.rows if self._partial else committed_rows(self._work).shape[0]
+        return self._partial.rows if self._partial else committed_rows(self._transaction).shape[0]
 
     def reserve(self, n_rows: int, more_bytes: int = 0) -> None:
         """Check that the disk has room.
@@ -202,7 +180,7 @@ class StoreWriter:
             If there is not enough room.
         """
         with explain_disk_errors(self.path):
-            check_disk_space(self.path, (n_rows - self.rows_done) * self._work.journal.row_bytes + more_bytes)
+            check_disk_space(self.path, (n_rows - self.rows_done) * self._transaction.journal.row_bytes + more_bytes)
 
     def append(self, rows: ArrayLike) -> None:
         """Append rows.
@@ -221,7 +199,8 @@ class StoreWriter:
         for piece in self._pieces(X):
             source = self.as_given(piece)
             check_finite(source, "X", self.rows_done)
-            self._put(self._stored(source), source)
+            coded = None if self.quantizer is None else self.quantizer.encode_rows(source, self.rows_done)
+            self._put(source if coded is None else np.ascontiguousarray(coded), source)
 
     def append_codes(self, codes: NDArray[np.uint8]) -> None:
         """Append rows that the quantizer has encoded already.
@@ -257,7 +236,7 @@ class StoreWriter:
         if self.quantizer:
             return np.ascontiguousarray(rows)
         with np.errstate(over="ignore"):  # what does not fit becomes infinite, and that is refused
-            return np.ascontiguousarray(rows, self._work.journal.header["dtype"])
+            return np.ascontiguousarray(rows, self._transaction.journal.header["dtype"])
 
     def flush(self) -> None:
         """Make all rows so far safe from a crash."""
@@ -279,7 +258,7 @@ class StoreWriter:
         classes : sequence of str, default=None
             The words for which integer labels stand.
         split : sequence of str, default=None
-            The part to which each row belongs, such as "train".
+            The split to which each row belongs, such as "train".
         provenance : dict, default=None
             Where the rows come from; anything that JSON can hold.
 
@@ -295,7 +274,7 @@ class StoreWriter:
 
         Parameters
         ----------
-        columns : Columns
+        columns : StoreColumns
             The arrays.
         provenance : dict, default=None
             Where the rows come from; anything that JSON can hold.
@@ -309,7 +288,7 @@ class StoreWriter:
         provenance = parse_json(provenance or {}, "provenance")
         self.flush()
         with self._explained():
-            store = commit(self.path, self._work, self._partial, columns, provenance)
+            store = commit(self.path, self._transaction, self._partial, columns, provenance)
         self.close()
         return store
 
@@ -323,9 +302,7 @@ class StoreWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         try:
             if not self._closed:
                 self.flush()
@@ -339,46 +316,30 @@ class StoreWriter:
     @property
     def before(self) -> Manifest | None:
         """The manifest of the store to which rows are appended, or None."""
-        return self._work.committed if self._work.journal.header["mode"] == "append" else None
+        return self._transaction.committed if self._transaction.journal.header["mode"] == "append" else None
 
+    @property
     def kept(self) -> list[Mark]:
-        """List what is safe of an interrupted attempt, block by block.
-
-        Returns
-        -------
-        list of Mark
-            The marks in the journal.
-        """
-        return self._work.journal.blocks()
+        """What is safe of an interrupted attempt, block by block, a list of Mark."""
+        return self._transaction.journal.blocks()
 
     def _open(
-        self,
-        path: Path,
-        wanted: dict[str, Any],
-        quantizer: Quantizer | None,
-        overwrite: bool,
-        resume: bool,
-        block_bytes: int | None,
+        self, path: Path, spec: Spec, quantizer: Quantizer | None, overwrite: bool, resume: bool, size: int | None
     ) -> None:
-        self.path, self.quantizer, self.n_features, self._closed = path, quantizer, int(wanted["columns"]), False
+        self.path, self.quantizer, self.n_features, self._closed = path, quantizer, int(spec["columns"]), False
         self._partial: PartialRows | None = None
         with explain_disk_errors(path):
             make_folder(path)
             self._lock: FolderLock = FolderLock(path)
             try:
-                self._work = begin_or_resume(path, wanted, overwrite, resume, block_bytes)
-                journal = self._work.journal
-                if wanted["quantizer"] and quantizer and not journal.quantizer:
+                self._transaction = begin_or_resume(path, spec, overwrite, resume, size)
+                journal = self._transaction.journal
+                if spec["quantizer"] and quantizer and not journal.quantizer:
                     journal.add_quantizer(write_quantizer(path, quantizer, journal.header["serial"]))
-                self._partial = None if self._work.done else PartialRows(path, journal)
+                self._partial = None if self._transaction.done else PartialRows(path, journal)
             except BaseException:
                 self._lock.release()
                 raise
-
-    def _stored(self, source: NDArray[Any]) -> NDArray[Any]:
-        if self.quantizer is None:
-            return source
-        return np.ascontiguousarray(self.quantizer.encode_rows(source, self.rows_done))
 
     def _put(self, stored: NDArray[Any], source: NDArray[Any]) -> None:
         if self._partial is None:
@@ -409,21 +370,4 @@ class StoreWriter:
         return X
 
     def _pieces(self, X: NDArray[Any]) -> Iterator[NDArray[Any]]:
-        """X in pieces that are small, and of which none goes over the end of a block."""
-        most = max(1, _PIECE // max(1, X.shape[1] * X.itemsize))
-        start = 0
-        while start < len(X):
-            room = self._partial.room if self._partial else most
-            piece = X[start : start + min(most, room)]
-            yield piece
-            start += len(piece)
-
-
-def _width(n_features: int | None, quantizer: Quantizer | None) -> int:
-    if quantizer is None:
-        return check_count(n_features, "n_features")
-    if n_features not in (None, quantizer.n_features):
-        raise ValueError(f"n_features must be {quantizer.n_features}, as the quantizer has; got {n_features}")
-    d = check_count(quantizer.n_features, "n_features")
-    check_quantizer(quantizer)
-    return d
+        return self._partial.cut(X) if self._partial else iter([X] if len(X) else [])

@@ -66,7 +66,7 @@ def _repeats(characters: list[str]) -> NDArray[np.bool_]:
     blank = np.zeros(n, bool)
     for face in faces():
         has = np.flatnonzero([ord(c) in face.characters for c in characters])
-        ink = np.stack([_centered(face.draw(characters[i], _PIXELS)) for i in has])
+        ink = np.stack([_center_ink(face.draw(characters[i], _PIXELS)) for i in has])
         squares = np.einsum("ij,ij->i", ink, ink)
         blank[has] |= squares == 0
         distances = squares[:, None] + squares - 2 * (ink @ ink.T)
@@ -75,7 +75,7 @@ def _repeats(characters: list[str]) -> NDArray[np.bool_]:
     return blank | np.tril(same, -1).any(axis=1)
 
 
-def _centered(drawing: NDArray[np.uint8]) -> NDArray[Any]:
+def _center_ink(drawing: NDArray[np.uint8]) -> NDArray[Any]:
     """The drawing (s, s) as a vector, its ink moved to the middle, so that a dash is the same at any height."""
     rows, columns = np.flatnonzero(drawing.any(axis=1)), np.flatnonzero(drawing.any(axis=0))
     if len(rows) == 0:

@@ -1,6 +1,5 @@
 """Generated arrays kept on disk, under a name made of all that they depend on, with a checksum before them."""
 
-import hashlib
 import io
 import os
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.digest import sha256_digest
 from manyclass._core.files import replace_file, write_bytes
 
 Arrays = dict[str, NDArray[Any]]
@@ -25,7 +25,7 @@ def user_folder() -> Path | None:
 
 def cache_path(folder: Path, name: str, settings: str) -> Path:
     """Where arrays that depend on `settings` are kept: other settings, another file."""
-    return folder / f"{name}-{hashlib.sha256(settings.encode()).hexdigest()[:20]}.cache"
+    return folder / f"{name}-{sha256_digest([settings])[:20]}.cache"
 
 
 def load_glyphs(path: Path) -> Arrays | None:
@@ -35,7 +35,7 @@ def load_glyphs(path: Path) -> Arrays | None:
     except OSError:
         return None
     digest, body = content[:32], content[32:]
-    if hashlib.sha256(body).digest() != digest:
+    if bytes.fromhex(sha256_digest([body])) != digest:
         return None
     with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
         return dict(arrays)
@@ -49,7 +49,7 @@ def save_glyphs(path: Path, arrays: Arrays) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     mine = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        write_bytes(mine, hashlib.sha256(body).digest(), body)
+        write_bytes(mine, bytes.fromhex(sha256_digest([body])), body)
         replace_file(mine, path)
     finally:
         mine.unlink(missing_ok=True)

@@ -1,6 +1,5 @@
 """The typefaces that glyphs are drawn with: those that ship inside matplotlib, so that nothing is downloaded."""
 
-import hashlib
 import string
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from manyclass._core.digest import sha256_digest
 
 _STYLES = ("", "-Bold", "-Oblique", "-BoldOblique")
 
@@ -78,11 +79,9 @@ def fonts_fingerprint() -> str:
     """Names everything outside this package that the pixels depend on: font files, Pillow, FreeType, NumPy."""
     from PIL import features
 
-    digest = hashlib.sha256()
-    for face in faces():
-        digest.update(face.name.encode() + face.path.read_bytes())
+    digest = sha256_digest(face.name.encode() + face.path.read_bytes() for face in faces())
     versions = [version("Pillow"), features.version("freetype2"), version("numpy")]
-    return f"{digest.hexdigest()} {versions}"
+    return f"{digest} {versions}"
 
 
 def _folder() -> Path:

@@ -70,7 +70,7 @@ class FisherVectors(ImageEncoder):
     """Fisher vectors of dense local descriptors: gradients of a mixture of Gaussians.
 
     For the descriptors x_1 ... x_n of a region and the weights w, means mu and deviations sigma of K Gaussians, the
-    parts
+    vectors
 
         u_k = 1 / (n sqrt(w_k))   sum_i q_ik (x_i - mu_k) / sigma_k
         v_k = 1 / (n sqrt(2 w_k)) sum_i q_ik [((x_i - mu_k) / sigma_k)^2 - 1]

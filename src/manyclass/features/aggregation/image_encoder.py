@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
 from manyclass._core.linalg import l2_normalize
-from manyclass._core.parallel import thread_map
+from manyclass._core.models import save_model
+from manyclass._core.parallel import for_each
 from manyclass._core.rollback import rollback_on_error
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid
@@ -62,11 +63,6 @@ class DescriptorPipeline:
         """The regions of an image one after the other, of unit length together."""
         Z = project_descriptors(local, self.projection, self.coordinates)
         return l2_normalize(self.aggregation.regions(Z, local.positions, pyramid).ravel())
-
-    def state(self) -> State:
-        """All that was learned, as arrays by name."""
-        projection = vars(self.projection) if self.projection else {}
-        return {"projection": dict(projection), "aggregation": self.aggregation.state()}
 
     def check_dimension(self, dimension: int) -> None:
         """Refuse what does not fit a descriptor of so many numbers, or itself."""
@@ -129,16 +125,16 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             The fitted encoder itself.
         """
         self._check_settings()
+        seed = draw_seed(self.random_state)
         images = as_image_list(images)
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
-        seed = draw_seed(self.random_state)
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
         _check_some(sample.skipped, min(len(images), MAX_IMAGES))
         states, size = [], 0
         for local, name in zip(sample.descriptors, self.descriptors, strict=True):
-            pipeline = self._fit_pipeline(local, name, seed)
-            states.append(pipeline.state())
-            size += pipeline.aggregation.size
+            projection, aggregation = self._fit_pipeline(local, name, seed)
+            states.append({"projection": projection, "aggregation": aggregation.state()})
+            size += aggregation.size
         self.parts_, self.skipped_ = states, sample.skipped
         self.n_features_out_ = pyramid.n_regions * size
         return self
@@ -170,8 +166,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         def fill(position: int) -> None:
             out[position] = self.encode(_read_one(images, position, self.max_pixels))
 
-        for _ in thread_map(fill, range(len(images))):
-            pass
+        for_each(fill, range(len(images)))
         return out
 
     def encode(self, image: Pixels) -> Vectors:
@@ -188,7 +183,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Vector of unit length, or zeros if the image is too small for a patch.
         """
         check_is_fitted(self)
-        descriptors, pipelines, pyramid = self._restored()
+        descriptors, pipelines, pyramid = self._restore()
         vectors = [p.encode(d.describe(image), pyramid) for d, p in zip(descriptors, pipelines, strict=True)]
         return l2_normalize(np.concatenate(vectors)) if len(vectors) > 1 else vectors[0]
 
@@ -200,8 +195,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         path : path-like
             File to write.
         """
-        from manyclass._core.models import save_model
-
+        check_is_fitted(self)
         save_model(self, path)
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -217,7 +211,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         dict
             Empty, because no array is an attribute by itself.
         """
-        descriptors, pipelines, pyramid = self._restored()
+        descriptors, pipelines, pyramid = self._restore()
         for descriptor, pipeline in zip(descriptors, pipelines, strict=True):
             pipeline.check_dimension(descriptor.dimension)
         width = pyramid.n_regions * sum(pipeline.aggregation.size for pipeline in pipelines)
@@ -242,7 +236,8 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _descriptors(self) -> tuple[Descriptor, ...]:
         return make_descriptors(self.descriptors, self.step, self.scales, self.patch, self.root)
 
-    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> DescriptorPipeline:
+    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> tuple[State, Aggregation]:
+        """What the projection learned, nothing if there is none; and the aggregation."""
         if not len(local.values):
             raise ValueError(f"images must have at least one patch of {self.patch} pixels for {name!r}; got none")
         check_finite(local.values, f"descriptors {name!r}")
@@ -250,9 +245,9 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.n_components is not None or whiten:
             projection = fit_projection(local.values, self.n_components or local.values.shape[1], whiten)
         Z = np.ascontiguousarray(project_descriptors(local, projection, self.coordinates))
-        return DescriptorPipeline(projection, self.coordinates, self._fit_aggregation(Z, seed))
+        return dict(vars(projection)) if projection else {}, self._fit_aggregation(Z, seed)
 
-    def _restored(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
+    def _restore(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
         """What encodes an image, made of the fitted arrays when first needed."""
         kept: Any = vars(self).get("_pipelines")
         if kept is None or kept[0] is not self.parts_:

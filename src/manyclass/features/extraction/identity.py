@@ -3,15 +3,15 @@
 Files are known by their names and sizes, arrays by their content, the encoder by the file that it saves.
 """
 
-import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from manyclass._core.digest import file_digest, sha256_digest
 from manyclass._core.models import is_savable, model_digest
 from manyclass._core.sealed import raw_bytes
 from manyclass.data.quantizer import Quantizer
@@ -42,12 +42,14 @@ def run_identity(
 
 def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:
     """A digest of images: of files their names and sizes, which is quick; of arrays what is in them."""
-    state = hashlib.sha256()
-    for position in range(len(images)):  # some sequences have no end of their own
-        name = names[position] if names is not None else ""
-        for content in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
-            state.update(len(content).to_bytes(8, "little") + content)
-    return state.hexdigest()
+
+    def pieces() -> Iterator[bytes]:
+        for position in range(len(images)):  # some sequences have no end of their own
+            name = names[position] if names is not None else ""
+            for content in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
+                yield len(content).to_bytes(8, "little") + content
+
+    return sha256_digest(pieces())
 
 
 def encoder_digest(encoder: Any) -> str:
@@ -58,7 +60,7 @@ def encoder_digest(encoder: Any) -> str:
         return f"{type(encoder).__name__} {encoder.n_features_out_}"
     with tempfile.TemporaryDirectory() as folder:  # of other people's encoders nothing is known but that they save
         encoder.save(Path(folder) / "encoder")
-        return hashlib.sha256((Path(folder) / "encoder").read_bytes()).hexdigest()
+        return file_digest(Path(folder) / "encoder")
 
 
 def _content(image: Any) -> Iterable[bytes]:

@@ -15,10 +15,13 @@ from typing import Any, Self
 import numpy as np
 
 from manyclass._core.checks import check_count
+from manyclass._core.digest import json_digest
+from manyclass._core.errors import StorageError
 from manyclass._core.files import sync_file, write_bytes
-from manyclass._core.sealed import digest, parse_json
+from manyclass._core.sealed import parse_json
 from manyclass.data.quantizer import Progress, Quantizer
-from manyclass.data.store import StorageError, Store, StoreWriter
+from manyclass.data.store.store import Store
+from manyclass.data.store.writer import StoreWriter
 from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
 from manyclass.features.extraction.identity import run_identity
 from manyclass.features.images.decoding import as_image_list, as_positional
@@ -145,7 +148,7 @@ def write_features(
     most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
     encoding = Encoding(images, encoder, check_count(most, "max_pixels"), max_source_pixels)
     identity = parse_json(run_identity(encoding, names, quantizer, sample, seed), "identity")
-    run = digest(identity)
+    run = json_digest(identity)
     # What the writer would refuse is refused before any image is read, and a quantizer of an earlier attempt is found.
     earlier = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
     known: Known = {}

@@ -39,7 +39,7 @@ _COLOR_CHANNELS = (3, 4)
 def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 50_000_000) -> Pixels:
     """Read the pixels of an image, shrunk to a number of pixels with its proportions kept.
 
-    Images are rotated as their EXIF orientation says, transparent parts become white, 16 bits are scaled to 8, and the
+    Images are rotated as their EXIF orientation says, transparent pixels become white, 16 bits are scaled to 8, and the
     first of several frames is taken.
 
     Parameters

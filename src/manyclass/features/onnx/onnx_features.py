@@ -1,6 +1,5 @@
 """OnnxFeatures: activations of a network, pooled to one vector per image."""
 
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from manyclass._core import models
 from manyclass._core.checks import check_count, check_one_of
+from manyclass._core.digest import sha256_digest
 from manyclass.features.extraction.encoding import encode_images
 from manyclass.features.images.pixels import Pixels
 from manyclass.features.onnx.graph import data_files
@@ -98,7 +98,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def n_features_out_(self) -> int:
         """Number of features of a vector."""
-        self._opened()
+        self._ensure_open()
         return int(self._width)
 
     @property
@@ -134,7 +134,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ndarray of shape (n_images, n_features_out_), float32
             Vectors.
         """
-        network, settings = self._opened()
+        network, settings = self._ensure_open()
         inputs = [settings.prepare(image) for image in images]
         if len({one.shape for one in inputs}) > 1:  # which cannot be one batch
             return np.concatenate([self._encode_batch(network, one[None]) for one in inputs])
@@ -185,7 +185,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         dict
             Parameters to write.
         """
-        self._opened()  # which finds the digest that is saved with them
+        self._ensure_open()  # which finds the digest that is saved with them
         return parameters | {"model": str(Path(self.model).expanduser().absolute())}
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -211,7 +211,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return pool(activations, self.pooling)
         return pool(activations.reshape(len(batch), -1, 1, 1), "mean")
 
-    def _opened(self) -> tuple[Network, InputSettings]:
+    def _ensure_open(self) -> tuple[Network, InputSettings]:
         return self.__dict__.get("_network") or self._open()
 
     def _open(self) -> tuple[Network, InputSettings]:
@@ -245,8 +245,4 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
 
 def _digest(files: Sequence[Path]) -> str:
-    state = hashlib.sha256()
-    for path in files:
-        if path.exists() or path == files[0]:
-            state.update(path.read_bytes())
-    return state.hexdigest()
+    return sha256_digest(path.read_bytes() for path in files if path.exists() or path == files[0])

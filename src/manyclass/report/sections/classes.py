@@ -17,9 +17,9 @@ _HEADS = ("class", "accuracy", "right", "rows", "most often taken for")
 
 def show_accuracy(report: ReportData) -> Section | None:
     """The section "Accuracy" of the best run; None without an evaluation."""
-    if not report.measured:
+    if not report.evaluated_runs:
         return None
-    run, evaluation = report.measured[0]
+    run, evaluation = report.evaluated_runs[0]
     classes = sorted(evaluation["per_class"], key=lambda one: (class_accuracy(one), -one["rows"]))
     shown = classes if len(classes) <= _MOST else [*classes[: _MOST // 2], *classes[-_MOST // 2 :]]
     mistakes = _commonest_mistakes(evaluation)
@@ -79,7 +79,7 @@ _PAIRS, _OF_PAIR = 12, 3  # confused pairs that are shown, and images of each
 
 def show_confusions(report: ReportData) -> Section | None:
     """The section "Most confused pairs" of the best run; None if it confused nothing."""
-    run, evaluation = next(iter(report.measured), (None, {}))
+    run, evaluation = next(iter(report.evaluated_runs), (None, {}))
     pairs = (evaluation.get("confusions") or [])[:_PAIRS]
     if run is None or not pairs:
         return None
@@ -124,7 +124,7 @@ _OF_CLASS, _WRONG = 5, 2  # images of a class, and how many of them are mistakes
 
 def show_examples(report: ReportData) -> Section | None:
     """The section "Best and worst classes" of the best run; None without examples."""
-    run, evaluation = next(iter(report.measured), (None, {}))
+    run, evaluation = next(iter(report.evaluated_runs), (None, {}))
     accuracies = {one["class"]: class_accuracy(one) for one in evaluation.get("per_class", [])}
     known = [one for one in evaluation.get("examples") or [] if one["class"] in accuracies]
     if run is None or not known:

@@ -27,9 +27,9 @@ def compare_runs(report: ReportData) -> Section | None:
     """The section "Runs compared"; None without runs."""
     if not report.runs:
         return None
-    measured = {run.name: evaluation for run, evaluation in report.measured}
-    order = [run for run, _ in report.measured] + [run for run in report.runs if run.name not in measured]
-    best = report.measured[0][1]["top_1"] if measured else None
+    measured = {run.name: evaluation for run, evaluation in report.evaluated_runs}
+    order = [run for run, _ in report.evaluated_runs] + [run for run in report.runs if run.name not in measured]
+    best = report.evaluated_runs[0][1]["top_1"] if measured else None
     rows = [_row(run, measured.get(run.name), best) for run in order]
     chart = add_caption([_accuracy_chart(report)], describe_lead(report)) if len(measured) > 1 else None
     return Section("runs", "Runs compared", join_markup(table(_HEADS, rows, class_="sortable"), chart))
@@ -37,7 +37,7 @@ def compare_runs(report: ReportData) -> Section | None:
 
 def describe_lead(report: ReportData) -> str:
     """Who leads, by how much, and whether so many rows can tell."""
-    (first, a), (second, b) = report.measured[:2]
+    (first, a), (second, b) = report.evaluated_runs[:2]
     lead = a["top_1"] - b["top_1"]
     said = (
         f"{first.name} leads by {format_points(lead)}"
@@ -54,7 +54,7 @@ def describe_lead(report: ReportData) -> str:
 
 def _accuracy_chart(report: ReportData) -> Markup:
     bars = []
-    for run, evaluation in report.measured:
+    for run, evaluation in report.evaluated_runs:
         p, n = evaluation["top_1"], max(1, evaluation["rows"])
         half = 1.96 * math.sqrt(max(p * (1 - p), 0.25 / n) / n)
         bars.append(Bar(run.name, run.number, p, format_percent(p), (max(0.0, p - half), min(1.0, p + half))))
@@ -86,14 +86,18 @@ def _amount(value: float | None, words: Any) -> NumberCell:
 def summarize(report: ReportData) -> Markup:
     """Tiles with the best accuracies and the best search, and what they were measured on."""
     tiles, words = [], []
-    if report.measured:
-        run, evaluation = report.measured[0]
+    if report.evaluated_runs:
+        run, evaluation = report.evaluated_runs[0]
         tiles += [
             (format_percent(evaluation["top_1"]), "top-1 accuracy"),
             (format_percent(evaluation["top_5"]), "top-5 accuracy"),
         ]
         tiles.append((format_count(len(evaluation["per_class"])), "classes"))
-        which = f"the best of {len(report.measured)} runs, {run.name}," if len(report.measured) > 1 else run.name
+        which = (
+            f"the best of {len(report.evaluated_runs)} runs, {run.name},"
+            if len(report.evaluated_runs) > 1
+            else run.name
+        )
         words.append(
             f"Accuracies are of {which} on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}."
         )

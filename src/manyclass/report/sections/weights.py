@@ -24,14 +24,14 @@ def show_spectrum(report: ReportData) -> Section | None:
     runs = [run for run, _ in found.values()]
     numbers = {run.number: list(range(1, len(values) + 1)) for run, values in found.values()}
     spectra = [Curve(run.name, run.number, numbers[run.number], s) for run, s in found.values()]
-    shares = [Curve(run.name, run.number, numbers[run.number], _cumulative_percent(s)) for run, s in found.values()]
+    cumulative = [Curve(run.name, run.number, numbers[run.number], _cumulative_percent(s)) for run, s in found.values()]
     wide = is_wide([value for line in spectra for value in line.y])
     drawings = [
         draw_lines(
             "spectrum", "singular values, the largest first", spectra, Axis("number"), Axis("singular value", log=wide)
         ),
         draw_lines(
-            "spectrum-share", "share of their sum in the first", shares, Axis("number"), Axis("share of the sum, %")
+            "spectrum-share", "share of their sum in the first", cumulative, Axis("number"), Axis("share of the sum, %")
         ),
     ]
     ranked = sorted(found.values(), key=lambda pair: _rank(*pair))
@@ -59,7 +59,7 @@ def _describe_spectrum(run: RunReport, values: list[float]) -> str:
     model = run.record["model"] or {}
     sides = [side for side in (number_at(model, "columns"), number_at(model, "classes")) if side is not None]
     rank = format_count(_rank(run, values)) + (f" of at most {format_count(min(sides))}" if sides else "")
-    most_of_it = next(i for i, share in enumerate(_cumulative_percent(values), 1) if share >= 80 - 1e-9)
+    most_of_it = next(i for i, percent in enumerate(_cumulative_percent(values), 1) if percent >= 80 - 1e-9)
     share = format_percent(_cumulative_percent(values)[most_of_it - 1] / 100, 0)
     return f"{run.name} has rank {rank}; the first {format_count(most_of_it)} carry {share} of the sum."
 
@@ -129,7 +129,7 @@ def _describe_grid(name: str, best: dict[str, Any], rows: list[dict[str, Any]]) 
 
 def show_embedding(report: ReportData) -> Section | None:
     """The section "Classes in two dimensions", of the best run that has an embedding; None if none has."""
-    ranked = [run for run, _ in report.measured]
+    ranked = [run for run, _ in report.evaluated_runs]
     runs = ranked + [run for run in report.runs if run not in ranked]
     # Of a low rank the plane says most.
     known = [run for run in runs if run.record["embedding"] and run.record["embedding"]["classes"]]

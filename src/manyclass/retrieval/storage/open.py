@@ -11,11 +11,11 @@ from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.retrieval.search import FlatIndex
-from manyclass.retrieval.storage.save import SavedState
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
     Content,
     LazyModel,
+    SavedState,
     read_gallery_manifest,
     read_section,
     read_segment,
@@ -34,7 +34,7 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
     content, data = read_gallery_manifest(folder)
     while True:
         try:
-            return _opened(kind, folder, content, data)
+            return _read_gallery(kind, folder, content, data)
         except StoreCorruptedError:
             # Its files may be gone because others took their place.
             content, now = read_gallery_manifest(folder)
@@ -43,20 +43,20 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
             data = now
 
 
-def _opened(kind: type[G], folder: Path, content: Content, data: bytes) -> G:
+def _read_gallery(kind: type[G], folder: Path, content: Content, data: bytes) -> G:
     try:
-        gallery = _bare(kind, folder, content)
-        gone = [read_section(folder, part)[1]["numbers"] for part in content["gone"]]
+        gallery = _without_images(kind, folder, content)
+        gone = [read_section(folder, record)[1]["numbers"] for record in content["gone"]]
         _fill(gallery, folder, content, np.concatenate([np.zeros(0, np.int64), *gone]))
     except StorageError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise StoreCorruptedError(folder, Damage(GALLERY_MANIFEST, None, f"cannot be understood ({error})")) from error
-    gallery._saved = SavedState(folder, content, data, gone)
+    gallery.state().saved = SavedState(folder, content, data, gone)
     return gallery
 
 
-def _bare(kind: type[G], folder: Path, content: Content) -> G:
+def _without_images(kind: type[G], folder: Path, content: Content) -> G:
     """The gallery without images."""
     from manyclass._core.models import load
 
@@ -64,33 +64,33 @@ def _bare(kind: type[G], folder: Path, content: Content) -> G:
         role: None if content["models"][role] is None else load(section_path(folder, content["models"][role]))
         for role in ("encoder", "second")
     }
-    about: dict[str, Any] = {"features": _unread(folder, content), "provenance": content.get("provenance")}
+    about: dict[str, Any] = {"features": _lazy_features(folder, content), "provenance": content.get("provenance")}
     # "shortlist", "second" and "pool" are names of the file format; `Gallery` has others.
     settings = {{"shortlist": "n_candidates"}.get(key, key): value for key, value in content["settings"].items()}
     gallery = kind(models["encoder"], reranker=models["second"], **settings, **about)
     if gallery.encoder is None and len(content["widths"]) > (gallery.reranker is not None):
-        space = CosineEncoder(content["widths"][0])
+        encoder = CosineEncoder(content["widths"][0])
         if content["models"]["pool"] is not None:
-            space.background_ = read_section(folder, content["models"]["pool"])[1]["pool"]
-        gallery._stages.insert(0, FlatIndex(space))
+            encoder.background_ = read_section(folder, content["models"]["pool"])[1]["pool"]
+        gallery.state().indexes.insert(0, FlatIndex(encoder))
     return gallery
 
 
-def _unread(folder: Path, content: Content) -> LazyModel | None:
+def _lazy_features(folder: Path, content: Content) -> LazyModel | None:
     # Read when it is needed: a network is a file elsewhere, without which the gallery is as good for other queries.
-    part = content["models"].get("features")
-    return None if part is None else LazyModel(folder, part)
+    record = content["models"].get("features")
+    return None if record is None else LazyModel(folder, record)
 
 
 def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None:
-    catalog = gallery._catalog
+    catalog, indexes = gallery.state().catalog, gallery.state().indexes
     for segment in content["segments"]:
         ids, columns, numbers, codes = read_segment(folder, segment, content["widths"])
         present = ~np.isin(numbers, gone)
         _check(catalog, [key for key, there in zip(ids, present, strict=True) if there], numbers)
         catalog.add_known(ids, columns, numbers, present)
-        for stage, rows in zip(gallery._stages, codes, strict=True):
-            stage.rows.attach(rows)
+        for index, rows in zip(indexes, codes, strict=True):
+            index.embeddings.attach(rows)
     if len(catalog) != content["images"]:
         raise ValueError(f"it records {content['images']} images, but there are {len(catalog)}")
     catalog.next_number = max(catalog.next_number, int(content["next"]))

@@ -24,6 +24,7 @@ from manyclass.retrieval.search import FlatIndex
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
     Content,
+    SavedState,
     as_numbers,
     file_record,
     is_gallery,
@@ -43,29 +44,22 @@ if TYPE_CHECKING:
 SEGMENT_BYTES = 256 << 20  # of embeddings in a segment, so that to write one takes no more memory
 
 
-@dataclass
-class SavedState:
-    """The state of a folder that a gallery knows: its manifest, and the numbers of images that are gone, per list."""
-
-    path: Path
-    content: Content
-    data: bytes
-    gone: list[NDArray[np.int64]]
-
-
 def save_gallery(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: bool) -> None:
     """Write what has changed to the gallery's folder, or all of it to another one."""
-    if path is None and gallery._saved is None:
+    state = gallery.state()
+    if path is not None:
+        folder = Path(path).expanduser().absolute()
+    elif state.saved is not None:
+        folder = state.saved.path
+    else:
         raise ValueError("path must be given, because the gallery was neither saved nor opened before")
-    folder = gallery._saved.path if path is None else Path(path).expanduser().absolute()
     with explain_disk_errors(folder):
         _make_folder(folder)
         lock = FolderLock(folder)
         try:
-            known = _known(gallery, folder, overwrite)
-            gallery._saved = _commit(gallery, folder, known)
-            gallery._forgotten = []
-            remove_stale_files(folder, names_of(gallery._saved.content))
+            state.saved = _commit(gallery, folder, _base(state.saved, folder, overwrite))
+            state.removed = []
+            remove_stale_files(folder, names_of(state.saved.content))
         finally:
             lock.release()
 
@@ -81,7 +75,7 @@ def _make_folder(folder: Path) -> None:
         sync_folder(folder.parent)
 
 
-def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> SavedState | None:
+def _base(saved: SavedState | None, folder: Path, overwrite: bool) -> SavedState | None:
     """The state to go on from; None to write all of it, into a folder that may be written over."""
     if not (folder / GALLERY_MANIFEST).exists():
         return None
@@ -90,7 +84,6 @@ def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> SavedState | No
             raise StorageError(f"{folder} holds something other than a gallery; choose another name")
         return None
     content, data = read_gallery_manifest(folder)
-    saved: SavedState | None = gallery._saved
     if saved is not None and saved.path == folder and saved.data == data:
         return saved
     if saved is not None and saved.path == folder:
@@ -99,9 +92,10 @@ def _known(gallery: "Gallery", folder: Path, overwrite: bool) -> SavedState | No
 
 
 def _commit(gallery: "Gallery", folder: Path, known: SavedState | None) -> SavedState:
-    catalog, stages = gallery._catalog, gallery._stages
+    state = gallery.state()
+    catalog, indexes = state.catalog, state.indexes
     serial = _next_serial(folder, known)
-    plan = _Plan.of(catalog, gallery._forgotten, known)
+    plan = _SavePlan.of(catalog, state.removed, known)
     # The file format has names of its own, so that galleries written before `Gallery` renamed its own still open.
     settings = {"shortlist": gallery.n_candidates, "false_match": gallery.false_match, "index": gallery.index}
     said = {"settings": settings, "provenance": parse_json(gallery.provenance, "provenance")}
@@ -112,41 +106,41 @@ def _commit(gallery: "Gallery", folder: Path, known: SavedState | None) -> Saved
         "next": catalog.next_number,
         "images": len(catalog),
         **said,
-        "widths": [stage.rows.d for stage in stages],
-        "models": known.content["models"] if known else _models(gallery, folder, serial),
-        "segments": [*plan.segments, *_segments(folder, serial, catalog, stages, plan.new)],
+        "widths": [index.embeddings.d for index in indexes],
+        "models": known.content["models"] if known else _write_models(gallery, folder, serial),
+        "segments": [*plan.segments, *_write_segments(folder, serial, catalog, indexes, plan.new)],
         "gone": list(plan.gone_records),
     }
     gone = list(plan.gone)
-    if len(plan.forgotten):
-        content["gone"].append(write_section(folder, f"gone-{serial}.safetensors", {}, {"numbers": plan.forgotten}))
-        gone.append(plan.forgotten)
+    if len(plan.removed):
+        content["gone"].append(write_section(folder, f"gone-{serial}.safetensors", {}, {"numbers": plan.removed}))
+        gone.append(plan.removed)
     sync_folder(folder)
     return SavedState(folder, content, write_gallery_manifest(folder, content), gone)
 
 
 @dataclass
-class _Plan:
+class _SavePlan:
     """Which segments and lists stay, and what is written: images by position, and numbers."""
 
     segments: list[Content]
     new: Positions
     gone_records: list[Content]
     gone: list[NDArray[np.int64]]
-    forgotten: NDArray[np.int64]
+    removed: NDArray[np.int64]
 
     def is_empty(self, known: SavedState) -> bool:
         """Whether there is nothing to write."""
-        return not len(self.new) and not len(self.forgotten) and len(self.gone) == len(known.gone)
+        return not len(self.new) and not len(self.removed) and len(self.gone) == len(known.gone)
 
     @classmethod
-    def of(cls, catalog: Catalog, forgotten: list[int], known: SavedState | None) -> "_Plan":
+    def of(cls, catalog: Catalog, removed: list[int], known: SavedState | None) -> "_SavePlan":
         live = catalog.live()
         if known is None:
             return cls([], live, [], [], as_numbers([]))
         numbers = as_numbers(catalog.numbers)[live]
         segments, first = _staying(known.content["segments"], numbers, known.content["next"])
-        dead = np.sort(as_numbers([number for number in forgotten if number < first]))
+        dead = np.sort(as_numbers([number for number in removed if number < first]))
         records, lists = list(known.content["gone"]), list(known.gone)
         if sum(segment["rows"] for segment in segments) > 2 * int(np.searchsorted(numbers, first)) + 1024:
             return cls([], live, [], [], as_numbers([]))
@@ -168,14 +162,17 @@ def _staying(segments: list[Content], numbers: NDArray[np.int64], first: int) ->
     return staying, first
 
 
-def _segments(folder: Path, serial: int, catalog: Catalog, stages: list[FlatIndex], new: Positions) -> list[Content]:
-    height = max(1, SEGMENT_BYTES // (4 * max(1, sum(stage.rows.d for stage in stages))))
-    parts = spans(len(new), height)
-    return [write_segment(folder, serial + i, catalog, stages, new[at]) for i, at in enumerate(parts)]
+def _write_segments(
+    folder: Path, serial: int, catalog: Catalog, indexes: list[FlatIndex], new: Positions
+) -> list[Content]:
+    height = max(1, SEGMENT_BYTES // (4 * max(1, sum(index.embeddings.d for index in indexes))))
+    return [
+        write_segment(folder, serial + i, catalog, indexes, new[at]) for i, at in enumerate(spans(len(new), height))
+    ]
 
 
-def _models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
-    """The encoders, and the background set where there is none, as parts of their own; they never change."""
+def _write_models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
+    """The encoders, and the background set where there is none, as sections of their own; they never change."""
     models: dict[str, Any] = {"encoder": None, "second": None, "features": None, "pool": None}
     roles = {"encoder": gallery.encoder, "second": gallery.reranker, "features": gallery.features}
     for role, model in roles.items():
@@ -183,8 +180,9 @@ def _models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, Any]:
             name = f"{role}-{serial}.safetensors"
             model.save(folder / name)
             models[role] = file_record(folder, name)
-    if gallery.encoder is None and gallery._stages and len(gallery._stages[0].space.background_):
-        background = {"pool": gallery._stages[0].space.background_}
+    indexes = gallery.state().indexes
+    if gallery.encoder is None and indexes and len(indexes[0].encoder.background_):
+        background = {"pool": indexes[0].encoder.background_}
         models["pool"] = write_section(folder, f"pool-{serial}.safetensors", {}, background)
     return models
 

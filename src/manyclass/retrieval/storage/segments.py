@@ -1,20 +1,19 @@
-"""The files of a saved gallery: sealed parts, and the manifest that names them.
+"""The files of a saved gallery: segments of images, sealed sections, and the manifest that names them.
 
-A model of a saved gallery that is read when it is first needed.
-
-A segment: some images of a saved gallery, their embeddings in .npy files and their labels in a sealed part.
+A segment has the embeddings of some images in .npy files, and their ids and metadata in a sealed section. Models,
+background sets and lists of removed images are sections too.
 """
 
-import hashlib
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.digest import file_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
 from manyclass._core.files import sync_folder, write_bytes
 from manyclass._core.sealed import Arrays, SealedFormat, seal, unseal
@@ -30,11 +29,11 @@ GALLERY_MANIFEST = "manifest.json"
 
 GALLERY_FORMAT, GALLERY_VERSION = "manyclass gallery", 1
 
-PART = SealedFormat("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
+SECTION = SealedFormat("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
 
-_PART = re.compile(r"(?:labels|gone|pool|encoder|second|features)-(0|[1-9][0-9]{0,8})\.safetensors")
+_SECTION = re.compile(r"(?:labels|gone|pool|encoder|second|features)-(0|[1-9][0-9]{0,8})\.safetensors")
 
-_OURS = re.compile(rf"(?:{_PART.pattern}|(?:X|codes)-(0|[1-9][0-9]{{0,8}})\.npy|manifest\.json)(?:\.tmp)?")
+_OURS = re.compile(rf"(?:{_SECTION.pattern}|(?:X|codes)-(0|[1-9][0-9]{{0,8}})\.npy|manifest\.json)(?:\.tmp)?")
 
 # What may lie in the folder before its manifest does, and stays when files of earlier states are removed.
 _GUESTS = {"lock", "retrieval.json", "retrieval.json.tmp"}
@@ -82,23 +81,23 @@ def is_gallery(folder: Path) -> bool:
 
 
 def write_section(folder: Path, name: str, content: Any, arrays: dict[str, NDArray[Any]]) -> Content:
-    """Write a sealed part, and give its record."""
-    PART.write(folder / name, content, arrays)
+    """Write a sealed section, and give its record."""
+    SECTION.write(folder / name, content, arrays)
     return file_record(folder, name)
 
 
 def file_record(folder: Path, name: str) -> Content:
-    """What the manifest says of a part: its name and the SHA-256 of the file."""
-    return {"name": name, "sha256": _digest(folder / name)}
+    """What the manifest says of a section: its name and the SHA-256 of the file."""
+    return {"name": name, "sha256": file_digest(folder / name)}
 
 
 def section_path(folder: Path, record: Any) -> Path:
     """The file of a record, if it is the one that was written."""
     name = record["name"]
-    if not isinstance(name, str) or not _PART.fullmatch(name):
+    if not isinstance(name, str) or not _SECTION.fullmatch(name):
         raise StorageError(f"a part of a gallery cannot be named {name!r}")
     try:
-        if _digest(folder / name) != record["sha256"]:
+        if file_digest(folder / name) != record["sha256"]:
             raise StoreCorruptedError(folder, Damage(name, None, "does not match its checksum"))
     except FileNotFoundError:
         raise StoreCorruptedError(folder, Damage(name, None, "is missing")) from None
@@ -108,8 +107,8 @@ def section_path(folder: Path, record: Any) -> Path:
 
 
 def read_section(folder: Path, record: Any) -> tuple[Any, Arrays]:
-    """(content, arrays) of a part."""
-    return PART.read(section_path(folder, record))
+    """(content, arrays) of a section."""
+    return SECTION.read(section_path(folder, record))
 
 
 def remove_stale_files(folder: Path, keep: set[str]) -> None:
@@ -139,14 +138,29 @@ def as_numbers(numbers: Any) -> NDArray[np.int64]:
     return np.asarray(numbers, np.int64).reshape(-1)
 
 
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@dataclass
+class SavedState:
+    """The state of a folder that a gallery knows: its manifest, and the numbers of images that are gone, per list."""
+
+    path: Path
+    content: Content
+    data: bytes
+    gone: list[NDArray[np.int64]]
+
+
+@dataclass
+class GalleryState:
+    """What a gallery holds: its images, an index per encoder, and what is known of the folder where it is saved."""
+
+    catalog: Catalog
+    indexes: list[FlatIndex]
+    saved: SavedState | None = None
+    removed: list[int] = field(default_factory=list)  # numbers of images that were removed since it was saved
 
 
 @dataclass(frozen=True)
 class LazyModel:
-    """A part of a gallery's folder, as its manifest records it."""
+    """A model of a saved gallery, as its manifest records it, which is read when it is first needed."""
 
     folder: Path
     record: Content
@@ -162,13 +176,13 @@ ROLES = ("X", "codes")  # names of the file format: embeddings of the encoder, a
 
 
 def write_segment(
-    folder: Path, serial: int, catalog: Catalog, stages: list[FlatIndex], positions: Positions
+    folder: Path, serial: int, catalog: Catalog, indexes: list[FlatIndex], positions: Positions
 ) -> Content:
     """Write the images at these positions, and give the segment for the manifest."""
     places = positions.tolist()
     files = [
-        write_array(folder, f"{role}-{serial}.npy", stage.rows.rows(positions)).json()
-        for role, stage in zip(ROLES, stages, strict=False)
+        write_array(folder, f"{role}-{serial}.npy", index.embeddings.rows(positions)).json()
+        for role, index in zip(ROLES, indexes, strict=False)
     ]
     arrays: dict[str, Any] = {"numbers": as_numbers([catalog.numbers[i] for i in places])}
     ids = [catalog.ids[i] for i in places]
@@ -176,7 +190,7 @@ def write_segment(
         arrays["id_bytes"], arrays["id_offsets"] = encode_names([str(key) for key in ids])
     else:
         arrays["ids"] = as_numbers(ids)
-    columns = catalog.columns.kept(places).values
+    columns = catalog.columns.select(places).values
     labels = write_section(folder, f"labels-{serial}.safetensors", {"metadata": columns}, arrays)
     return {"rows": len(places), "first": int(arrays["numbers"][0]), "codes": files, "labels": labels}
 
@@ -184,7 +198,7 @@ def write_segment(
 def read_segment(
     folder: Path, segment: Content, widths: list[int]
 ) -> tuple[list[Id], dict[str, list[Any]], list[int], list[Embeddings]]:
-    """(ids, columns, numbers, embeddings per stage), all of it checked; these are mapped."""
+    """(ids, columns, numbers, embeddings per encoder), all of it checked; these are mapped."""
     content, arrays = read_section(folder, segment["labels"])
     numbers = arrays["numbers"].tolist()
     ids = list(Names(arrays["id_bytes"], arrays["id_offsets"])) if "id_bytes" in arrays else arrays["ids"].tolist()

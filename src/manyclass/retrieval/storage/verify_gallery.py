@@ -6,7 +6,7 @@ from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
 from manyclass.data.store.format import FileRecord
-from manyclass.data.store.verify_store import file_damages
+from manyclass.data.store.verify import file_damages
 from manyclass.retrieval.gallery import Gallery
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
@@ -65,17 +65,17 @@ def _damaged(folder: Path, content: Content, progress: Progress) -> list[Damage]
 
 def _files(folder: Path, content: Content) -> Iterator[tuple[str, Iterator[Damage | int]]]:
     """Every file by its name, with what is wrong with it and how far its check is."""
-    for part in [model for model in content["models"].values() if model] + content["gone"]:
-        yield part["name"], _damaged_part(folder, part)
+    for record in [model for model in content["models"].values() if model] + content["gone"]:
+        yield record["name"], _section_damages(folder, record)
     for segment in content["segments"]:
-        yield segment["labels"]["name"], _damaged_part(folder, segment["labels"])
+        yield segment["labels"]["name"], _section_damages(folder, segment["labels"])
         for file in segment["codes"]:
             yield file["name"], file_damages(folder, FileRecord.from_json(file))
 
 
-def _damaged_part(folder: Path, part: Content) -> Iterator[Damage | int]:
+def _section_damages(folder: Path, record: Content) -> Iterator[Damage | int]:
     try:
-        section_path(folder, part)
+        section_path(folder, record)
     except StoreCorruptedError as error:
         yield error.damage
 

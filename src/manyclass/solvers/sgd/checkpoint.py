@@ -1,6 +1,5 @@
 """Checkpoints: a run of stochastic gradient descent that can be killed at any moment and goes on to the same bits."""
 
-import hashlib
 import os
 import time
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.digest import sha256_digest
 from manyclass._core.files import TEMPORARY_SUFFIX, explain_disk_errors, sync_folder
 from manyclass._core.sealed import Arrays, SealedFormat
 from manyclass.data.matrix import Matrix
@@ -103,10 +103,10 @@ def run_identity_of(
     """What tells a fit from others: shapes, labels, weights, some rows, where it starts, and the settings."""
     return {
         "X": rows_digest(problem.X),
-        "y": _digest(problem.y, np.asarray(problem.k)),
-        "weights": _digest(problem.weights),
-        "validation": "" if judged is None else rows_digest(judged.X) + _digest(judged.y, judged.index),
-        "the machines it starts from": "" if start is None else _digest(start.W, start.biases),
+        "y": sha256_digest([problem.y, np.asarray(problem.k)]),
+        "weights": sha256_digest([problem.weights]),
+        "validation": "" if judged is None else rows_digest(judged.X) + sha256_digest([judged.y, judged.index]),
+        "the machines it starts from": "" if start is None else sha256_digest([start.W, start.biases]),
         **{name: _told(value) for name, value in settings.items()},
     }
 
@@ -114,20 +114,13 @@ def run_identity_of(
 def _told(value: Any) -> str:
     """A setting in words, or, where there are many, a digest of them."""
     words = repr(value)
-    return words if len(words) < 64 else hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()
+    return words if len(words) < 64 else sha256_digest([words])
 
 
 def rows_digest(X: Matrix) -> str:
     """Of the shape and up to 256 rows, evenly spread."""
     some = np.unique(np.linspace(0, len(X) - 1, _ROWS).astype(np.intp)) if len(X) else np.zeros(0, np.intp)
-    return f"{X.shape} {_digest(X.rows(some))}"
-
-
-def _digest(*arrays: Any) -> str:
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+    return f"{X.shape} {sha256_digest([X.rows(some)])}"
 
 
 def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:

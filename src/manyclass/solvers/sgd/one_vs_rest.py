@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._core.parallel import get_threads, one_blas_thread, thread_map
+from manyclass._core.parallel import for_each, get_threads, one_blas_thread
 from manyclass.data.matrix import spans
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.problem import Problem
@@ -136,5 +136,4 @@ def apply_updates(W: Array, A: Array, X: Array) -> None:
 
 
 def _run(work: object, k: int) -> None:
-    for _ in thread_map(work, spans(k, _CLASSES)):  # type: ignore[arg-type]
-        pass
+    for_each(work, spans(k, _CLASSES))  # type: ignore[arg-type]

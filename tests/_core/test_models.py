@@ -1,0 +1,313 @@
+"""Models in files: saved, loaded, and refused."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+import manyclass as mc
+from manyclass._core import lazy, models
+from manyclass._core.models import decode_value, encode_value
+from manyclass.estimators.linear_model import LinearModel
+
+K, D = 6, 5
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(K), 12)
+    X = (rng.normal(size=(K, D))[codes] + 0.5 * rng.normal(size=(len(codes), D))).astype(np.float32)
+    return X, codes
+
+
+def fitted(data, labels=None, **settings):
+    X, codes = data
+    y = codes if labels is None else np.asarray(labels)[codes]
+    return mc.StochasticClassifier(**{"random_state": 0, "max_epochs": 3, **settings}).fit(X, y)
+
+
+@pytest.fixture
+def model_file(data, tmp_path):
+    path = tmp_path / "model.safetensors"
+    fitted(data, list("abcdef")).save(path)
+    return path
+
+
+LABELS = {
+    "strings": np.array(["a", "bb", "é", "d d", "\U0001f431", ""]),
+    "objects": np.array(["a", "bb", "c", "d", "e", "f"], object),
+    "int8": np.array([-3, -1, 0, 5, 7, 100], np.int8),
+    "uint64": np.array([0, 1, 2, 3, 2**63, 2**64 - 1], np.uint64),
+    "big-endian": np.array([1, 2, 3, 4, 5, 600], ">i4"),
+    "floats": np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_come_back_with_their_dtype(data, tmp_path, labels):
+    clf = fitted(data, labels)
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert found.classes_.dtype == clf.classes_.dtype
+    assert found.classes_.tolist() == clf.classes_.tolist()
+    assert found.predict(data[0]).tolist() == clf.predict(data[0]).tolist()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"objective": "softmax"}, {"loss": "logistic", "beta": None}, {"class_weight": {0: 2.0, 3: 0.5}, "step": 0.1}],
+    ids=str,
+)
+def test_everything_that_was_learned_and_set_comes_back(data, tmp_path, settings):
+    clf = fitted(data, **settings)
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert found.get_params() == clf.get_params()
+    assert (found.history_, found.step_, found.beta_, found.n_epochs_) == (
+        clf.history_, clf.step_, clf.beta_, clf.n_epochs_,
+    )  # fmt: skip
+    assert found.decision_function(data[0]).tobytes() == clf.decision_function(data[0]).tobytes()
+
+
+def test_probabilities_of_a_calibrated_model_come_back_to_the_bit(data, tmp_path):
+    clf = fitted(data).calibrate(*data)
+    clf.save(tmp_path / "m")
+    assert mc.load(tmp_path / "m").predict_proba(data[0]).tobytes() == clf.predict_proba(data[0]).tobytes()
+
+
+def test_a_model_can_go_on_learning_after_it_was_loaded(data, tmp_path):
+    fitted(data).save(tmp_path / "m")
+    found = mc.load(tmp_path / "m").partial_fit(*data)
+    new = found.add_classes(data[0] + 9, np.where(data[1] == 0, 77, data[1]))
+    assert 77 in new.classes_
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "add_classes"])
+def test_a_loaded_model_knows_by_what_it_was_trained(data, tmp_path, method):
+    fitted(data, loss="logistic").save(tmp_path / "m")
+    found = mc.load(tmp_path / "m").set_params(loss="hinge")
+    with pytest.raises(ValueError, match=f"loss must stay 'logistic' for {method}"):
+        getattr(found, method)(*data)
+
+
+def test_what_belongs_to_a_run_has_its_default_after_loading(data, tmp_path):
+    clf = fitted(data, callbacks=[print], checkpoint=tmp_path / "c", random_state=np.random.RandomState(0))
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert (found.callbacks, found.checkpoint, found.random_state) == ((), None, None)
+
+
+def test_a_model_without_fit_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        mc.StochasticClassifier().save(tmp_path / "m")
+    assert not os.listdir(tmp_path)
+
+
+def test_an_estimator_that_is_not_on_the_list_is_refused(data, tmp_path):
+    class Mine(mc.StochasticClassifier):
+        pass
+
+    with pytest.raises(TypeError, match=r"a model must be one of .*StochasticClassifier.* to be saved; got Mine"):
+        Mine(random_state=0, max_epochs=1).fit(*data).save(tmp_path / "m")
+
+
+class Factored(LinearModel):
+    """Stands for estimators to come: it keeps factors and a parameter of its own."""
+
+    def __init__(self, rank=2):
+        self.rank = rank
+
+    def fit(self, X, y):
+        rng = np.random.default_rng(0)
+        self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+        U, s, V = rng.normal(size=(K, self.rank)), np.ones(self.rank), rng.normal(size=(self.rank, D))
+        self.factors_ = (U, s, V)
+        self.coef_, self.intercept_ = (U @ V).astype(np.float32), np.zeros(K, np.float32)
+        self._scratch = object()
+        return self
+
+
+def test_any_linear_classifier_of_plain_attributes_is_saved_once_it_is_on_the_list(data, tmp_path, monkeypatch):
+    monkeypatch.setitem(lazy.HOMES, "Factored", "mine")
+    monkeypatch.setattr(models, "_SAVABLE", (*models._SAVABLE, "Factored"))
+    monkeypatch.setitem(sys.modules, "manyclass.mine", sys.modules[Factored.__module__])
+    clf = Factored(rank=3).fit(*data)
+    clf.save(tmp_path / "m")
+    found = mc.load(tmp_path / "m")
+    assert found.rank == 3
+    assert [F.tobytes() for F in found.factors_] == [F.tobytes() for F in clf.factors_]
+    assert not hasattr(found, "_scratch")
+
+
+def test_three_hundred_flipped_bits_are_all_found(model_file):
+    whole = model_file.read_bytes()
+    for bit in np.random.default_rng(0).integers(8 * len(whole), size=300).tolist():
+        broken = bytearray(whole)
+        broken[bit // 8] ^= 1 << bit % 8
+        model_file.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"model\.safetensors is (damaged|not a manyclass model)"):
+            mc.load(model_file)
+
+
+def test_three_hundred_truncations_are_all_found(model_file):
+    whole = model_file.read_bytes()
+    for length in np.random.default_rng(1).integers(len(whole), size=300).tolist():
+        model_file.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"model\.safetensors is (damaged|not a manyclass model)"):
+            mc.load(model_file)
+
+
+def change(path, **changes):
+    """Write the file again with other content, sealed as it should be."""
+    content, arrays = models.FORMAT.read(path)
+    models.FORMAT.write(path, {**content, **changes}, arrays)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimator": "os.system"}, r"its estimator must be one of .*StochasticClassifier.*; got 'os.system'"),
+        ({"parameters": {"colour": 3}}, "colour"),
+        ({"parameters": 3}, "cannot be read"),
+        ({"fitted": {"predict": 3}}, "unknown fitted attribute 'predict'"),
+        ({"fitted": {"__class__": 3}}, "unknown fitted attribute '__class__'"),
+        ({"fitted": {}}, "classes_"),
+        ({"fitted": {"classes_": [1, 2], "n_features_in_": 3, "coef_": 1, "intercept_": 2}}, r"shape \(2, 3\)"),
+        ({"fitted": {"coef_": {"strange": 1}}}, "strange"),
+        ({"fitted": {"coef_": {"array": ["<f4", [1], [0.5]]}}}, "dtype <f4 cannot be stored as a list"),
+        ({"fitted": {"coef_": {"tensor": ["missing", "<f4"]}}}, "missing"),
+    ],
+)
+def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_file, changes, message):
+    change(model_file, **changes)
+    with pytest.raises(ValueError, match=message) as caught:
+        mc.load(model_file)
+    assert str(caught.value).startswith(f"{model_file} cannot be read as a manyclass model: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "balanced"])
+def test_a_file_from_before_sampling_was_called_so_still_loads(data, tmp_path, sampling):
+    clf = fitted(data, sampling=sampling)
+    clf.save(tmp_path / "m")
+    content, _ = models.FORMAT.read(tmp_path / "m")
+    parameters = content["parameters"]
+    change(tmp_path / "m", parameters={**parameters, "balanced": parameters.pop("sampling") == "balanced"})
+    assert mc.load(tmp_path / "m").get_params() == clf.get_params()
+
+
+def test_a_file_from_before_missing_label_was_called_so_still_loads(tmp_path):
+    clf = mc.MultiTaskTraceNorm(missing_label=-9).fit(np.eye(4), np.array([[0, 1], [1, 0], [0, -9], [1, 1]]))
+    clf.save(tmp_path / "m")
+    content, _ = models.FORMAT.read(tmp_path / "m")
+    parameters = content["parameters"]
+    change(tmp_path / "m", parameters={**parameters, "unknown": parameters.pop("missing_label")})
+    assert mc.load(tmp_path / "m").get_params() == clf.get_params()
+
+
+def test_a_model_of_a_later_version_asks_for_a_newer_manyclass(model_file, monkeypatch):
+    monkeypatch.setattr(models, "FORMAT", models.SealedFormat("manyclass model", 0, ""))
+    with pytest.raises(ValueError, match="of version 1, and this manyclass reads versions up to 0; install a newer"):
+        mc.load(model_file)
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        mc.load(tmp_path / "nowhere")
+
+
+def test_a_model_is_loaded_and_predicts_without_faiss_and_the_like(model_file, data):
+    np.save(model_file.with_name("X.npy"), data[0])
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys(("faiss", "pyarrow", "matplotlib", "onnx", "onnxruntime")))
+import numpy as np, manyclass as mc
+print(*mc.load({str(model_file)!r}).predict(np.load({str(model_file.with_name("X.npy"))!r})))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == mc.load(model_file).predict(data[0]).tolist()
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+TREES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3) | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def there_and_back(value):
+    arrays = {}
+    text = json.dumps(encode_value(value, "x", arrays), allow_nan=False)
+    return decode_value(json.loads(text), arrays)
+
+
+@given(TREES)
+def test_nested_values_come_back_with_their_types(value):
+    found = there_and_back(value)
+    assert found == value
+    assert repr(found) == repr(value)
+
+
+def test_nan_comes_back():
+    assert math.isnan(there_and_back(float("nan")))
+
+
+@pytest.mark.parametrize("value", [np.float32(0.1), np.int64(-3), np.uint8(3), np.bool_(True), np.float64("inf")])
+def test_scalars_of_numpy_keep_their_type(value):
+    found = there_and_back(value)
+    assert (type(found), found) == (type(value), value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(["a", "é" * 9, ""]),
+        np.array(["a", 3, None, 2.5, (1, 2)], object),
+        np.array([["a"], ["b"]]),
+        np.array([-(2**63), 2**63 - 1]),
+        np.array([2**64 - 1], np.uint64),
+        np.array([1, 2], ">i4"),
+        np.array([True, False]),
+        np.array([0.5, -0.0, np.nan], np.float16),
+        np.zeros((0, 3), np.float32),
+    ],
+    ids=lambda array: array.dtype.str,
+)
+def test_arrays_keep_their_dtype_shape_and_items(array):
+    found = there_and_back(array)
+    assert (found.dtype, found.shape) == (array.dtype, array.shape)
+    np.testing.assert_array_equal(found, array)
+
+
+def test_arrays_inside_of_others_have_names_of_their_own():
+    U, V = np.ones((3, 2)), np.zeros((2, 4))
+    arrays = {}
+    encode_value((U, [V, U]), "factors_", arrays)
+    assert {name: A.shape for name, A in arrays.items()} == {
+        "factors_.0": (3, 2), "factors_.1.0": (2, 4), "factors_.1.1": (3, 2),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [print, {1, 2}, 1j, np.array([1j]), np.datetime64("2020-01-01"), [object()]])
+def test_what_cannot_be_kept_is_refused_by_name(value):
+    with pytest.raises(TypeError, match=r"^x(\.0)? must .* to be saved; got "):
+        encode_value(value, "x", {})
+
+
+def test_two_keys_of_the_same_spelling_keep_their_arrays_apart():
+    value = {1: np.zeros(2), "1": np.ones(3)}
+    found = there_and_back(value)
+    assert [found[1].tolist(), found["1"].tolist()] == [[0, 0], [1, 1, 1]]

@@ -1,0 +1,99 @@
+"""What a run works on: rows with labels at a path, a subset of them, and something else that lies there."""
+
+import numpy as np
+import pytest
+from cli.runs import CLASSES, rows, store
+
+from manyclass.runs.sources import (
+    check_is_pictures,
+    draw_test_subset,
+    labeled_subset,
+    read_labeled,
+    read_source,
+    read_subset,
+    read_validation,
+    without_label,
+)
+
+
+def npz(path, **more):
+    X, y = rows()
+    np.savez(path, **{"X": X, "y": y, **more})
+    return path
+
+
+def test_the_first_preferred_subset_is_read(tmp_path):
+    data = store(tmp_path / "x.store")
+    assert read_subset(data, None, None, ("val", "test", "train")).subset_name == "test"
+    assert read_subset(data, None, None, ("val",)).subset_name == "all"
+    train = read_subset(data, None, "train", ())
+    assert (len(train), set(train.label_names())) == (120, set(CLASSES))
+
+
+def test_validation_is_never_a_test_subset(tmp_path):
+    parts = np.array(["train", "test"] * 90)
+    with pytest.raises(ValueError, match="must have a part val, or no part test, to choose by; it has the parts test,"):
+        read_validation(npz(tmp_path / "x.npz", split=parts))
+    assert len(read_validation(npz(tmp_path / "y.npz", split=np.where(parts == "test", "val", "train")))) == 90
+    assert len(read_validation(npz(tmp_path / "z.npz"))) == 180
+
+
+@pytest.mark.parametrize("labels", [[1, 0, -1, 2], ["a", "b", "", "c"]], ids=["numbers", "words"])
+def test_rows_without_a_label_are_left_out_and_told(tmp_path, labels):
+    np.savez(tmp_path / "x.npz", X=np.eye(4), y=labels)
+    said = []
+    found = labeled_subset(read_labeled(tmp_path / "x.npz", None), None, (), said.append)
+    assert found.rows.tolist() == [0, 1, 3]
+    assert [words.startswith(f"1 row of {tmp_path / 'x.npz'} left out, as its label is") for words in said] == [True]
+
+
+def test_what_counts_as_no_label_is_seen_in_all_rows(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(4), y=[-1, 5, 6, 7], split=["a", "a", "b", "b"])
+    assert read_subset(tmp_path / "x.npz", None, "a", (), warn=lambda words: None).rows.tolist() == [1]
+
+
+@pytest.mark.parametrize("labels", [[-1, 1, 1], [-2, -1, 3], [0, 1, 2]])
+def test_numbers_that_are_classes_are_labels(labels):
+    assert not without_label(np.array(labels)).any()
+
+
+def test_a_test_subset_is_drawn_where_there_is_no_split(tmp_path):
+    dataset = read_source(npz(tmp_path / "x.npz"))
+    assert draw_test_subset(dataset, None, 0) is dataset
+    assert len(draw_test_subset(dataset, 0.2, 0).subset("test")) == 36
+    with pytest.raises(ValueError, match=r"`test_fraction` must be between 0 and 1; got 1\.0"):
+        draw_test_subset(dataset, 1.0, 0)
+
+
+def test_what_the_reader_leaves_out_is_told(tmp_path):
+    np.savez(tmp_path / "x.npz", X=np.eye(4), y=[0, 1, 0, 1], names=["a", "b"])
+    with pytest.warns(UserWarning, match="it is left out"):
+        read_source(tmp_path / "x.npz")
+    said = []
+    assert read_source(tmp_path / "x.npz", warn=said.append).names is None
+    assert len(said) == 1
+
+
+def test_labels_may_be_left_out(tmp_path):
+    assert read_source(npz(tmp_path / "x.npz"), "none").y is None
+
+
+def test_a_folder_of_pictures_or_a_run_is_told_for_what_it_is(tmp_path):
+    (tmp_path / "photos" / "cat").mkdir(parents=True)
+    (tmp_path / "photos" / "cat" / "1.jpg").touch()
+    with pytest.raises(ValueError, match="must hold features, and it holds pictures; make features of them first"):
+        read_source(tmp_path / "photos")
+    check_is_pictures(tmp_path / "photos")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text('{"format": "manyclass run"}')
+    with pytest.raises(ValueError, match="must hold features, and it holds a run"):
+        read_source(tmp_path / "run")
+    with pytest.raises(ValueError, match="must hold pictures, and it is a run of manyclass train"):
+        check_is_pictures(tmp_path / "run")
+
+
+def test_features_are_no_pictures(tmp_path):
+    with pytest.raises(ValueError, match="is a store of features already"):
+        check_is_pictures(store(tmp_path / "x.store"))
+    with pytest.raises(ValueError, match="is a file of features already"):
+        check_is_pictures(npz(tmp_path / "x.npz"))
