@@ -5,7 +5,7 @@ from typing import Any
 
 from manyclass._core.text import format_bytes, format_number, format_percent, format_points, format_seconds, join_names
 
-_LEVEL = 0.0005  # shares that are one at a tenth of a point
+_LEVEL = 0.0005  # fractions that are one at a tenth of a point
 
 
 def findings(result: dict[str, Any]) -> list[str]:
@@ -83,7 +83,7 @@ def _search(method: dict[str, Any], plain: dict[str, Any]) -> str:
 
 
 def standing(difference: float, doubt: float) -> str:
-    """How one share stands to another.
+    """How one fraction stands to another.
 
     >>> standing(0.031, 0.01), standing(-0.004, 0.01), standing(0.0, 0.01)
     ('3.1 points ahead of', '0.4 points behind (within chance)', 'level with')
@@ -95,5 +95,5 @@ def standing(difference: float, doubt: float) -> str:
 
 
 def _doubt(a: dict[str, Any], b: dict[str, Any]) -> float:
-    """Half of the 95 % interval of a difference of two shares, as if they were of different rows: rather too wide."""
+    """Half of the 95 % interval of the difference of fractions, as if they were of different rows: too wide rather."""
     return 1.96 * math.sqrt(sum(run["top_1"] * (1 - run["top_1"]) / run["rows"] for run in (a, b)))
