@@ -1,7 +1,4 @@
-"""The plan of a descent, algorithm and schedule; a step or a beta that is "auto" is found on a small sample.
-
-What is held out of a problem, and samples of it.
-"""
+"""The plan of a descent, algorithm and schedule; what is "auto" is found on a small sample by climbing; hold-out."""
 
 import warnings
 from dataclasses import dataclass, field, replace
