@@ -102,10 +102,10 @@ def test_killed_between_the_last_epoch_of_training_and_the_refit_it_trains_no_fu
 
 
 def fails_at_the_refit(write):
-    def guarded(checkpoint):
+    def guarded(checkpoint, **when):
         if checkpoint.run.phase == "refit":
             raise KeyboardInterrupt
-        write(checkpoint)
+        write(checkpoint, **when)
 
     return guarded
 

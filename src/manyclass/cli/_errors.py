@@ -83,17 +83,6 @@ def while_read() -> Iterator[None]:
             raise
 
 
-def flush_results() -> None:
-    """Write what is printed and not yet written, if somebody reads it; the process ends where that cannot be done."""
-    try:
-        if not results_unread():
-            sys.stdout.flush()
-    except OSError as error:
-        print_error(sentence(error))
-        drop_results()
-        sys.exit(FAILED)
-
-
 def results_unread() -> bool:
     """Whether nobody reads the results any more; what is left of them goes nowhere then, and nothing is said of it."""
     broken = _is_broken(sys.stdout)

@@ -171,7 +171,7 @@ def after_epoch(
         run.ended = phase.end_epoch(descent) or any(ends)
         if descent.done or descent.epoch >= stopping.max_epochs:
             phase.finish(descent.result())
-        checkpoint.write_sometimes()
+        checkpoint.write(only_if_due=True)
 
     return after
 

@@ -65,9 +65,9 @@ class Checkpoint:
             )
         self._identity = identity
 
-    def write(self) -> None:
-        """Put the run into the file now."""
-        if self.path is None:
+    def write(self, only_if_due: bool = False) -> None:
+        """Put the run into the file: now, or only if that was not done in the last few seconds."""
+        if self.path is None or (only_if_due and time.monotonic() < self._written + self._wait):
             return
         started = time.monotonic()
         content, arrays = _state(self.run, self._identity)
@@ -75,11 +75,6 @@ class Checkpoint:
             FORMAT.write(self.path, content, arrays)
         self._written = time.monotonic()
         self._wait = max(_SECONDS, _TIMES * (self._written - started))
-
-    def write_sometimes(self) -> None:
-        """Put the run into the file if that was not done in the last few seconds."""
-        if time.monotonic() >= self._written + self._wait:
-            self.write()
 
     def remove(self) -> None:
         """The run is over."""
