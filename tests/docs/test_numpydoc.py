@@ -8,6 +8,7 @@ from enum import Enum
 import pytest
 
 import manyclass
+from manyclass._core.lazy import FOLDERS
 
 numpydoc = pytest.importorskip("numpydoc.validate")
 
@@ -26,7 +27,7 @@ IGNORED = {
 def public_names() -> Iterator[str]:
     """Of the package, and of the fronts of its folders what the package does not export itself."""
     yield from set(manyclass.__all__) - {"__version__"}
-    for folder in manyclass._FOLDERS:
+    for folder in FOLDERS:
         exported = set(getattr(manyclass, folder).__all__) - set(manyclass.__all__)
         yield from (f"{folder}.{name}" for name in exported)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import manyclass
+from manyclass._core.lazy import FOLDERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 LISTED = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text(encoding="utf-8"), re.MULTILINE))
@@ -15,7 +16,7 @@ LISTED = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text(encoding=
 
 def public_names() -> set[str]:
     names = set(manyclass.__all__) - {"__version__"}
-    for folder in manyclass._FOLDERS:
+    for folder in FOLDERS:
         names |= {f"{folder}.{name}" for name in getattr(manyclass, folder).__all__ if name not in names}
     return names
 

@@ -58,6 +58,11 @@ HOMES = {
     "write_store": "data.store.write",
 }
 
+FOLDERS = (
+    "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
+    "retrieval", "runs", "solvers",
+)  # fmt: skip
+
 
 def lazy_exports(
     package: str, homes: dict[str, str], folders: tuple[str, ...] = ()
@@ -91,11 +96,4 @@ def lazy_exports(
 
 
 # The class, function or folder that `manyclass` has under a name, and which names it has.
-find_public, list_public, PUBLIC = lazy_exports(
-    "manyclass",
-    HOMES,
-    folders=(
-        "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
-        "retrieval", "runs", "solvers",
-    ),
-)  # fmt: skip
+find_public, list_public, PUBLIC = lazy_exports("manyclass", HOMES, FOLDERS)
