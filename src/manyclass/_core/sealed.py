@@ -60,7 +60,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "U64": np.dtype("<u8"), "U32": np.dtype("<u4"), "U16": np.dtype("<u2"), "U8": np.dtype("u1"),
 }  # fmt: skip
 
-_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+_NAMES = dict(zip(DTYPES.values(), DTYPES, strict=True))
 
 START = b'{"__metadata__":{"sha256":"'
 

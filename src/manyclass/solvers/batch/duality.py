@@ -42,7 +42,7 @@ class MixedDual:
 
     def __init__(self, objective: Objective, loss_gradient: LossGradient, base: NullModel):
         self.objective, self.loss_gradient, self.base = objective, loss_gradient, base
-        excess, fractions = np.abs(loss_gradient.b), objective.rows.class_fractions()
+        excess, fractions = np.abs(loss_gradient.b), objective.rows.class_fractions
         inside = fractions > 0
         self.fraction = float((excess[inside] / (excess[inside] + fractions[inside])).max(initial=0.0))
 
@@ -58,7 +58,7 @@ class MixedDual:
         """Q'_i / p_i."""
         if not self.loss_gradient.b.any():
             return R
-        R0 = np.tile(self.objective.rows.class_fractions().astype(R.dtype), (len(R), 1))
+        R0 = np.tile(self.objective.rows.class_fractions.astype(R.dtype), (len(R), 1))
         R0[np.arange(len(R)), y] -= 1
         return ((1 - self.fraction) * (R - self.loss_gradient.b) + self.fraction * R0).astype(R.dtype)
 

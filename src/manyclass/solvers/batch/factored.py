@@ -93,10 +93,9 @@ def _run_until_solved(
         factor = _target_factor(run.gap, certificate.objective, base, tolerance)
         target *= factor
         # With a ridge the gap is about the square of a gradient, without one the gradient itself.
-        descent.tighten(float(np.sqrt(factor)) if ridge else factor)
+        most = (float(np.sqrt(factor)) if ridge else factor) * descent.relative_gradient
         gradient = _centered_gradient(base, certificate.gradient, certificate.gradient_b)
         larger = _descent_with_missing_columns(objective, base, point, gradient)
-        most = descent.max_relative_gradient
         if larger is not None:
             descent = larger
         elif stuck:
@@ -241,7 +240,7 @@ class _InterceptLoss:
         self.rows, self.n = objective.rows, objective.n
         self.Z, self.right = Z, np.ascontiguousarray(point.B.T, objective.dtype)
         self.S = tall_matmul(Z, self.right) if objective.keeps_scores() else None
-        self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions(), 1e-12))
+        self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions, 1e-12))
 
     def best(self, b: Doubles, tolerance: float) -> Doubles:
         """From b on, the b of smallest gradient against the fractions, or the first for which that is small enough.
