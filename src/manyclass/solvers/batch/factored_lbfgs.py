@@ -11,11 +11,10 @@ import numpy as np
 from manyclass._core.linalg import power_iteration
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch.duality import scale
 from manyclass.solvers.batch.lbfgs import lbfgs
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, scale
 from manyclass.solvers.problem import Objective
 
 
