@@ -17,8 +17,7 @@ from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
 from manyclass.data.store.blocks import BlockFile, VerifiedMatrix
 from manyclass.data.store.columns import Names
-from manyclass.data.store.format import write_array
-from manyclass.data.store.manifest import FORMAT, VERSION, Manifest, QuantizerRecord, manifests
+from manyclass.data.store.manifest import FORMAT, VERSION, Manifest, QuantizerRecord, manifests, write_array
 
 
 def open_store(path: str | os.PathLike[str]) -> "Store":
@@ -158,8 +157,6 @@ class Store:
     def _matrix(self) -> VerifiedMatrix:
         files = [BlockFile(self.path, file) for file in self._manifest.row_files]
         segments = [self._segment(file) for file in files if len(file.array)] or [self._segment(files[0])]
-        if any(segment.shape[1] != self._manifest.columns for segment in segments):
-            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
         if len(segments) == 1:
             return VerifiedMatrix(segments[0], files, self.quantizer)
         from manyclass.data.views import ShardedMatrix
@@ -169,7 +166,7 @@ class Store:
     def _segment(self, file: BlockFile) -> Matrix:
         if self.quantizer is None:
             return DenseMatrix(file.array)
-        if self.quantizer.code_size != file.array.shape[1]:
+        if (self.quantizer.n_features, self.quantizer.code_size) != (self._manifest.columns, file.array.shape[1]):
             raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
         try:
             return self.quantizer.matrix(file.array)

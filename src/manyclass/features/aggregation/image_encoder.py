@@ -21,12 +21,11 @@ from manyclass._core.parallel import for_each
 from manyclass._core.rollback import rollback_on_error
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid
-from manyclass.features.aggregation.sample import MAX_IMAGES, Progress, sample_descriptors
 from manyclass.features.images.decoding import as_image_list, read_image
 from manyclass.features.images.pixels import ImageError, Pixels
 from manyclass.features.local.color import LocalColor
 from manyclass.features.local.dense_sift import DenseSift
-from manyclass.features.local.descriptor import Descriptor, LocalDescriptors
+from manyclass.features.local.descriptor import MAX_IMAGES, Descriptor, LocalDescriptors, Progress, sample_descriptors
 
 State = dict[str, Any]  # what was learned, as arrays by name
 
