@@ -76,7 +76,7 @@ def test_ctrl_c_ends_batch_solvers_too(run, data, tmp_path, monkeypatch, options
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(SolverRun, "certified", interrupted)
+        patched.setattr(SolverRun, "certify", interrupted)
         stopped = run("train", data, "-o", tmp_path / "run", *options)
     assert stopped.code == 130
     assert run("train", data, "-o", tmp_path / "run", "--resume", *options).code == 0

@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|h|inl|md)|(?:[\w-]+/)+)`")
 SOURCE = ROOT / "src" / "manyclass"
-PLACES = [ROOT, SOURCE, *(path for top in (SOURCE, ROOT / "tests") for path in top.rglob("*") if path.is_dir())]
+TOPS = [SOURCE, *(ROOT / name for name in ("tests", "native", "benchmarks", "experiments"))]
+PLACES = [ROOT, *TOPS, *(path for top in TOPS for path in top.rglob("*") if path.is_dir())]
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

@@ -1,13 +1,4 @@
-"""Softmax: minus the logarithm of the probability of the right class.
-
-SmoothedHinge: the margin between the right class and the best of the others, made smooth.
-
-SquaredScores: scores fitted to 1 for the right class and 0 for the others.
-
-LogisticScores: one logistic regression per class against the rest, added up.
-
-The losses of all scores of a row, by name.
-"""
+"""Losses of all scores of a row: softmax, smoothed hinge, squared and logistic scores, and their registry."""
 
 from typing import Any
 

@@ -1,8 +1,6 @@
-"""A smooth penalty and a smooth loss over rows that fit into memory: value, gradient and dual.
+"""Smooth problems over rows that fit into memory, by L-BFGS that stops when a dual bound proves little is left to gain.
 
-Smooth problems by L-BFGS, which stops when a dual bound proves that little is left to gain.
-
-Rows as points in coordinates of their own, in which every kernel is the plain product.
+`Coordinates` are rows as points of their own space, in which every kernel is the plain product.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,7 @@
-"""Certificate: how far from the optimum a point can be, proved by a point of the dual problem.
+"""The duality gap: how far from the optimum a point can be, proved by a point of the dual problem.
 
 With Q = the gradient of the mean loss by the scores, the dual is -sum_i p_i L*(Q_i / p_i) - penalty*(-X'Q), and the
-free b demands that the columns of Q add up to zero.
-
-Gradients by the scores, changed a little so that the gradient by b vanishes, as a point of the dual must.
+free b demands that the columns of Q add up to zero: Q is changed a little so that they do.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,4 @@
-"""L-BFGS on the factors of W: at one rank, in units of its own, until little is left to gain.
-
-F of factors: W = A B' with (|A|^2 + |B|^2) / 2 in place of the trace norm, a smooth function of A, B and b.
-"""
+"""L-BFGS on the factors of W = A B' at one rank: with (|A|^2 + |B|^2) / 2 for the trace norm the problem is smooth."""
 
 from collections import deque
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """FISTA (Beck and Teboulle, 2009): accelerated proximal gradient steps for any penalty, with restarts.
 
-The proximal step of a penalty, as a point; for the trace norm by the first singular values only.
+Where the gauge is spectral and W large, a proximal step computes only the singular values that it leaves above zero.
 """
 
 from dataclasses import dataclass

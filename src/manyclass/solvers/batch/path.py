@@ -1,8 +1,7 @@
 """A path: the same problem under one penalty after another, from strong to weak, each solved from its neighbors.
 
-Where the next solution of a path will be, from those that stand around it.
-
-Points of a path in files: a path that was killed at any moment goes on to the same bits.
+`PathPredictor` says where the next solution will be, and `PathCheckpoint` keeps solutions in files: a path that was
+killed at any moment goes on to the same bits.
 """
 
 import os

@@ -1,8 +1,7 @@
 """R1D, rank-one descent (Harchaoui et al., CVPR 2012, Algorithm 4.1), for any gauge that has atoms.
 
-Atoms: W as a sum of weighted atoms u v' of a gauge, and the best weights for those at hand.
-
-Armijo's rule along one atom.
+W is a sum of weighted atoms u v'; a step adds the steepest one, its weight found by Armijo's rule, and now and then all
+weights are corrected together.
 """
 
 from collections.abc import Callable

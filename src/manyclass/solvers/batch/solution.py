@@ -32,6 +32,9 @@ class Status(StrEnum):
     STOPPED = "stopped by a callback"
     INTERRUPTED = "interrupted"
 
+    def __repr__(self) -> str:
+        return repr(self.value)
+
     @property
     def sentence(self) -> str:
         """What it means."""

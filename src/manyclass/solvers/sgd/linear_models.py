@@ -1,6 +1,6 @@
-"""Machines: one linear machine for every class, as stochastic gradient descent keeps them.
+"""The weights of all classes as stochastic gradient descent keeps them, and the classes of highest score.
 
-The classes of highest score, a panel of classes at a time: the scores of all classes are never held at once.
+Scores are made a panel of classes at a time, never all at once.
 """
 
 from collections.abc import Callable

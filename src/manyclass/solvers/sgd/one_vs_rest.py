@@ -1,6 +1,6 @@
 """One-vs-rest by stochastic gradient descent: every class a binary machine of its own.
 
-The products of a block of stochastic gradient descent, the same bits for any number of threads.
+The products of a block of examples are shared with the other objectives; their bits do not depend on the threads.
 """
 
 from dataclasses import dataclass, replace

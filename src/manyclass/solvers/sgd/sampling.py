@@ -1,9 +1,4 @@
-"""Schedule: how far a step goes, and in which order examples are seen.
-
-Examples drawn such that every class comes equally often.
-
-How many of the other examples are negatives of each class: its share of them.
-"""
+"""What an epoch shows: how far a step goes, the order of the examples, and how many negatives each class meets."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,4 @@
-"""The step, and how many negatives: found on a small sample, by climbing.
-
-What is held out, and how a machine is judged on it.
-"""
+"""The step and the number of negatives, found on a small sample by climbing; what is held out, and how it is judged."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
