@@ -19,7 +19,7 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "Names": "columns",
+        "Names": "store",
         "Store": "store",
         "StoreWriter": "writer",
         "VerifiedMatrix": "blocks",

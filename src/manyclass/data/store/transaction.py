@@ -246,14 +246,6 @@ def committed_rows(transaction: Transaction) -> FileRecord:
     return next(file for file in files if file.name == transaction.journal.rows_file)
 
 
-def make_folder(path: Path) -> None:
-    """Make the folder of a store, unless it is there and may be written."""
-    check_folder(path)
-    if not path.is_dir():
-        path.mkdir(parents=True)
-        sync_folder(path.parent)
-
-
 def check_folder(path: Path) -> None:
     """Refuse what cannot become a store: it must be one, an unfinished one, an empty folder, or nothing yet."""
     if path.is_dir():

@@ -129,12 +129,15 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
         _check_some(sample.skipped, min(len(images), MAX_IMAGES))
-        states, size = [], 0
+        states, pipelines, size = [], [], 0
         for local, name in zip(sample.descriptors, self.descriptors, strict=True):
-            projection, aggregation = self._fit_pipeline(local, name, seed)
-            states.append({"projection": projection, "aggregation": aggregation.state()})
-            size += aggregation.size
+            pipeline = self._fit_pipeline(local, name, seed)
+            projection = dict(vars(pipeline.projection)) if pipeline.projection else {}
+            states.append({"projection": projection, "aggregation": pipeline.aggregation.state()})
+            pipelines.append(pipeline)
+            size += pipeline.aggregation.size
         self.parts_, self.skipped_ = states, sample.skipped
+        self._pipelines = (self.parts_, (descriptors, pipelines, pyramid))
         self.n_features_out_ = pyramid.n_regions * size
         return self
 
@@ -235,8 +238,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _descriptors(self) -> tuple[Descriptor, ...]:
         return make_descriptors(self.descriptors, self.step, self.scales, self.patch, self.root)
 
-    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> tuple[State, Aggregation]:
-        """What the projection learned, nothing if there is none; and the aggregation."""
+    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> DescriptorPipeline:
         if not len(local.values):
             raise ValueError(f"images must have at least one patch of {self.patch} pixels for {name!r}; got none")
         check_finite(local.values, f"descriptors {name!r}")
@@ -244,10 +246,10 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.n_components is not None or whiten:
             projection = fit_projection(local.values, self.n_components or local.values.shape[1], whiten)
         Z = np.ascontiguousarray(project_descriptors(local, projection, self.coordinates))
-        return dict(vars(projection)) if projection else {}, self._fit_aggregation(Z, seed)
+        return DescriptorPipeline(projection, self.coordinates, self._fit_aggregation(Z, seed))
 
     def _restore(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
-        """What encodes an image, made of the fitted arrays when first needed."""
+        """What encodes an image: what `fit` made, or made of the fitted arrays of a file when first needed."""
         kept: Any = vars(self).get("_pipelines")
         if kept is None or kept[0] is not self.parts_:
             pipelines = [self._restore_pipeline(state) for state in self.parts_]
