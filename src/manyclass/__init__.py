@@ -6,28 +6,14 @@ The folders are the parts of that formula: `data` (X), `losses`, `penalties`, `s
 `estimators` and `exemplar`; around them `features`, `retrieval`, `evaluation`, `datasets`, `runs` and `report`.
 """
 
-from importlib import import_module
-from typing import Any
-
-from manyclass._core.lazy import HOMES, find_public
+from manyclass._core.lazy import PUBLIC, find_public, list_public
 
 __version__ = "0.1.0"
 
-_FOLDERS = (
-    "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
-    "retrieval", "runs", "solvers",
-)  # fmt: skip
+__all__ = [*PUBLIC, "__version__"]
 
-__all__ = [*sorted(HOMES), "__version__"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in HOMES:
-        return find_public(name)
-    if name in _FOLDERS:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = find_public
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_FOLDERS])
+    return [*list_public(), "__version__"]

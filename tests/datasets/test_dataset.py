@@ -5,6 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.datasets import Dataset, read_features
+from manyclass.datasets.dataset import without_label
 
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 Y = np.array([0, 2, 2, 5])  # labels may leave gaps
@@ -336,3 +337,8 @@ def test_rows_are_taken_in_the_order_asked_for(zoo, rows):
 def test_a_row_without_a_name_is_known_by_its_number_in_the_whole():
     rows = Dataset(mc.DenseMatrix(A)).take(slice(1, 4)).take(np.array([2, 0]))
     assert [rows.row_name(0), rows.row_name(1)] == ["3", "1"]
+
+
+@pytest.mark.parametrize("labels", [[-1, 1, 1], [-2, -1, 3], [0, 1, 2]])
+def test_numbers_that_are_classes_are_labels(labels):
+    assert not without_label(np.array(labels)).any()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.solvers.sgd.descent import SgdRun
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
 from tests.estimators.problems import blobs
 
 X, Y = blobs(spread=1.0)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators import _stochastic_plan, stochastic
+from manyclass.estimators import stochastic
 from manyclass.estimators.callbacks import FitTask
+from manyclass.solvers.sgd import tuning
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from tests.estimators import checkpoint_child as child
 
@@ -50,7 +51,7 @@ def test_no_epoch_is_run_twice_and_none_is_left_out(path, epochs):
 def test_what_tuning_found_is_not_sought_again(path, monkeypatch):
     interrupt(path, 1, step="auto", beta="auto")
     whole = child.fit(max_epochs=5)
-    monkeypatch.setattr(_stochastic_plan, "find_plan", None)
+    monkeypatch.setattr(tuning, "find_plan", None)
     again = child.fit(path, max_epochs=5)
     assert (again.step_, again.beta_, child.bits(again)) == (whole.step_, whole.beta_, child.bits(whole))
 
@@ -101,10 +102,10 @@ def test_killed_between_the_last_epoch_of_training_and_the_refit_it_trains_no_fu
 
 
 def fails_at_the_refit(write):
-    def guarded(checkpoint):
+    def guarded(checkpoint, **when):
         if checkpoint.run.phase == "refit":
             raise KeyboardInterrupt
-        write(checkpoint)
+        write(checkpoint, **when)
 
     return guarded
 

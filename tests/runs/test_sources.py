@@ -12,7 +12,6 @@ from manyclass.runs.sources import (
     read_source,
     read_subset,
     read_validation,
-    without_label,
 )
 
 
@@ -50,11 +49,6 @@ def test_rows_without_a_label_are_left_out_and_told(tmp_path, labels):
 def test_what_counts_as_no_label_is_seen_in_all_rows(tmp_path):
     np.savez(tmp_path / "x.npz", X=np.eye(4), y=[-1, 5, 6, 7], split=["a", "a", "b", "b"])
     assert read_subset(tmp_path / "x.npz", None, "a", (), warn=lambda words: None).rows.tolist() == [1]
-
-
-@pytest.mark.parametrize("labels", [[-1, 1, 1], [-2, -1, 3], [0, 1, 2]])
-def test_numbers_that_are_classes_are_labels(labels):
-    assert not without_label(np.array(labels)).any()
 
 
 def test_a_test_subset_is_drawn_where_there_is_no_split(tmp_path):

@@ -59,17 +59,8 @@ HOMES = {
 }
 
 
-def find_public(name: str) -> Any:
-    """The class or function that `manyclass` exports under a name.
-
-    >>> find_public("DenseMatrix").__name__
-    'DenseMatrix'
-    """
-    return getattr(import_module(f"manyclass.{HOMES[name]}"), name)
-
-
 def lazy_exports(
-    package: str, homes: dict[str, str]
+    package: str, homes: dict[str, str], folders: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package whose public names live in modules below it.
 
@@ -80,6 +71,8 @@ def lazy_exports(
     homes : dict of str to str
         The module of each name, relative to the package. No name may be that of a module beside it, which the import
         of that module would put in its place.
+    folders : tuple of str, default=()
+        Packages below it that are names of it too, and not in `__all__`.
 
     Returns
     -------
@@ -90,6 +83,19 @@ def lazy_exports(
     def find(name: str) -> Any:
         if name in homes:
             return getattr(import_module(f"{package}.{homes[name]}"), name)
+        if name in folders:
+            return import_module(f"{package}.{name}")
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return find, lambda: sorted(homes), sorted(homes)
+    return find, lambda: sorted([*homes, *folders]), sorted(homes)
+
+
+# The class, function or folder that `manyclass` has under a name, and which names it has.
+find_public, list_public, PUBLIC = lazy_exports(
+    "manyclass",
+    HOMES,
+    folders=(
+        "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
+        "retrieval", "runs", "solvers",
+    ),
+)  # fmt: skip

@@ -25,7 +25,7 @@ import numpy as np
 
 import manyclass
 from manyclass._core.lazy import find_public
-from manyclass._core.sealed import Arrays, SealedFormat, can_hold
+from manyclass._core.sealed import DTYPES, Arrays, SealedFormat
 
 FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or save the model again")
 
@@ -70,15 +70,16 @@ def _describe(model: Any) -> tuple[dict[str, Any], Arrays]:
     """The content and the arrays of the file of a fitted model."""
     from sklearn.utils.validation import check_is_fitted
 
-    check_is_fitted(model)
     name = type(model).__name__
     if not is_savable(model):
         raise TypeError(f"a model must be one of {', '.join(_SAVABLE)} to be saved; got {name}")
+    parameters = _parameters(model)
+    check_is_fitted(model)
     arrays: Arrays = {}
     content = {
         "estimator": name,
         "manyclass": manyclass.__version__,
-        "parameters": {key: encode_value(value, key, arrays) for key, value in _parameters(model).items()},
+        "parameters": {key: encode_value(value, key, arrays) for key, value in parameters.items()},
         "fitted": {key: encode_value(value, key, arrays) for key, value in vars(model).items() if _is_fitted_name(key)},
     }
     return content, arrays
@@ -193,7 +194,7 @@ def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
     """
     if isinstance(value, np.ndarray):
         return _encode_array(value, name, arrays)
-    if isinstance(value, np.str_) or (isinstance(value, np.generic) and can_hold(np.asarray(value))):
+    if isinstance(value, np.str_) or (isinstance(value, np.generic) and _can_hold(np.asarray(value))):
         return {"scalar": [value.dtype.str, encode_value(value.item(), name, arrays)]}
     if isinstance(value, StrEnum):
         return value.value
@@ -222,7 +223,7 @@ def decode_value(value: Any, arrays: Arrays) -> Any:
 
 
 def _encode_array(array: Any, name: str, arrays: Arrays) -> Any:
-    if can_hold(array):
+    if _can_hold(array):
         while name in arrays:  # the keys 1 and "1" of a dictionary
             name += "'"
         arrays[name] = array
@@ -231,6 +232,11 @@ def _encode_array(array: Any, name: str, arrays: Arrays) -> Any:
         raise TypeError(f"{name} must hold numbers or text to be saved; got dtype {array.dtype}")
     values = [encode_value(item, f"{name}.{i}", arrays) for i, item in enumerate(array.reshape(-1).tolist())]
     return {"array": [array.dtype.str, list(array.shape), values]}
+
+
+def _can_hold(array: Any) -> bool:
+    """Whether an array of this dtype, in either byte order, may go into a file as it is."""
+    return array.dtype.newbyteorder("<") in DTYPES.values()
 
 
 def _decode_array(what: Any, arrays: Arrays) -> Any:

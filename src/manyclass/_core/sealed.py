@@ -141,11 +141,6 @@ class SealedFormat:
             )
 
 
-def can_hold(array: NDArray[Any]) -> bool:
-    """Whether an array of this dtype, in either byte order, may go into a file."""
-    return array.dtype.newbyteorder("<") in _NAMES
-
-
 def _metadata(data: bytes) -> dict[str, str]:
     return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]  # type: ignore[no-any-return]
 

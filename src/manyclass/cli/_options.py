@@ -33,14 +33,9 @@ def path_option(help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, callback=expand_optional_path, help=help, **more)
 
 
-def path_argument(help: str, **more: Any) -> Any:
-    """An argument that is a path, and may be left out where its type says so."""
-    return typer.Argument(callback=expand_optional_path, help=help, **more)
-
-
-def paths_argument(help: str, **more: Any) -> Any:
-    """An argument that is a list of paths."""
-    return typer.Argument(callback=expand_paths, help=help, **more)
+def path_argument(help: str, repeated: bool = False, **more: Any) -> Any:
+    """An argument that is a path, or a list of paths; it may be left out where its type says so."""
+    return typer.Argument(callback=expand_paths if repeated else expand_optional_path, help=help, **more)
 
 
 def out_option(help: str, **more: Any) -> Any:

@@ -14,7 +14,7 @@ import typer
 
 from manyclass.cli._console import Console
 from manyclass.cli._errors import FAILED, report_errors, while_read
-from manyclass.cli._options import Run, Threads, out_option, path_option, paths_argument
+from manyclass.cli._options import Run, Threads, out_option, path_argument, path_option
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -29,7 +29,9 @@ _PICTURES_AT_ONCE = 1024
 @report_errors("nothing was written")
 def predict(
     run: Run,
-    inputs: Annotated[list[Path], paths_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...")],
+    inputs: Annotated[
+        list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
+    ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,

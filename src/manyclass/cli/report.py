@@ -8,14 +8,16 @@ import typer
 from manyclass._core.text import format_bytes
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, out_option, path_option, paths_argument
+from manyclass.cli._options import Json, out_option, path_argument, path_option
 
 
 @report_errors("nothing was changed; start again when you like")
 def report(
     runs: Annotated[
         list[Path],
-        paths_argument("Run folders, folders of them, gallery folders, or a retrieval.json.", metavar="RUN..."),
+        path_argument(
+            "Run folders, folders of them, gallery folders, or a retrieval.json.", repeated=True, metavar="RUN..."
+        ),
     ],
     out: Annotated[Path, out_option("The page to write.")] = Path("report.html"),
     images: Annotated[Path | None, path_option("A folder in which the pictures of rows are looked for first.")] = None,

@@ -10,7 +10,7 @@ import typer
 from manyclass._core.text import did_you_mean
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, Threads, out_option, path_argument, path_option, paths_argument
+from manyclass.cli._options import Json, Threads, out_option, path_argument, path_option
 from manyclass.cli._search_output import Result, results_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _FEATURES = (".npy", ".npz", ".parquet", ".pq")  # files that are no pictures
 def search(
     gallery: Annotated[Path, path_argument("A gallery that manyclass encode wrote.")],
     queries: Annotated[
-        list[Path] | None, paths_argument("Pictures; or features, such as .npy, of which each row asks.")
+        list[Path] | None, path_argument("Pictures; or features, such as .npy, of which each row asks.", repeated=True)
     ] = None,
     id: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Ask by an image of the gallery; may be repeated.")

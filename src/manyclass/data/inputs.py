@@ -45,7 +45,10 @@ def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
         raise ValueError(f"X must have at least one row and one column; got shape {matrix.shape}")
     # Of float32 arrays that is known already.
     if _ours(X) or matrix.dtype != np.float32:
-        _refuse_infinite_rows(matrix)
+        name = "X" if matrix.dtype == np.float32 else "X as float32"
+        for start, rows in matrix.blocks():
+            with np.errstate(over="ignore"):
+                check_finite(rows.astype(np.float32, copy=False), name, start)
     return matrix
 
 
@@ -66,10 +69,3 @@ def _refuse_infinite_entries(X: Any) -> None:
 
 def _not_finite(row: int, column: int) -> None:
     raise ValueError(f"X must hold finite numbers; row {row} has NaN or infinity in column {column}")
-
-
-def _refuse_infinite_rows(matrix: Matrix) -> None:
-    name = "X" if matrix.dtype == np.float32 else "X as float32"
-    for start, rows in matrix.blocks():
-        with np.errstate(over="ignore"):
-            check_finite(rows.astype(np.float32, copy=False), name, start)

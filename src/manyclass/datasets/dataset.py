@@ -34,6 +34,8 @@ from manyclass.datasets.sidecars import (
 
 ALL = "all"  # the subset of all rows
 
+NO_LABEL = -1  # among numbers that count from 0
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -195,6 +197,24 @@ class Dataset:
 
 
 _BY_ROW = ("y", "split", "_label_names")
+
+
+def without_label(labels: Any) -> Any:
+    """Which labels (n,) stand for none, as people write it: an empty one, or -1 among numbers that count from 0.
+
+    With fewer than two others, or others below 0, -1 is a class like any: -1 and 1 are the labels of many a problem.
+
+    >>> without_label(np.array(["cat", "", " "])).tolist()
+    [False, True, True]
+    >>> without_label(np.array([0, -1, 1])).tolist(), without_label(np.array([1, -1, 1])).tolist()
+    ([False, True, False], [False, False, False])
+    """
+    if labels.dtype.kind == "U":
+        return np.char.strip(labels) == ""
+    if labels.dtype.kind != "i":
+        return np.zeros(len(labels), np.bool_)
+    others = np.unique(labels[labels != NO_LABEL])
+    return (labels == NO_LABEL) & bool(len(others) > 1 and others[0] >= 0)
 
 
 class _TakenNames(Sequence[str]):

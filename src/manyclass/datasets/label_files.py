@@ -64,7 +64,8 @@ def collect_labels(
         except (ValueError, OSError, ImportError) as error:
             notices += _excuse(finding, error, wanted)
         else:
-            about = {key: found[key] for key in found if key in wanted} | about
+            for key in filter(wanted.__contains__, found):
+                about.setdefault(key, found[key])
     return about, tuple(dict.fromkeys(notices))  # one broken file may be met for names and again for parts
 
 

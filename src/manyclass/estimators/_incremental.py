@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import draw_seed
 from manyclass.data.matrix import Matrix
-from manyclass.estimators._stochastic_plan import SgdPlan, SgdSettings, find_plan, make_plan
+from manyclass.estimators._stochastic_plan import SgdSettings
 from manyclass.estimators.validation import check_classes, check_labels, encode_new_labels, example_weights
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.sgd.objectives import OBJECTIVES
+from manyclass.solvers.sgd.tuning import SgdPlan, find_plan, make_plan
 
 
 class FittedSgd(SgdSettings, Protocol):
@@ -56,7 +57,7 @@ class PartialFitState:
     def first(cls, settings: FittedSgd, problem: Problem, seed: int) -> "PartialFitState":
         """Before the first of all batches, on which what is "auto" is found."""
         plan = find_plan(settings, problem, seed)
-        return cls(LinearWeights.zeros(problem.k, problem.d), plan, plan.schedule.step, plan.beta)
+        return cls(LinearWeights.zeros(problem.k, problem.d), plan, plan.schedule.step, plan.algorithm.beta)
 
     @classmethod
     def after_fit(cls, settings: FittedSgd, problem: Problem, seed: int) -> "PartialFitState":

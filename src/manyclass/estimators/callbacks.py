@@ -8,12 +8,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from manyclass.solvers.sgd.checkpoint import Checkpoint
-from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun
 
 Callback = Callable[[dict[str, Any]], bool | None]
 
@@ -79,16 +78,19 @@ class NoCallbackSupport:
     """What stands in for scikit-learn's mixin before 1.9: nothing."""
 
 
-def _protocol() -> tuple[Any, Callable[[F], F]]:
-    """(the mixin that gives `set_callbacks`, the decorator of fit)."""
-    try:
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
-    except ImportError:
-        return NoCallbackSupport, lambda method: method
-    return CallbackSupportMixin, with_callbacks
+def _as_it_is(method: F) -> F:
+    """What stands in for scikit-learn's decorator of fit."""
+    return method
 
 
-CallbackSupport, with_callbacks = _protocol()
+# The mixin that gives `set_callbacks`, and the decorator of fit.
+CallbackSupport: Any = NoCallbackSupport
+with_callbacks: Callable[[F], F] = _as_it_is
+with suppress(ImportError):
+    from sklearn.callback import CallbackSupportMixin
+    from sklearn.callback import with_callbacks as decorate
+
+    CallbackSupport, with_callbacks = CallbackSupportMixin, decorate
 
 
 class FitTask:
@@ -169,7 +171,7 @@ def after_epoch(
         run.ended = phase.end_epoch(descent) or any(ends)
         if descent.done or descent.epoch >= stopping.max_epochs:
             phase.finish(descent.result())
-        checkpoint.write_sometimes()
+        checkpoint.write(only_if_due=True)
 
     return after
 

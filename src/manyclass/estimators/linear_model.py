@@ -20,7 +20,7 @@ from manyclass.data.matrix import Matrix
 from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
-from manyclass.solvers.sgd.linear_models import Scores, top_classes
+from manyclass.solvers.sgd.descent import Scores, top_classes
 
 
 def describe_parameters(parameters: dict[str, Any]) -> dict[str, Any]:

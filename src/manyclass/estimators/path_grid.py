@@ -14,7 +14,7 @@ from manyclass.solvers.batch.points import Weights, balance_factors
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import run_identity_of
-from manyclass.solvers.sgd.linear_models import Scores, top_classes
+from manyclass.solvers.sgd.descent import Scores, top_classes
 
 # Fractions of the largest useful strength that a path goes through, from the first to the last: a trace above half of
 # alpha_max leaves next to nothing of W, and strengths below the last one regularize next to nothing.

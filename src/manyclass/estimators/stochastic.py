@@ -24,9 +24,7 @@ from manyclass.estimators._incremental import (
 )
 from manyclass.estimators._stochastic_plan import (
     check_settings,
-    find_or_resume_plan,
     fixed_settings,
-    make_plan,
     make_stopping,
     split_problem,
 )
@@ -42,9 +40,8 @@ from manyclass.estimators.callbacks import (
 from manyclass.estimators.linear_model import LinearModel, Probabilities
 from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
-from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, run_epoch, run_sgd
-from manyclass.solvers.sgd.linear_models import LinearWeights
-from manyclass.solvers.sgd.tuning import mean_class_accuracy
+from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
+from manyclass.solvers.sgd.tuning import find_or_resume_plan, make_plan
 
 # What is known of machines and no longer true of others.
 _OF_MACHINES = ("temperature_", "_running")
@@ -230,7 +227,6 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         FloatingPointError
             If the step is too large for the data.
         """
-        check_settings(self)
         with self._computing(), closing_callbacks(self.callbacks):
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
@@ -244,7 +240,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)))
             plan = find_or_resume_plan(self, train, seed, checkpoint)
-            self.step_, self.beta_ = plan.schedule.step, plan.beta
+            self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
                 stopping = make_stopping(self, plan, train, judged)
@@ -255,7 +251,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 run.n_epochs = descent.best_epoch or descent.epoch
                 if self.refit and len(train) < len(problem) and run.n_epochs and not run.ended:
-                    run.begin_refit()
+                    run.trained, run.phase, run.descent = descent.history, "refit", None
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
@@ -294,9 +290,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         StochasticClassifier
             The classifier itself.
         """
-        check_settings(self)
-        check_same_objective(self, "partial_fit")
         with self._computing():
+            check_same_objective(self, "partial_fit")
             known = hasattr(self, "coef_")
             self.classes_ = check_batch_classes(self, classes, known)
             matrix = open_examples(self, X, reset=not known)
@@ -313,7 +308,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         history.append(record)
         # What fit took stays on record: add_classes takes as long.
         self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)))
-        self.step_, self.beta_ = plan.schedule.step, plan.beta
+        self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
 
@@ -335,12 +330,13 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         StochasticClassifier
             The classifier itself.
         """
-        check_settings(self)
-        if self.objective != "ovr":
-            raise ValueError(f"add_classes needs objective='ovr', whose classes do not compete; got {self.objective!r}")
-        check_is_fitted(self)
-        check_same_objective(self, "add_classes")
         with self._computing():
+            if self.objective != "ovr":
+                raise ValueError(
+                    f"add_classes needs objective='ovr', whose classes do not compete; got {self.objective!r}"
+                )
+            check_is_fitted(self)
+            check_same_objective(self, "add_classes")
             new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = make_plan(self, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
@@ -376,6 +372,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
+        check_settings(self)
         # Weights that grow beyond float32 are noticed after the epoch.
         with threads(self.n_threads or get_threads()), np.errstate(over="ignore", invalid="ignore"):
             yield

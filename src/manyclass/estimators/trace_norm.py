@@ -19,7 +19,7 @@ from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
-from manyclass.solvers.sgd.linear_models import Scores
+from manyclass.solvers.sgd.descent import Scores
 
 
 class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearModel):  # type: ignore[misc]

@@ -26,11 +26,7 @@ class MarginLoss(ABC):
 
     name: str
     step: float
-
-    @property
-    def code(self) -> _native.Loss:
-        """What the compiled loops call it, by the same name."""
-        return _native.Loss[self.name]
+    code: _native.Loss
 
     @abstractmethod
     def value(self, z: Floats) -> Floats:
@@ -72,7 +68,7 @@ class Hinge(MarginLoss):
     array([0. , 0.5, 2. ])
     """
 
-    name, step = "hinge", 0.125
+    name, step, code = "hinge", 0.125, _native.Loss.hinge
 
     def value(self, z: Floats) -> Floats:
         return np.maximum(0, 1 - z)
@@ -90,7 +86,7 @@ class SquaredHinge(MarginLoss):
     array([0.  , 0.25, 4.  ])
     """
 
-    name, step = "squared_hinge", 0.0625
+    name, step, code = "squared_hinge", 0.0625, _native.Loss.squared_hinge
 
     def value(self, z: Floats) -> Floats:
         return np.maximum(0, 1 - z) ** 2
@@ -108,7 +104,7 @@ class Logistic(MarginLoss):
     array([-0.5])
     """
 
-    name, step = "logistic", 4.0
+    name, step, code = "logistic", 4.0, _native.Loss.logistic
 
     def value(self, z: Floats) -> Floats:
         return np.logaddexp(0, -z)
@@ -128,7 +124,7 @@ class Squared(MarginLoss):
     array([0.5  , 0.125, 2.   ])
     """
 
-    name, step = "squared", 0.125
+    name, step, code = "squared", 0.125, _native.Loss.squared
 
     def value(self, z: Floats) -> Floats:
         return (1 - z) ** 2 / 2
@@ -137,4 +133,9 @@ class Squared(MarginLoss):
         return z - 1
 
 
-MARGIN_LOSSES: dict[str, MarginLoss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Logistic(), Squared())}
+MARGIN_LOSSES: dict[str, MarginLoss] = {
+    "hinge": Hinge(),
+    "squared_hinge": SquaredHinge(),
+    "logistic": Logistic(),
+    "squared": Squared(),
+}

@@ -6,7 +6,7 @@ recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
-records, schema     records of runs, evaluations and comparisons as JSON, checked when written and read
+records             records of runs, evaluations and comparisons as JSON, checked when written and read
 sources             rows with labels at a path, a subset of them, and what a path holds instead
 load_model          the classifier of a run or file, and the encoder that goes with it
 provenance          where features came from: the pictures, and the encoder

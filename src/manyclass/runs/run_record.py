@@ -6,6 +6,7 @@ import os
 import platform
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,7 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
 
 def data_fingerprint(X: Any, y: Any) -> str:
     """Tells data from others: by shape, up to 256 rows, and all labels, as they are written."""
-    from manyclass.solvers.sgd.checkpoint import rows_digest
+    from manyclass.data.matrix import rows_digest
 
     labels = None if y is None else [str(label) for label in np.asarray(y).tolist()]
     return sha256_digest([f"{rows_digest(X)} {json.dumps(labels)}"])[:32]
@@ -209,20 +210,19 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
 def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The same for people."""
     model = summary["model"] or {}
-    memory = format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""
-    taken = format_seconds(summary["seconds"]) if summary["seconds"] else ""
+    accuracy, tried = _accuracy(summary["validation_accuracy"]), _tried(summary)
     rows = [
         ("status", summary["status"]),
         ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
         *model_rows(model),
-        ("validation accuracy", _accuracy(summary["validation_accuracy"])),
-        ("tried", _tried(summary)),
+        ("validation accuracy", accuracy),
+        ("tried", tried),
         ("seed", str(summary["seed"])),
         ("encoder", summary["encoder"] or ""),
-        ("time", taken),
-        ("memory", memory),
+        ("time", format_seconds(summary["seconds"]) if summary["seconds"] else ""),
+        ("memory", format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""),
     ]
-    return [(name, words) for name, words in rows if words]
+    return list(filter(itemgetter(1), rows))
 
 
 def model_rows(model: dict[str, Any]) -> list[tuple[str, str]]:

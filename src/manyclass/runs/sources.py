@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 Warn = Callable[[str], None]
 
-_NO_LABEL = -1
-
 
 def read_subset(
     source: Path,
@@ -77,14 +75,14 @@ def labeled_subset(
     """The rows of a subset that have a label; how many have none is told in a sentence."""
     import numpy as np
 
-    from manyclass.datasets.dataset import ALL
+    from manyclass.datasets.dataset import ALL, NO_LABEL, without_label
 
     if subset is None:
         subset = next(filter(dataset.split_names().__contains__, preferred), ALL)
     chosen, labels = dataset.subset(subset), np.asarray(dataset.label_names())
     index = np.arange(len(dataset)) if chosen.rows is None else chosen.rows
     lacking = without_label(labels)[index]
-    n, word = int(np.count_nonzero(lacking)), "empty" if labels.dtype.kind == "U" else _NO_LABEL
+    n, word = int(np.count_nonzero(lacking)), "empty" if labels.dtype.kind == "U" else NO_LABEL
     where = "" if subset == ALL else f" of the part {subset}"
     if n and n == len(index):
         raise ValueError(
@@ -95,27 +93,6 @@ def labeled_subset(
         rows, theirs = ("row", "its label is") if n == 1 else ("rows", "their label is")
         (warn or warnings.warn)(f"{n:,} {rows}{where} of {dataset.path} left out, as {theirs} {word}")
     return dataset.take(index[~lacking], subset) if n else chosen
-
-
-def without_label(labels: Any) -> Any:
-    """Which labels (n,) stand for none, as people write it: an empty one, or -1 among numbers that count from 0.
-
-    With fewer than two others, or others below 0, -1 is a class like any: -1 and 1 are the labels of many a problem.
-
-    >>> import numpy as np
-    >>> without_label(np.array(["cat", "", " "])).tolist()
-    [False, True, True]
-    >>> without_label(np.array([0, -1, 1])).tolist(), without_label(np.array([1, -1, 1])).tolist()
-    ([False, True, False], [False, False, False])
-    """
-    import numpy as np
-
-    if labels.dtype.kind == "U":
-        return np.char.strip(labels) == ""
-    if labels.dtype.kind != "i":
-        return np.zeros(len(labels), np.bool_)
-    others = np.unique(labels[labels != _NO_LABEL])
-    return (labels == _NO_LABEL) & bool(len(others) > 1 and others[0] >= 0)
 
 
 def draw_test_subset(dataset: "Dataset", fraction: float | None, seed: int) -> "Dataset":

@@ -7,8 +7,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import checkpoint as module
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
-from manyclass.solvers.sgd.descent import SgdRun
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
 
 IDENTITY = {"X": "a", "step": "0.1"}
 
@@ -67,7 +66,7 @@ def test_it_is_written_when_the_last_time_is_long_enough_ago(path, monkeypatch):
     checkpoint = under_way(path)
     monkeypatch.setattr(module.SealedFormat, "write", lambda *_: now.__setitem__(0, now[0] + 1) or waits.append(now[0]))
     for _ in range(100):
-        checkpoint.write_sometimes()
+        checkpoint.write(only_if_due=True)
         now[0] += 1
     # A write takes a second, so that twenty pass until the next.
     assert waits == [101.0, 122.0, 143.0, 164.0, 185.0]

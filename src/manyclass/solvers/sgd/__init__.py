@@ -4,13 +4,12 @@ Read `descent` first, then `one_vs_rest`. The loops over examples are compiled (
 stands in tests/solvers/twins.py.
 
 - `objectives`: the registry of objectives by name, with what trains each
-- `descent`: epochs until validation says enough, with the average of the weights
+- `descent`: the weights of all classes, epochs until validation says enough, and the classes of highest score
 - `one_vs_rest`: a binary machine per class, with sampled negatives
 - `pairwise`: Crammer and Singer's multiclass hinge, pairwise ranking and WARP
 - `minibatch`: the softmax loss, a few examples at a time
-- `linear_models`: the weights of all classes, and the classes of highest score
 - `sampling`: steps, the order of examples, and how many negatives a class meets
-- `tuning`: the step and the number of negatives, found on a sample; hold-out and accuracy
+- `tuning`: the plan of a run; the step and the number of negatives, found on a sample; hold-out
 - `checkpoint`: a run in a file, from which it goes on to the same bits
 """
 
@@ -21,7 +20,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Checkpoint": "checkpoint",
         "EarlyStopping": "descent",
-        "LinearWeights": "linear_models",
+        "LinearWeights": "descent",
         "MiniBatch": "minibatch",
         "OBJECTIVES": "objectives",
         "OneVsRest": "one_vs_rest",
@@ -29,9 +28,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Schedule": "sampling",
         "SgdAlgorithm": "descent",
         "SgdRun": "descent",
+        "SgdPlan": "tuning",
         "StepTrial": "tuning",
         "StochasticObjective": "objectives",
         "run_sgd": "descent",
-        "top_classes": "linear_models",
+        "top_classes": "descent",
     },
 )

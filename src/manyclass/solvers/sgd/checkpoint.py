@@ -11,17 +11,14 @@ import numpy as np
 from manyclass._core.digest import sha256_digest
 from manyclass._core.files import TEMPORARY_SUFFIX, explain_disk_errors, sync_folder
 from manyclass._core.sealed import Arrays, SealedFormat
-from manyclass.data.matrix import Matrix
+from manyclass.data.matrix import rows_digest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import SgdRun
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
 
 FORMAT = SealedFormat("manyclass checkpoint", 1, "remove the file to begin anew")
 
 # Between two checkpoints pass at least so many seconds, and so many times what the last one took to write.
 _SECONDS, _TIMES = 5.0, 20.0
-
-_ROWS = 256
 
 _COUNTERS = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
 
@@ -43,12 +40,6 @@ class SgdProgress:
         """The descent of this phase: the one under way, or else one from these machines, which it changes."""
         self.descent = self.descent or SgdRun.start(machines)
         return self.descent
-
-    def begin_refit(self) -> None:
-        """Go over to the refit; of training only its history and length are needed any more."""
-        if self.descent is not None:
-            self.trained = self.descent.history
-        self.phase, self.descent = "refit", None
 
 
 class Checkpoint:
@@ -74,20 +65,16 @@ class Checkpoint:
             )
         self._identity = identity
 
-    def write(self) -> None:
-        """Put the run into the file now."""
-        if self.path is None:
+    def write(self, only_if_due: bool = False) -> None:
+        """Put the run into the file: now, or only if that was not done in the last few seconds."""
+        if self.path is None or (only_if_due and time.monotonic() < self._written + self._wait):
             return
         started = time.monotonic()
+        content, arrays = _state(self.run, self._identity)
         with explain_disk_errors(self.path):
-            FORMAT.write(self.path, *_state(self.run, self._identity))
+            FORMAT.write(self.path, content, arrays)
         self._written = time.monotonic()
         self._wait = max(_SECONDS, _TIMES * (self._written - started))
-
-    def write_sometimes(self) -> None:
-        """Put the run into the file if that was not done in the last few seconds."""
-        if time.monotonic() >= self._written + self._wait:
-            self.write()
 
     def remove(self) -> None:
         """The run is over."""
@@ -115,12 +102,6 @@ def _told(value: Any) -> str:
     """A setting in words, or, where there are many, a digest of them."""
     words = repr(value)
     return words if len(words) < 64 else sha256_digest([words])
-
-
-def rows_digest(X: Matrix) -> str:
-    """Of the shape and up to 256 rows, evenly spread."""
-    some = np.unique(np.linspace(0, len(X) - 1, _ROWS).astype(np.intp)) if len(X) else np.zeros(0, np.intp)
-    return f"{X.shape} {sha256_digest([X.rows(some)])}"
 
 
 def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:

@@ -79,12 +79,9 @@ def _one_vs_rest(loss: str, beta: Beta, k: int) -> OneVsRest:
 
 
 OBJECTIVES: dict[str, StochasticObjective] = {
-    objective.name: objective
-    for objective in (
-        StochasticObjective("ovr", _one_vs_rest, samples_negatives=True),
-        StochasticObjective("multiclass", lambda *_: PairwiseRanking("max"), 0.125),
-        StochasticObjective("ranking", lambda *_: PairwiseRanking("random"), 0.5, single_rival=True),
-        StochasticObjective("warp", lambda *_: PairwiseRanking("sampled"), 0.05),
-        StochasticObjective("softmax", lambda *_: MiniBatch(), 2.0),
-    )
+    "ovr": StochasticObjective("ovr", _one_vs_rest, samples_negatives=True),
+    "multiclass": StochasticObjective("multiclass", lambda *_: PairwiseRanking("max"), 0.125),
+    "ranking": StochasticObjective("ranking", lambda *_: PairwiseRanking("random"), 0.5, single_rival=True),
+    "warp": StochasticObjective("warp", lambda *_: PairwiseRanking("sampled"), 0.05),
+    "softmax": StochasticObjective("softmax", lambda *_: MiniBatch(), 2.0),
 }

@@ -14,7 +14,7 @@ from manyclass._core.parallel import for_each, get_threads, one_blas_thread
 from manyclass.data.matrix import spans
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks, cumulative_rates, negative_rates
 
 # From this part of the classes on, two matrix products over all of them beat many short ones.
@@ -48,7 +48,7 @@ class OneVsRest:
         P = cumulative_rates(p)
         dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
         update = self._by_products if dense else self._by_pairs
-        for chunk in chunks(problem, order, _block(schedule) if dense else None, quarter):
+        for chunk in chunks(problem, order, schedule.block(_BLOCK) if dense else None, quarter):
             update(_Run(chunk, offsets[chunk.at], P, machines, schedule), losses)
             del chunk  # before the next is read
         return float(losses.sum() / max(1, len(problem)))
@@ -94,11 +94,6 @@ class _Run:
             "loss": loss.code,
             **self.schedule.native,
         }
-
-
-def _block(schedule: Schedule) -> int:
-    """Examples between two products: within them the scale of W must not vanish."""
-    return _BLOCK if schedule.step * schedule.regularization < 0.05 else 4
 
 
 _CLASSES = 256  # a panel of classes is one product of one thread

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyclass import _native
 from manyclass._core.parallel import get_threads
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import sgd_gram, sgd_scores
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks
 
@@ -29,7 +29,7 @@ class PairwiseRanking:
 
     violator: str
     beta: ClassVar[None] = None
-    VIOLATORS: ClassVar[tuple[str, ...]] = tuple(violator.name for violator in _native.Violator)
+    VIOLATORS: ClassVar[tuple[str, ...]] = tuple(_native.Violator.__members__)
 
     def epoch(
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None
@@ -38,7 +38,7 @@ class PairwiseRanking:
         rng = schedule.generator(epoch)
         order = schedule.order(problem, rng)
         draws = rng.integers(0, 1 << 63, len(order), dtype=np.uint64)
-        block = _BLOCK if schedule.step * schedule.regularization < 0.05 else 4
+        block = schedule.block(_BLOCK)
         lost = 0.0
         # One scale serves for all.
         machines.fold()

@@ -1,7 +1,7 @@
 """What an epoch shows: how far a step goes, the order of the examples, and how many negatives each class meets."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,9 +41,9 @@ class Schedule:
                 "use a smaller step"
             )
 
-    def with_step(self, step: float) -> "Schedule":
-        """The same with another step."""
-        return replace(self, step=step)
+    def block(self, most: int) -> int:
+        """Examples between two products: at most so many, and few where else the scale of W would vanish."""
+        return most if self.step * self.regularization < 0.05 else 4
 
     @property
     def native(self) -> dict[str, Any]:

@@ -1,21 +1,136 @@
-"""The step and the number of negatives, found on a small sample by climbing; what is held out, and how it is judged."""
+"""The plan of a descent, algorithm and schedule; what is "auto" is found on a small sample by climbing; hold-out."""
 
-from collections.abc import Callable
+import warnings
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm, SgdRun, run_sgd
-from manyclass.solvers.sgd.linear_models import LinearWeights
+from manyclass.solvers.sgd.checkpoint import Checkpoint
+from manyclass.solvers.sgd.descent import (
+    EarlyStopping,
+    LinearWeights,
+    SgdAlgorithm,
+    SgdRun,
+    mean_class_accuracy,
+    run_sgd,
+)
+from manyclass.solvers.sgd.objectives import OBJECTIVES, Beta
 from manyclass.solvers.sgd.sampling import Schedule
 
 _EPOCHS = 16  # of a trial at most
 
 _PART = 32  # a trial has this part of the examples, if that is more than what it needs at least
 
+# The constant feature of the bias has this fraction of the mean square of a row, in whatever unit X comes.
+_BIAS_FRACTION = 0.1
+
+_LENGTHS = 1e-15, 1e15  # of rows: float32 holds their squares, and steps of the size of their inverses
+
+_APART = 1e-3  # with less of the squared length that is not the mean's, machines were seen to guess
+
 Right = NDArray[np.bool_]
+
+
+class PlanSettings(Protocol):
+    """The settings of a classifier that make a plan, as attributes."""
+
+    objective: str
+    loss: str
+    beta: float | str | None
+    regularization: float
+    step: float | str
+    step_decay: bool
+    sampling: str
+
+
+@dataclass(frozen=True)
+class SgdPlan:
+    """How to train: by which algorithm, with which steps."""
+
+    algorithm: SgdAlgorithm
+    schedule: Schedule
+
+
+def find_plan(settings: PlanSettings, problem: Problem, seed: int) -> SgdPlan:
+    """The plan for a problem; a step or beta that is "auto" is sought on a small sample of it."""
+    rng = np.random.default_rng(seed)
+    square = _square(problem, rng)
+    plan = _plan(
+        settings, None if settings.step == "auto" else float(settings.step), settings.beta, problem.k, square, seed
+    )
+    if settings.step != "auto" and settings.beta != "auto":
+        return plan
+    trial = StepTrial.on(problem, rng)
+    return _tune(plan, settings, trial.with_pace(plan.algorithm, plan.schedule)) if len(trial.held) else plan
+
+
+def find_or_resume_plan(settings: PlanSettings, train: Problem, seed: int, checkpoint: Checkpoint) -> SgdPlan:
+    """The plan, found now, or before the run was killed."""
+    run = checkpoint.run
+    if run.step is not None:
+        return make_plan(settings, run.step, run.beta, train, seed)
+    plan = find_plan(settings, train, seed)
+    run.step, run.beta = plan.schedule.step, plan.algorithm.beta
+    checkpoint.write()
+    return plan
+
+
+def make_plan(settings: PlanSettings, step: float, beta: float | None, problem: Problem, seed: int) -> SgdPlan:
+    """The plan for more data of a kind for which step and beta have been found."""
+    given = step if settings.step == "auto" else float(settings.step)
+    negatives = beta if settings.beta == "auto" else settings.beta
+    return _plan(settings, given, negatives, problem.k, _square(problem, np.random.default_rng(seed)), seed)
+
+
+def _plan(settings: PlanSettings, step: float | None, beta: Beta, k: int, square: float, seed: int) -> SgdPlan:
+    """The plan for rows of this squared length; without a step, with the one at which the search begins."""
+    objective = OBJECTIVES[settings.objective]
+    algorithm = objective.make(settings.loss, beta, k)
+    if step is None:
+        step = objective.first_step(settings.loss) / square
+        step = min(step, 0.5 / settings.regularization) if settings.regularization else step
+    schedule = Schedule(
+        step=float(step),
+        regularization=float(settings.regularization),
+        decays=bool(settings.step_decay),
+        bias_rate=_BIAS_FRACTION * square,
+        seed=seed,
+        balanced=settings.sampling == "balanced",
+    )
+    return SgdPlan(algorithm, schedule)
+
+
+def _tune(plan: SgdPlan, settings: PlanSettings, trial: "StepTrial") -> SgdPlan:
+    if settings.step == "auto":
+        step = find_step(trial, plan.algorithm, plan.schedule)
+        plan = replace(plan, schedule=replace(plan.schedule, step=step))
+    if OBJECTIVES[settings.objective].samples_negatives and settings.beta == "auto" and trial.train.k > 2:
+        beta = find_beta(trial, plan.algorithm, plan.schedule)
+        plan = replace(plan, algorithm=plan.algorithm.with_beta(beta))
+    return plan
+
+
+def _square(problem: Problem, rng: np.random.Generator) -> float:
+    square, apart = median_squared_norm(problem, rng)
+    if square and not _LENGTHS[0] ** 2 <= square <= _LENGTHS[1] ** 2:
+        least, most = _LENGTHS
+        raise ValueError(
+            f"X must have rows of lengths between {least:g} and {most:g}, so that float32 can hold the steps; "
+            f"got about {np.sqrt(square):.1g}; scale X"
+        )
+    # Rows that are all the same, but for rounding, have nothing to learn from, and no way out.
+    if 1e-9 < apart < _APART:
+        warnings.warn(
+            f"rows of X differ in only {apart:.1g} of their squared length, so that most steps follow their "
+            "common mean and little is learned; subtract the mean of X from its rows",
+            UserWarning,
+            stacklevel=2,
+        )
+    # Where all rows are zero there is only the bias to learn.
+    return square or 1.0
 
 
 @dataclass(frozen=True)
@@ -35,11 +150,11 @@ class StepTrial:
 
     def with_pace(self, algorithm: SgdAlgorithm, schedule: Schedule) -> "StepTrial":
         """As many epochs as these take until they get no better: in fewer, a large step looks better than it is."""
-        descent = SgdRun.start(LinearWeights.zeros(self.train.k, self.train.d))
+        descent, judge = SgdRun.start(LinearWeights.zeros(self.train.k, self.train.d)), mean_class_accuracy(self.held)
         tolerance = 0.25 / np.sqrt(max(1, len(self.held)))
         stopping = EarlyStopping(_EPOCHS, tolerance, patience=2, every=2)
         try:
-            run_sgd(descent, algorithm, self.train, schedule, stopping, mean_class_accuracy(self.held))
+            run_sgd(descent, algorithm, self.train, schedule, stopping, judge)
         except FloatingPointError:
             return self
         return replace(self, epochs=descent.epoch, known={(algorithm, schedule): self._correct(descent.mean)})
@@ -84,10 +199,10 @@ def find_step(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
     most = 0.5 / schedule.regularization if schedule.regularization else np.inf
 
     def gain(new: float, old: float) -> float:
-        return trial.gain(*(trial.correct(algorithm, schedule.with_step(step)) for step in (new, old)))
+        return trial.gain(*(trial.correct(algorithm, replace(schedule, step=step)) for step in (new, old)))
 
     step = min(schedule.step, most)
-    while trial.correct(algorithm, schedule.with_step(step)) is None and len(trial.known) < 12:
+    while trial.correct(algorithm, replace(schedule, step=step)) is None and len(trial.known) < 12:
         step /= 4
     while 4 * step < most and gain(4 * step, step) > 3:
         step *= 4
@@ -117,19 +232,6 @@ def find_beta(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
                 break
             best = beta
     return None if best >= most else best
-
-
-def mean_class_accuracy(problem: Problem) -> Callable[[LinearWeights], float]:
-    """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
-    y = problem.y[problem.index]
-    counts = np.bincount(y, minlength=problem.k)
-
-    def judge(machines: LinearWeights) -> float:
-        right = machines.best_classes(problem.X, problem.index) == y
-        hits = np.bincount(y[right], minlength=problem.k)
-        return float((hits[counts > 0] / counts[counts > 0]).mean())
-
-    return judge
 
 
 def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.solvers.sgd import linear_models as module
-from manyclass.solvers.sgd.linear_models import LinearWeights, top_classes
+from manyclass.solvers.sgd import descent as module
+from manyclass.solvers.sgd.descent import LinearWeights, top_classes
 
 
 def plain(S, top):
