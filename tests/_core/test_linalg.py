@@ -1,9 +1,9 @@
-"""Rows of unit length, signs of vectors, ranks and power iteration."""
+"""Rows of unit length, signs of vectors and power iteration."""
 
 import numpy as np
 import pytest
 
-from manyclass._core.linalg import column_signs, l2_normalize, power_iteration, rank_above_rounding, svd_flip, unit_rows
+from manyclass._core.linalg import column_signs, l2_normalize, power_iteration, svd_flip, unit_rows
 
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
@@ -33,11 +33,6 @@ def test_flipped_factors_make_up_the_same_matrix_whatever_their_signs_were():
 def test_nothing_can_be_flipped():
     U, s, V = svd_flip(np.zeros((3, 0)), np.zeros(0), np.zeros((2, 0)))
     assert (U.shape, s.shape, V.shape) == ((3, 0), (0,), (2, 0))
-
-
-@pytest.mark.parametrize(("dtype", "rank"), [(np.float32, 1), (np.float64, 2)])
-def test_a_rank_counts_what_the_dtype_can_tell(dtype, rank):
-    assert rank_above_rounding(np.array([1.0, 1e-7]), dtype) == rank
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -103,3 +103,8 @@ def test_the_top_value_is_that_of_the_whole_decomposition(shape, size, middling,
     monkeypatch.setattr(singular, "MIDDLING", middling)
     G = size * draw(*shape)
     assert singular.top_singular_value(G) == pytest.approx(np.linalg.svd(G, compute_uv=False)[0], rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize(("dtype", "rank"), [(np.float32, 1), (np.float64, 2)])
+def test_a_rank_counts_what_the_dtype_can_tell(dtype, rank):
+    assert singular.rank_above_rounding(np.array([1.0, 1e-7]), dtype) == rank

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyclass.features.aggregation.gmm import DiagonalGmm
+from manyclass.features.aggregation.vocabulary import DiagonalGmm
 
 
 def mixture_of(k: int, d: int, seed: int = 0, spread: float = 2.0) -> DiagonalGmm:

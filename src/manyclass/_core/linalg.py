@@ -1,7 +1,6 @@
-"""Linear algebra that several rooms need: rows of unit length, signs of vectors, ranks, power iteration."""
+"""Linear algebra that several rooms need: rows of unit length, signs of vectors, power iteration."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -58,15 +57,6 @@ def svd_flip(U: Floats, s: Doubles, V: Floats) -> tuple[Floats, Doubles, Floats]
     """The singular triples with signs such that the largest entry of every column of U is above zero."""
     signs = column_signs(U)
     return U * signs, s, V * signs
-
-
-def rank_above_rounding(s: Doubles, dtype: Any) -> int:
-    """How many singular values (r,), largest first, of a matrix of this dtype are more than rounding.
-
-    >>> rank_above_rounding(np.array([2.0, 1.0, 1e-7]), np.float32), rank_above_rounding(np.zeros(0), np.float32)
-    (2, 0)
-    """
-    return int(np.count_nonzero(s > 10 * np.finfo(dtype).eps * s[:1].sum()))
 
 
 def power_iteration(multiply: Callable[[Floats], Floats], v: Floats, rounds: int) -> Floats:

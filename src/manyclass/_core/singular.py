@@ -4,9 +4,10 @@ Values are found in float64. Where only a few vectors are wanted of a large matr
 subspace, from a fixed start or from vectors of a matrix near it.
 """
 
+from typing import Any
+
 import numpy as np
 
-from manyclass._core.linalg import rank_above_rounding
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 
@@ -59,6 +60,15 @@ def singular_triples(W: Floats) -> tuple[Doubles, Doubles, Doubles]:
         U, s, Vt = np.linalg.svd(W.astype(np.float64), full_matrices=False)
     r = rank_above_rounding(s, W.dtype)
     return U[:, :r], s[:r], Vt[:r].T
+
+
+def rank_above_rounding(s: Doubles, dtype: Any) -> int:
+    """How many singular values (r,), largest first, of a matrix of this dtype are more than rounding.
+
+    >>> rank_above_rounding(np.array([2.0, 1.0, 1e-7]), np.float32), rank_above_rounding(np.zeros(0), np.float32)
+    (2, 0)
+    """
+    return int(np.count_nonzero(s > 10 * np.finfo(dtype).eps * s[:1].sum()))
 
 
 def top_singular_triple(G: Floats) -> tuple[Doubles, float, Doubles]:

@@ -104,7 +104,9 @@ def features(
                 y=images.y,
                 names=images.names,
                 split=images.split,
-                quantizer=_quantizer(codes, block, encoder.n_features_out_, seed),
+                quantizer=None
+                if codes is CodedFeatures.none
+                else _quantizer(codes, block, encoder.n_features_out_, seed),
                 seed=seed,
                 max_source_pixels=max_source_pixels,
                 overwrite=overwrite,
@@ -112,14 +114,15 @@ def features(
                 provenance={"made by": "manyclass features", "source": str(source), "kind": kind, "seed": seed},
                 progress=report,
             )
-    result = _result(out, run, wanted, len(images), time.perf_counter() - started)
+    result = _result(out, run, wanted, len(images.paths), time.perf_counter() - started)
+    rows = _rows(result)
     console.json(result)
-    console.table(str(out), _rows(result))
+    console.table(str(out), rows)
 
 
 def _check_free(out: Path, overwrite: bool) -> None:
     """Refuse a store that is there before anything is learned for it."""
-    from manyclass.data.store.format import JOURNAL, MANIFEST
+    from manyclass.data.store.manifest import JOURNAL, MANIFEST
 
     if (out / MANIFEST).exists() and not (out / JOURNAL).exists() and not overwrite:
         raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
@@ -133,6 +136,8 @@ def _images(source: Path, out: Path, test_fraction: float | None, seed: int, con
     images = read_images(source, out)
     for notice in images.notices:
         console.warn(notice)
+    if test_fraction is None:
+        return images
     return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
 
 
@@ -140,10 +145,10 @@ def _encoder(out: Path, kind: "EncoderKind", images: "ImageSet", restart: bool, 
     """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept beside the store."""
     from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
-    if kind.is_saved:
-        return kind.encoder()
     train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
     chosen = train or images.paths
+    if kind.is_saved:
+        return kind.encoder()
     about = about_encoder(kind, chosen)
     encoder = kept_encoder(out, about, restart)
     if encoder is not None:
@@ -157,11 +162,9 @@ def _encoder(out: Path, kind: "EncoderKind", images: "ImageSet", restart: bool, 
 
 
 def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
-    """The quantizer, which is still to learn, or None."""
+    """The quantizer, which is still to learn."""
     from manyclass.runs.compression import product_coding, scalar_coding
 
-    if codes is CodedFeatures.none:
-        return None
     if codes is CodedFeatures.scalar:
         return scalar_coding(8, None, seed).quantizer()
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
@@ -170,6 +173,7 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
 def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: float) -> dict[str, Any]:
     from manyclass.runs.provenance import encoder_path
 
+    skipped = [{"name": entry.name, "reason": entry.reason} for entry in run.skipped]
     return {
         "path": str(out),
         "images": n,
@@ -178,7 +182,7 @@ def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: fl
         "bytes": run.store.nbytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
         "encoder": kind.name if kind.is_saved else str(encoder_path(out)),
-        "skipped": [{"name": entry.name, "reason": entry.reason} for entry in run.skipped],
+        "skipped": skipped,
         "resumed_after": run.resumed_after,
         "seconds": taken,
         "images_per_second": (n - run.resumed_after) / taken,
@@ -187,7 +191,8 @@ def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: fl
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     skipped = result["skipped"]
-    rows = [
+    shown = [(repr(entry["name"]), entry["reason"]) for entry in skipped[:_SHOWN]]
+    return [
         ("images", f"{result['images']:,}"),
         ("rows", f"{result['rows']:,} of {result['dimensions']:,} numbers"),
         ("size", format_bytes(result["bytes"])),
@@ -196,5 +201,5 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ("time", format_seconds(result["seconds"])),
         ("rate", f"{result['images_per_second']:,.1f} images/s"),
         ("skipped", f"{len(skipped):,}, all in {result['path']}.skipped.jsonl" if skipped else "none"),
+        *shown,
     ]
-    return [*rows, *((repr(entry["name"]), entry["reason"]) for entry in skipped[:_SHOWN])]

@@ -28,7 +28,7 @@ def info(
 
 def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
-    from manyclass.data.store.format import JOURNAL, MANIFEST
+    from manyclass.data.store.manifest import JOURNAL, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
     from manyclass.runs.folder import is_run, read_run
     from manyclass.runs.load_model import describe_model, is_model

@@ -29,8 +29,7 @@ def verify(
 
 def check(path: Path, progress: ProgressFactory = no_progress) -> dict[str, Any]:
     """Size of a store or gallery, None where its manifest is damaged, and every damage as file, block and reason."""
-    from manyclass.data.store.format import MANIFEST
-    from manyclass.data.store.manifest import store_bytes
+    from manyclass.data.store.manifest import MANIFEST, store_bytes
     from manyclass.data.store.verify import verify_store
     from manyclass.retrieval.storage.segments import is_gallery
     from manyclass.retrieval.storage.verify_gallery import gallery_bytes, verify_gallery

@@ -8,7 +8,7 @@ import numpy as np
 
 from manyclass._core.linalg import column_signs
 from manyclass._core.parallel import one_blas_thread, thread_map
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import PANEL_BYTES, Matrix, spans
 
 TILE = 1024  # rows that are read at once, and whose products are added up; more or fewer give other last bits
@@ -89,6 +89,20 @@ class Spectrum:
             rows = "1 sample" if n == 1 else f"{n} equal samples"
             raise ValueError(f"negatives must differ from one another to have a covariance; got {rows}")
         return self
+
+
+def tile_moments(X: Floats, size: int) -> tuple[Doubles, Doubles]:
+    """Mean (d,) and covariance (d, d) of the rows of an array, in float64 and `size` rows at a time.
+
+    >>> tile_moments(np.array([[1.0, 0.0], [3.0, 2.0]]), 1)[1]
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    n, d = X.shape
+    mean: Doubles = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in spans(n, size)], axis=0) / n
+    covariance = scatter(lambda at: X[at] - mean, n, d, size)
+    covariance /= n
+    return mean, covariance
 
 
 def scatter(tile: Callable[[slice], Doubles], n: int, d: int, size: int | None = None) -> Doubles:

@@ -11,12 +11,13 @@ from manyclass._core.checks import check_finite, check_nonnegative
 from manyclass._core.linalg import svd_flip
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Floats
+from manyclass.data.dense import DenseMatrix
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.callbacks import Callback
 from manyclass.estimators.linear_model import LinearModel, finite_scores
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
-from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights, tall_matmul
+from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 from manyclass.solvers.sgd.descent import Scores
 
@@ -76,7 +77,7 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         left, right = self._sides()
         with np.errstate(invalid="ignore", over="ignore"):
             Z = matrix.matmat(left)
-            S: Floats = tall_matmul(Z, np.ascontiguousarray(right.T, Z.dtype))
+            S: Floats = DenseMatrix(Z).matmat(np.ascontiguousarray(right.T, Z.dtype))
             S += self.intercept_.astype(S.dtype)
         check_finite(S, "scores of X")
         return S

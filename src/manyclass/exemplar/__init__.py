@@ -1,10 +1,10 @@
 """One positive against a world of negatives: every image a class of its own.
 
-- `encoder`: Encoder, from negatives to embeddings; `linear_encoder` are those that are one product away.
+- `encoder`: Encoder, from negatives to embeddings, and the leave-one-out correction of what it was fitted on;
+  `linear_encoder` are those that are one product away.
 - `square_loss`: SquareLossExemplar, `lda`: ExemplarLDA, and `whitened_pca`: WhitenedPCA, in closed form.
 - `svm`: ExemplarSVM, with `_svm_solvers`.
 - `kernel_square_loss`: KernelSquareLossExemplar, on a `gram` matrix, its `factorizations`, and `_kernel_embeddings`.
-- `leave_one_out`: negatives as if the encoder had not been fitted on them.
 - `calibration`: `calibrate`, which chooses the parameters of an encoder.
 """
 

@@ -25,7 +25,7 @@ from manyclass.exemplar._kernel_embeddings import (
     scale_and_bias,
 )
 from manyclass.exemplar.calibration import kernel_grid, regularization_grid
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight
 from manyclass.exemplar.factorizations import (
     FactorMoments,
     check_factorization,
@@ -35,7 +35,6 @@ from manyclass.exemplar.factorizations import (
     solve_kernel,
 )
 from manyclass.exemplar.gram import GramOfRows, PrecomputedGram, round_to_float32, to_float32
-from manyclass.exemplar.leave_one_out import leave_one_out_cosines, leave_one_out_weight
 from manyclass.exemplar.linear_encoder import one_or_many
 
 

@@ -12,8 +12,7 @@ from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import spans
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder
-from manyclass.exemplar.leave_one_out import leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight
 
 
 class LinearEncoder(Encoder):

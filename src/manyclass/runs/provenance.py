@@ -61,8 +61,7 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def _provenance(path: Path) -> dict[str, Any]:
     """What the manifest of a store says of it; nothing for what is no store, or one that is damaged."""
-    from manyclass.data.store.format import MANIFEST
-    from manyclass.data.store.manifest import read_manifest
+    from manyclass.data.store.manifest import MANIFEST, read_manifest
 
     if not (path / MANIFEST).is_file():
         return {}
@@ -147,7 +146,7 @@ def encoder_path(store: Path) -> Path:
 
 def about_encoder(kind: EncoderKind, images: Sequence[str]) -> bytes:
     """What tells an encoder from others: its settings, and the images that it learns from if it does."""
-    from manyclass.features.extraction.identity import images_digest
+    from manyclass.features.extraction.write_features import images_digest
 
     about = {
         "made by": "manyclass features",

@@ -140,8 +140,7 @@ def check_is_pictures(source: Path) -> None:
 
 def _in_folder(folder: Path) -> str | None:
     """By what the files say themselves: others have such names too, and pictures beside them."""
-    from manyclass.data.store.format import MANIFEST
-    from manyclass.data.store.manifest import FORMAT
+    from manyclass.data.store.manifest import FORMAT, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
 
     if is_gallery(folder):

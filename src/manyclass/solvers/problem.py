@@ -111,22 +111,19 @@ class LossGradient(NamedTuple):
 
 
 class WeightedLoss:
-    """sum_i p_i L(S_i, y_i), chunk by chunk of rows; p (n,) adds up to 1."""
+    """sum_i p_i L(S_i, y_i), chunk by chunk of rows; p (n,) adds up to 1, and class by class to `class_fractions`."""
 
     def __init__(self, loss: ScoreLoss, y: NDArray[np.intp], p: Doubles, k: int):
         self.loss = loss
         self.y = y
         self.p = p
         self.k = k
+        self.class_fractions: Doubles = np.bincount(y, p, k).astype(np.float64, copy=False)
 
     def chunks(self, rows: slice) -> list[slice]:
         """Consecutive chunks of these rows; they depend on the shape alone."""
         size = max(32, min(1024, _CHUNK // max(1, self.k)))
         return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
-
-    def class_fractions(self) -> Doubles:
-        """The sum of p over the rows of each class (k,)."""
-        return np.bincount(self.y, self.p, self.k).astype(np.float64, copy=False)
 
     def at(self, S: Floats, rows: slice) -> tuple[float, Floats]:
         """The sum over some rows, and p_i dL_i (m, k)."""
@@ -137,6 +134,18 @@ class WeightedLoss:
         """The sum over some rows; S (m, k) becomes p_i dL_i."""
         p = self.p[rows]
         return float(p @ self.loss.in_place(S, self.y[rows], p))
+
+    def at_intercept(self, b: Doubles) -> tuple[float, Doubles]:
+        """The sum where all rows have the scores b (k,), and its gradient by b."""
+
+        def work(rows: slice) -> tuple[float, Doubles]:
+            R = np.tile(b, (rows.stop - rows.start, 1))
+            return self.in_place(R, rows), R.sum(axis=0)
+
+        loss, gradient = 0.0, np.zeros(self.k)
+        for part, sums in thread_map(work, self.chunks(slice(0, len(self.y)))):
+            loss, gradient = loss + part, gradient + sums
+        return loss, gradient
 
 
 class Objective:

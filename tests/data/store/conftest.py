@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import StoreWriter, format, open_store
+from manyclass.data.store import StoreWriter, manifest, open_store, transaction
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,8 @@ def columns():
 
 
 def make_blocks_small(patch):
-    patch.setattr(format, "BLOCK_BYTES", 64)
+    patch.setattr(manifest, "BLOCK_BYTES", 64)
+    patch.setattr(transaction, "BLOCK_BYTES", 64)
 
 
 @pytest.fixture

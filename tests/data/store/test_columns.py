@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.data.store.columns import Names, collect_columns, encode_names
+from manyclass.data.store.columns import collect_columns, encode_names
+from manyclass.data.store.store import Names
 
 
 def of(n=3, y=None, names=None, classes=None, split=None):

@@ -137,7 +137,7 @@ def test_columns_that_point_outside_are_refused(tmp_path, rows, columns, column,
     store = mc.write_store(tmp_path / "a.store", rows, **columns)
     wrong = np.load(store.path / f"{column}-0.npy")
     wrong[5] = value
-    from manyclass.data.store.format import write_array
+    from manyclass.data.store.manifest import write_array
 
     record = write_array(store.path, f"{column}-0.npy", wrong)
     content = json.loads((store.path / "manifest.json").read_bytes())["content"]

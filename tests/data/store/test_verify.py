@@ -8,8 +8,7 @@ import pytest
 import manyclass as mc
 from manyclass._core.errors import StorageError
 from manyclass.data.store import verify_store
-from manyclass.data.store.format import write_array
-from manyclass.data.store.manifest import read_manifest
+from manyclass.data.store.manifest import read_manifest, write_array
 
 
 def test_a_store_overwritten_while_it_is_checked_is_checked_as_it_is_now(full_store, rows):

@@ -15,7 +15,7 @@ import manyclass as mc
 from manyclass._core.errors import StorageError
 from manyclass.data.product_quantizer import ProductQuantizer
 from manyclass.data.scalar_quantizer import ScalarQuantizer
-from manyclass.data.store import format
+from manyclass.data.store import manifest, transaction
 
 DTYPES = (np.float16, np.float32, np.float64)
 
@@ -46,7 +46,8 @@ def test_a_store_gives_back_what_was_written(tmp_path, rows, columns, dtype, giv
 def test_any_shape_and_block_size_round_trips_and_verifies(n, d, dtype, block, names):
     X = np.arange(n * d).reshape(n, d).astype(dtype)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(format, "BLOCK_BYTES", block)
+        patch.setattr(manifest, "BLOCK_BYTES", block)
+        patch.setattr(transaction, "BLOCK_BYTES", block)
         store = mc.write_store(Path(folder, "a.store"), X, y=np.arange(n), names=names[:n])
         np.testing.assert_array_equal(store.X.toarray(), X)
         assert (store.y.tolist(), list(store.names)) == (list(range(n)), names[:n])

@@ -3,8 +3,8 @@
 import numpy as np
 
 from manyclass.features.aggregation.bag_of_words import BagAggregation, word_counts
-from manyclass.features.aggregation.kmeans import fit_vocabulary
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
+from manyclass.features.aggregation.vocabulary import fit_vocabulary
 from tests.features import twins
 
 

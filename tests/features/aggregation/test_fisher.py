@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from manyclass import _native
 from manyclass.features.aggregation.fisher import FisherAggregation, fisher_vector
-from manyclass.features.aggregation.gmm import DiagonalGmm
 from manyclass.features.aggregation.pyramid import Pyramid
+from manyclass.features.aggregation.vocabulary import DiagonalGmm
 from tests.features import twins
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
 from manyclass.features.aggregation.pyramid import Pyramid
 from manyclass.features.aggregation.vlad import VladAggregation, fit_rotations
+from manyclass.features.aggregation.vocabulary import VisualVocabulary, fit_vocabulary
 from tests.features import twins
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from manyclass.features.aggregation.fisher import FisherAggregation, fisher_vector
-from manyclass.features.aggregation.gmm import DiagonalGmm
-from manyclass.features.aggregation.kmeans import VisualVocabulary
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
+from manyclass.features.aggregation.vocabulary import DiagonalGmm, VisualVocabulary
 
 
 @pytest.fixture(scope="module")

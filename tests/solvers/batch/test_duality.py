@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import manyclass as mc
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
-from manyclass.solvers.batch.duality import ScaledDual, duality_gap, is_solved
+from manyclass.solvers.batch.duality import ScaledDual, duality_gap
 from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
 from manyclass.solvers.batch.solve import solve
@@ -60,14 +60,6 @@ def test_factors_are_certified_like_the_whole():
     np.testing.assert_allclose(product.bound, whole.bound, rtol=1e-6)
 
 
-def test_zero_is_not_solved_though_its_gap_is_small_against_the_objective():
-    made = objective(share=0.98, ridge=0.0)
-    base = fit_null_model(made)
-    certificate = duality_gap(made, DenseWeights(np.zeros((made.d, made.k)), base.b), base)
-    assert 0 < certificate.gap < 0.05 * certificate.objective
-    assert not is_solved(certificate.gap, certificate.objective, base, 0.05, np.float64)
-
-
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_a_sharp_hinge_is_certified_though_its_gradient_at_zero_lies_on_the_edge_of_the_domain(ridge):
     made, base, best = _case("smoothed_hinge", "trace", ridge, True)
@@ -103,11 +95,6 @@ def test_classes_of_one_row_beside_a_large_one_have_a_finite_gap(loss):
     W = rng.standard_normal((8, 4))
     certificate = duality_gap(made, DenseWeights(W, base.b), base)
     assert np.isfinite(certificate.gap)
-
-
-def test_an_endless_gap_is_no_proof():
-    made = objective("trace", "softmax")
-    assert not is_solved(np.inf, 1.0, fit_null_model(made), 1e-4, np.float64)
 
 
 def test_a_weight_that_is_too_long_is_certified_by_a_multiple_above_one():

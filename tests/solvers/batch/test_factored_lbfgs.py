@@ -52,7 +52,7 @@ def test_it_goes_on_where_it_was_left_and_pressing_makes_it_go_further():
     base, descent, run = fit_null_model(made), FactoredDescent(made, fit_null_model(made), _point(made)), SolverRun()
     descent.run(run, base, 1e-2, 1000)
     steps, before = len(run.history), descent.relative_gradient
-    descent.tighten(0.1)
+    descent.max_relative_gradient = 0.1 * descent.relative_gradient
     descent.run(run, base, 1e-2, 1000)
     assert len(run.history) > steps
     assert descent.relative_gradient <= 0.1 * before

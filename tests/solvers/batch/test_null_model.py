@@ -22,7 +22,7 @@ def test_its_intercept_is_the_best(loss):
 def test_softmax_takes_the_shares_of_the_classes():
     made = objective()
     b = fit_null_model(made).b
-    np.testing.assert_allclose(np.exp(b) / np.exp(b).sum(), made.rows.class_fractions(), rtol=1e-6)
+    np.testing.assert_allclose(np.exp(b) / np.exp(b).sum(), made.rows.class_fractions, rtol=1e-6)
 
 
 def test_without_intercept_it_is_zero():

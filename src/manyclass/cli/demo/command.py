@@ -135,9 +135,8 @@ def check_demo_folder(out: Path) -> None:
 
 def _is_ours(store: Path) -> bool:
     """Whether the demo made the store, and began what is unfinished there."""
-    from manyclass.data.store.format import MANIFEST
     from manyclass.data.store.journal import Journal
-    from manyclass.data.store.manifest import read_manifest
+    from manyclass.data.store.manifest import MANIFEST, read_manifest
 
     if not store.is_dir():
         return False

@@ -2,8 +2,8 @@
 
 docs/formats.md has the format, byte by byte, and docs/why_a_store.md the reasons for it.
 
-format.py        names of the files, and what the manifest says of each
-manifest.py      manifest.json, which says what belongs to the store; nothing in it is believed before it is checked
+manifest.py      manifest.json, which says what belongs to the store, and of each file how it was written; nothing in
+                 it is believed before it is checked
 columns.py       labels, splits and names of the rows
 blocks.py        mapped files and matrices whose blocks are checked before they are first used
 store.py         an opened store, and its quantizer as files
@@ -19,7 +19,7 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "Names": "columns",
+        "Names": "store",
         "Store": "store",
         "StoreWriter": "writer",
         "VerifiedMatrix": "blocks",

@@ -17,8 +17,7 @@ from manyclass._core.parallel import get_threads
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer
-from manyclass.data.store.format import FileRecord
-from manyclass.data.store.manifest import row_bytes
+from manyclass.data.store.manifest import FileRecord, row_bytes
 
 T = TypeVar("T")
 

@@ -1,9 +1,9 @@
-"""Labels, splits and names of rows, from what users give to the arrays of a segment, and Names, which reads them."""
+"""Labels, splits and names of rows, from what users give to the arrays of a segment."""
 
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,48 +120,6 @@ def _strings(values: Sequence[Any], name: str) -> list[str]:
         if not isinstance(value, str):
             raise ValueError(f"{name} must be strings throughout; got {value!r} at row {row}")
     return [str(value) for value in values]
-
-
-class Names(Sequence[str]):
-    """A sequence of n strings in one run of UTF-8 bytes, decoded when they are read.
-
-    Bytes that are not UTF-8 become surrogates.
-
-    Parameters
-    ----------
-    blob : ndarray of uint8
-        The bytes of all strings.
-    offsets : ndarray of int64 of shape (n + 1,)
-        String i is bytes ``offsets[i]`` to ``offsets[i + 1]``.
-
-    Examples
-    --------
-    >>> names = Names(*encode_names(["a.jpg", "b.jpg"]))
-    >>> names[1], names[:1], len(names)
-    ('b.jpg', ['a.jpg'], 2)
-    """
-
-    def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]):
-        self._blob = blob
-        self._offsets = offsets
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: Any) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        i = range(len(self))[index]
-        return self._blob[self._offsets[i] : self._offsets[i + 1]].tobytes().decode("utf-8", "surrogateescape")
-
-    def __repr__(self) -> str:
-        return f"Names({len(self)} strings, {len(self._blob)} bytes)"
 
 
 def encode_names(names: Iterable[str | os.PathLike[str]]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

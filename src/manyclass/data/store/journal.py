@@ -21,10 +21,13 @@ from manyclass._core.digest import canonical_json
 from manyclass._core.errors import StorageError
 from manyclass._core.files import replace_file, sync_file, sync_folder, write_at, write_bytes
 from manyclass._core.sealed import raw_bytes
-from manyclass.data.store.format import JOURNAL, PARTIAL, PIECE_BYTES, FileRecord, npy_header
-from manyclass.data.store.manifest import QuantizerRecord
+from manyclass.data.store.manifest import JOURNAL, FileRecord, QuantizerRecord, npy_header
 
 FORMAT = "manyclass store journal 1"
+
+PARTIAL = ".partial"
+
+PIECE_BYTES = 8 << 20  # of rows that are read, converted or encoded at a time
 
 # What is being written, in what form, and from which state of the store.
 SPEC = ("mode", "identity", "columns", "rows_name", "dtype", "width", "quantizer", "base")

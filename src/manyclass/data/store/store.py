@@ -1,10 +1,10 @@
-"""Store: an opened store, how to open one, and its quantizer as files."""
+"""Store: an opened store, how to open one, the names of its rows, and its quantizer as files."""
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
 from manyclass.data.store.blocks import BlockFile, VerifiedMatrix
-from manyclass.data.store.columns import Names
-from manyclass.data.store.format import write_array
-from manyclass.data.store.manifest import FORMAT, VERSION, Manifest, QuantizerRecord, manifests
+from manyclass.data.store.manifest import FORMAT, VERSION, Manifest, QuantizerRecord, manifests, write_array
 
 
 def open_store(path: str | os.PathLike[str]) -> "Store":
@@ -158,8 +156,6 @@ class Store:
     def _matrix(self) -> VerifiedMatrix:
         files = [BlockFile(self.path, file) for file in self._manifest.row_files]
         segments = [self._segment(file) for file in files if len(file.array)] or [self._segment(files[0])]
-        if any(segment.shape[1] != self._manifest.columns for segment in segments):
-            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
         if len(segments) == 1:
             return VerifiedMatrix(segments[0], files, self.quantizer)
         from manyclass.data.views import ShardedMatrix
@@ -169,7 +165,7 @@ class Store:
     def _segment(self, file: BlockFile) -> Matrix:
         if self.quantizer is None:
             return DenseMatrix(file.array)
-        if self.quantizer.code_size != file.array.shape[1]:
+        if (self.quantizer.n_features, self.quantizer.code_size) != (self._manifest.columns, file.array.shape[1]):
             raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
         try:
             return self.quantizer.matrix(file.array)
@@ -184,7 +180,7 @@ class Store:
         codes = self._checked("split", len(words))
         return np.array(words, np.str_)[codes] if words else np.zeros(0, np.str_)
 
-    def _names(self) -> Names | None:
+    def _names(self) -> "Names | None":
         if not self._manifest.has("names"):
             return None
         blobs, offsets = [self._arrays(role) for role in ("names", "name_offsets")]
@@ -209,6 +205,49 @@ class Store:
         for file in files:
             file.check()
         return [file.array for file in files]
+
+
+class Names(Sequence[str]):
+    """A sequence of n strings in one run of UTF-8 bytes, decoded when they are read.
+
+    Bytes that are not UTF-8 become surrogates.
+
+    Parameters
+    ----------
+    blob : ndarray of uint8
+        The bytes of all strings.
+    offsets : ndarray of int64 of shape (n + 1,)
+        String i is bytes ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Examples
+    --------
+    >>> from manyclass.data.store.columns import encode_names
+    >>> names = Names(*encode_names(["a.jpg", "b.jpg"]))
+    >>> names[1], names[:1], len(names)
+    ('b.jpg', ['a.jpg'], 2)
+    """
+
+    def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]):
+        self._blob = blob
+        self._offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: Any) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        return self._blob[self._offsets[i] : self._offsets[i + 1]].tobytes().decode("utf-8", "surrogateescape")
+
+    def __repr__(self) -> str:
+        return f"Names({len(self)} strings, {len(self._blob)} bytes)"
 
 
 def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:

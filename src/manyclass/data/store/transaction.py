@@ -5,6 +5,7 @@ disk a store that everybody sees, and removes what crashes and earlier commits l
 """
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +19,23 @@ from manyclass._core.errors import StorageError, StoreCorruptedError
 from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, sync_folder, write_bytes
 from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.quantizer import Quantizer
-from manyclass.data.store import format
 from manyclass.data.store.columns import StoreColumns
-from manyclass.data.store.format import JOURNAL, MANIFEST, FileRecord, is_ours, serial_of, write_array
 from manyclass.data.store.journal import SPEC, Journal, PartialRows
-from manyclass.data.store.manifest import FORMAT, Manifest, Segment, read_manifest
+from manyclass.data.store.manifest import (
+    BLOCK_BYTES,
+    FILE_NAME,
+    FORMAT,
+    JOURNAL,
+    MANIFEST,
+    FileRecord,
+    Manifest,
+    Segment,
+    read_manifest,
+    write_array,
+)
 from manyclass.data.store.store import Store, check_quantizer, quantizer_fingerprint, read_quantizer
+
+_OURS = re.compile(rf"(?:{FILE_NAME.pattern}|journal|manifest\.json)(?:\.partial|\.tmp)?")
 
 
 @dataclass(frozen=True)
@@ -143,7 +155,7 @@ def _inspect(path: Path, spec: Spec, overwrite: bool, resume: bool) -> _FolderSt
 
 def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
     """The manifest in a folder, if any; a damaged one may be overwritten, and then counts as none."""
-    if not (path / format.MANIFEST).exists():
+    if not (path / MANIFEST).exists():
         return None
     try:
         return read_manifest(path)
@@ -156,7 +168,7 @@ def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
 def _begin(path: Path, spec: Spec, committed: Manifest | None, block_bytes: int | None) -> Journal:
     if committed:
         remove_leftovers(path, committed)
-    size = block_bytes or format.BLOCK_BYTES
+    size = block_bytes or BLOCK_BYTES
     header = {**spec, "base": _base(committed), "serial": next_serial(path), "block_bytes": size}
     return Journal.start(path, header)
 
@@ -181,15 +193,15 @@ def commit(
 
     What readers would refuse is not committed: the files are opened as a store before the manifest is replaced.
     """
-    manifest = _manifest(transaction, rows.record() if rows else committed_rows(transaction), columns, provenance)
+    manifest = _manifest(transaction, rows, columns, provenance)
     Manifest.from_content(manifest.content())
     if rows is None:
         if manifest != transaction.committed:
             raise StorageError(f"{path} was committed with other labels or names; pass overwrite=True to replace it")
     else:
-        rows.finish()
         for role, array in columns.arrays.items():
             write_array(path, manifest.segments[-1][role].name, array)
+        rows.finish()
     store = Store(path, manifest)
     if rows:
         write_bytes(path / MANIFEST, manifest.to_bytes())
@@ -210,17 +222,17 @@ def earlier_segments(transaction: Transaction) -> tuple[Segment, ...]:
 
 
 def _manifest(
-    transaction: Transaction, rows: FileRecord, columns: StoreColumns, provenance: dict[str, Any]
+    transaction: Transaction, rows: PartialRows | None, columns: StoreColumns, provenance: dict[str, Any]
 ) -> Manifest:
     header, committed = transaction.journal.header, transaction.committed
-    appended = committed if header["mode"] == "append" else None
-    segment = {header["rows_name"]: rows}
+    appended, earlier = committed if header["mode"] == "append" else None, earlier_segments(transaction)
+    segment = {header["rows_name"]: rows.record() if rows else committed_rows(transaction)}
     for role, array in columns.arrays.items():
         segment[role] = FileRecord.of_array(f"{role}-{header['serial']}.npy", as_little_endian(array))
     return Manifest(
         header["serial"],
         header["columns"],
-        (*earlier_segments(transaction), segment),
+        (*earlier, segment),
         appended.quantizer if appended else transaction.journal.quantizer,
         columns.classes,
         columns.splits,
@@ -232,14 +244,6 @@ def committed_rows(transaction: Transaction) -> FileRecord:
     """The file of rows of a write that is done."""
     files = transaction.committed.row_files if transaction.committed else []
     return next(file for file in files if file.name == transaction.journal.rows_file)
-
-
-def make_folder(path: Path) -> None:
-    """Make the folder of a store, unless it is there and may be written."""
-    check_folder(path)
-    if not path.is_dir():
-        path.mkdir(parents=True)
-        sync_folder(path.parent)
 
 
 def check_folder(path: Path) -> None:
@@ -265,6 +269,21 @@ def check_writable(path: Path) -> None:
 def next_serial(path: Path) -> int:
     """The first number that no file of ours in the folder has, nor any before it."""
     return 1 + max((serial for name in os.listdir(path) if (serial := serial_of(name)) is not None), default=-1)
+
+
+def serial_of(name: str) -> int | None:
+    """The number of the commit that made a file of ours, finished or not; None for other files.
+
+    >>> serial_of("X-3.npy.partial"), serial_of("manifest.json")
+    (3, None)
+    """
+    match = _OURS.fullmatch(name)
+    return int(match[1]) if match and match[1] else None
+
+
+def is_ours(name: str) -> bool:
+    """Whether a writer may have left a file of this name, and may remove it."""
+    return _OURS.fullmatch(name) is not None
 
 
 def remove_leftovers(path: Path, manifest: Manifest) -> None:

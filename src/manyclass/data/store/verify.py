@@ -8,8 +8,7 @@ from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
 from manyclass.data.store.blocks import block_damage, header_damages, map_blocks, open_recorded
-from manyclass.data.store.format import FileRecord
-from manyclass.data.store.manifest import Manifest, manifests
+from manyclass.data.store.manifest import FileRecord, Manifest, manifests
 from manyclass.data.store.store import Store
 
 _AT_ONCE = 64  # blocks between two words of progress

@@ -16,7 +16,7 @@ from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Progress, Quantizer
 from manyclass.data.store.blocks import VerifiedMatrix
 from manyclass.data.store.columns import StoreColumns, collect_columns
-from manyclass.data.store.format import PIECE_BYTES
+from manyclass.data.store.journal import PIECE_BYTES
 from manyclass.data.store.store import Store, same_quantizer
 from manyclass.data.store.writer import StoreWriter
 from manyclass.data.views import ShardedMatrix

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from manyclass._core.checks import check_finite
 from manyclass._core.errors import StorageError
-from manyclass._core.files import FolderLock, check_disk_space, explain_disk_errors
+from manyclass._core.files import FolderLock, check_disk_space, explain_disk_errors, sync_folder
 from manyclass._core.sealed import parse_json
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.columns import StoreColumns, collect_columns
@@ -23,10 +23,10 @@ from manyclass.data.store.transaction import (
     UnfinishedWrite,
     append_spec,
     begin_or_resume,
+    check_folder,
     commit,
     committed_rows,
     find_unfinished,
-    make_folder,
     write_spec,
 )
 
@@ -329,7 +329,10 @@ class StoreWriter:
         self.path, self.quantizer, self.n_features, self._closed = path, quantizer, int(spec["columns"]), False
         self._partial: PartialRows | None = None
         with explain_disk_errors(path):
-            make_folder(path)
+            check_folder(path)
+            if not path.is_dir():
+                path.mkdir(parents=True)
+                sync_folder(path.parent)
             self._lock: FolderLock = FolderLock(path)
             try:
                 self._transaction = begin_or_resume(path, spec, overwrite, resume, size)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from manyclass._core.linalg import l2_normalize, signed_root
 from manyclass.features.aggregation.image_encoder import ImageEncoder, State
-from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
 from manyclass.features.aggregation.pca import Vectors
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
+from manyclass.features.aggregation.vocabulary import VisualVocabulary, fit_vocabulary
 
 
 def word_counts(labels: NDArray[np.int32], cells: Partition, k: int) -> NDArray[np.float64]:

@@ -15,10 +15,10 @@ import numpy as np
 
 from manyclass._core.linalg import l2_normalize, signed_root
 from manyclass._core.typing import Doubles
-from manyclass.features.aggregation.gmm import DiagonalGmm, fit_gmm
 from manyclass.features.aggregation.image_encoder import ImageEncoder, State
 from manyclass.features.aggregation.pca import Vectors
 from manyclass.features.aggregation.pyramid import Pyramid
+from manyclass.features.aggregation.vocabulary import DiagonalGmm, fit_gmm
 
 
 def fisher_vector(X: Vectors, gmm: DiagonalGmm) -> Doubles:

@@ -21,12 +21,11 @@ from manyclass._core.parallel import for_each
 from manyclass._core.rollback import rollback_on_error
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid
-from manyclass.features.aggregation.sample import MAX_IMAGES, Progress, sample_descriptors
 from manyclass.features.images.decoding import as_image_list, read_image
 from manyclass.features.images.pixels import ImageError, Pixels
 from manyclass.features.local.color import LocalColor
 from manyclass.features.local.dense_sift import DenseSift
-from manyclass.features.local.descriptor import Descriptor, LocalDescriptors
+from manyclass.features.local.descriptor import MAX_IMAGES, Descriptor, LocalDescriptors, Progress, sample_descriptors
 
 State = dict[str, Any]  # what was learned, as arrays by name
 
@@ -130,12 +129,15 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         pyramid, descriptors = Pyramid(self.pyramid), self._descriptors()
         sample = sample_descriptors(images, descriptors, self.n_samples, self.max_pixels, seed, progress)
         _check_some(sample.skipped, min(len(images), MAX_IMAGES))
-        states, size = [], 0
+        states, pipelines, size = [], [], 0
         for local, name in zip(sample.descriptors, self.descriptors, strict=True):
-            projection, aggregation = self._fit_pipeline(local, name, seed)
-            states.append({"projection": projection, "aggregation": aggregation.state()})
-            size += aggregation.size
+            pipeline = self._fit_pipeline(local, name, seed)
+            projection = dict(vars(pipeline.projection)) if pipeline.projection else {}
+            states.append({"projection": projection, "aggregation": pipeline.aggregation.state()})
+            pipelines.append(pipeline)
+            size += pipeline.aggregation.size
         self.parts_, self.skipped_ = states, sample.skipped
+        self._pipelines = (self.parts_, (descriptors, pipelines, pyramid))
         self.n_features_out_ = pyramid.n_regions * size
         return self
 
@@ -236,8 +238,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _descriptors(self) -> tuple[Descriptor, ...]:
         return make_descriptors(self.descriptors, self.step, self.scales, self.patch, self.root)
 
-    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> tuple[State, Aggregation]:
-        """What the projection learned, nothing if there is none; and the aggregation."""
+    def _fit_pipeline(self, local: LocalDescriptors, name: str, seed: int) -> DescriptorPipeline:
         if not len(local.values):
             raise ValueError(f"images must have at least one patch of {self.patch} pixels for {name!r}; got none")
         check_finite(local.values, f"descriptors {name!r}")
@@ -245,10 +246,10 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.n_components is not None or whiten:
             projection = fit_projection(local.values, self.n_components or local.values.shape[1], whiten)
         Z = np.ascontiguousarray(project_descriptors(local, projection, self.coordinates))
-        return dict(vars(projection)) if projection else {}, self._fit_aggregation(Z, seed)
+        return DescriptorPipeline(projection, self.coordinates, self._fit_aggregation(Z, seed))
 
     def _restore(self) -> tuple[tuple[Descriptor, ...], list[DescriptorPipeline], Pyramid]:
-        """What encodes an image, made of the fitted arrays when first needed."""
+        """What encodes an image: what `fit` made, or made of the fitted arrays of a file when first needed."""
         kept: Any = vars(self).get("_pipelines")
         if kept is None or kept[0] is not self.parts_:
             pipelines = [self._restore_pipeline(state) for state in self.parts_]

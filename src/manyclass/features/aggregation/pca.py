@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_finite
 from manyclass._core.linalg import column_signs
 from manyclass._core.parallel import one_blas_thread
-from manyclass.data.matrix import spans
-from manyclass.data.moments import scatter
+from manyclass.data.moments import tile_moments
 from manyclass.features.local.descriptor import LocalDescriptors
 
 Vectors = NDArray[np.float32]
@@ -57,7 +56,8 @@ def fit_projection(X: Vectors, p: int, whiten: bool) -> Projection:
     D = X.shape[1]
     if p > D:
         raise ValueError(f"n_components must be at most the {D} numbers of a descriptor; got {p}")
-    mean, covariance = descriptor_moments(X)
+    check_finite(X, "descriptors")
+    mean, covariance = tile_moments(X, _TILE)
     with one_blas_thread():
         variances, vectors = np.linalg.eigh(covariance)
     V: NDArray[np.float64] = vectors[:, ::-1][:, :p].copy()
@@ -72,14 +72,3 @@ def project_descriptors(local: LocalDescriptors, projection: Projection | None, 
     """Rows as they are aggregated: projected, and with (x, y) from -1/2 to 1/2 beside them if asked."""
     Z = projection(local.values) if projection else local.values
     return np.concatenate([Z, local.positions - np.float32(0.5)], axis=1) if coordinates else Z
-
-
-def descriptor_moments(X: Vectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean (D,) and covariance (D, D) of the rows, in float64 and a tile at a time."""
-    check_finite(X, "descriptors")
-    tiles = spans(len(X), _TILE)
-    mean = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in tiles], axis=0) / len(X)
-
-    covariance = scatter(lambda at: X[at] - mean, len(X), X.shape[1], _TILE)
-    covariance /= len(X)
-    return mean, covariance

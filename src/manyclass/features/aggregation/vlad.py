@@ -16,9 +16,9 @@ import numpy as np
 from manyclass._core.linalg import l2_normalize, signed_root
 from manyclass._core.parallel import one_blas_thread
 from manyclass.features.aggregation.image_encoder import ImageEncoder, State
-from manyclass.features.aggregation.kmeans import VisualVocabulary, fit_vocabulary
 from manyclass.features.aggregation.pca import Vectors
 from manyclass.features.aggregation.pyramid import Partition, Pyramid
+from manyclass.features.aggregation.vocabulary import VisualVocabulary, fit_vocabulary
 
 
 def fit_rotations(X: Vectors, vocabulary: VisualVocabulary) -> Vectors:

@@ -1,9 +1,9 @@
 """Extraction: whole folders of images through an encoder into a store.
 
-    write_features    the function write_features, which features exports, and the log of skipped images
+    write_features    the function write_features, which features exports, the log of skipped images, and what tells one
+                      run from another, so that it can be continued
     encoding          Encoding, images to rows or codes, in parallel and in order; quantizers that learn from some first
     workers           processes that may crash without taking the run with them
-    identity          what tells one run from another, so that it can be continued
 
 Neither the number of processes nor an interruption changes a bit of what is written.
 """
@@ -18,7 +18,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "SkippedImage": "write_features",
         "Workers": "workers",
         "encode_images": "encoding",
-        "images_digest": "identity",
+        "images_digest": "write_features",
         "read_skipped": "write_features",
     },
 )

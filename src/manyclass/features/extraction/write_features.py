@@ -1,13 +1,18 @@
 """write_features: from images to a store of features, which an interruption does not undo.
 
+A run is continued if its identity is the same: files are known by their names and sizes, arrays by their content, the
+encoder by the file that it saves.
+
 Images that cannot be used are listed in a file beside the store, the `SkipLog`. It is a text file of JSON lines: the
 first says which run it is of; each other is an image: its position in the run, its name and the reason. A line is safe
 on disk before any row of a later image is, so that after a crash the file tells which images the rows are of.
 """
 
+import hashlib
 import json
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -15,18 +20,20 @@ from typing import Any, Self
 import numpy as np
 
 from manyclass._core.checks import check_count
-from manyclass._core.digest import json_digest
+from manyclass._core.digest import file_digest, json_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import sync_file, write_bytes
-from manyclass._core.sealed import parse_json
+from manyclass._core.models import is_savable, model_digest
+from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass.data.quantizer import Progress, Quantizer
-from manyclass.data.store.store import Store
+from manyclass.data.store.store import Store, quantizer_fingerprint
 from manyclass.data.store.writer import StoreWriter
 from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
-from manyclass.features.extraction.identity import run_identity
 from manyclass.features.images.decoding import as_image_list, as_positional
 
 SKIP_LOG_FORMAT = "manyclass skipped images 1"
+
+_PLAIN = (int, float, str, type(None))  # settings of a quantizer that JSON holds as they are
 
 
 @dataclass(frozen=True)
@@ -271,14 +278,15 @@ def _write_rows(
 
     report(start)
     for outcomes in encoding.encode_from(start, known):
-        skipped = []
+        rows, skipped = [], []
         for outcome in outcomes:
+            if outcome.row is not None:
+                rows.append(outcome.row)
             if outcome.reason is not None:
                 name = names[outcome.position] if names is not None else str(outcome.position)
                 skipped.append(SkippedImage(outcome.position, name, outcome.reason))
         if skipped:
             log.append(skipped)
-        rows = [outcome.row for outcome in outcomes if outcome.row is not None]
         if rows:
             append(np.stack(rows))
         report(outcomes[-1].position + 1)
@@ -296,3 +304,63 @@ def _check_lengths(images: Sequence[Any], columns: dict[str, Sequence[Any] | Non
     for name, values in columns.items():
         if values is not None and len(values) != len(images):
             raise ValueError(f"{name} must have one entry per image ({len(images)}); got {len(values)}")
+
+
+def run_identity(
+    encoding: Encoding, names: Sequence[str] | None, quantizer: Quantizer | None, sample: int | None, seed: int
+) -> dict[str, Any]:
+    """The images by their names and sizes, the encoder by all that it learned, and every setting.
+
+    Unfinished runs on disk hold it, so neither its keys nor their values may change.
+    """
+    return {
+        "images": images_digest(encoding.images, names),
+        "quantizer": _describe_quantizer(quantizer),
+        "encoder": encoder_digest(encoding.encoder),
+        "columns": int(encoding.encoder.n_features_out_),
+        "max_pixels": encoding.max_pixels,
+        "limit": encoding.max_source_pixels,
+        "sample": sample,
+        "seed": seed,
+    }
+
+
+def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:
+    """A digest of images: of files their names and sizes, which is quick; of arrays what is in them."""
+    state = hashlib.sha256()
+    for position in range(len(images)):  # some sequences have no end of their own
+        name = names[position] if names is not None else ""
+        for content in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
+            state.update(len(content).to_bytes(8, "little"))
+            state.update(content)
+    return state.hexdigest()
+
+
+def encoder_digest(encoder: Any) -> str:
+    """A digest of all that an encoder is: of the file that it saves; of one that saves nothing, its class and width."""
+    if is_savable(encoder):
+        return model_digest(encoder)
+    if not hasattr(encoder, "save"):
+        return f"{type(encoder).__name__} {encoder.n_features_out_}"
+    with tempfile.TemporaryDirectory() as folder:  # of other people's encoders nothing is known but that they save
+        encoder.save(Path(folder) / "encoder")
+        return file_digest(Path(folder) / "encoder")
+
+
+def _content(image: Any) -> Iterable[bytes]:
+    if isinstance(image, str | bytes | os.PathLike):
+        try:
+            return [str(os.stat(image).st_size).encode()]
+        except (OSError, ValueError):
+            return [b"none"]
+    array = np.ascontiguousarray(image)
+    return [repr((array.shape, array.dtype.str)).encode(), bytes(raw_bytes(array))]
+
+
+def _describe_quantizer(quantizer: Quantizer | None) -> Any:
+    if quantizer is None:
+        return None
+    if is_fitted(quantizer):
+        return quantizer_fingerprint(quantizer)
+    settings = {key: value for key, value in vars(quantizer).items() if isinstance(value, _PLAIN)}
+    return {"kind": quantizer.kind, **settings}

@@ -1,6 +1,6 @@
 """Local descriptors: numbers for each of many patches of an image.
 
-    descriptor    what every descriptor gives, and the grids on which patches lie
+    descriptor    what every descriptor gives, the grids on which patches lie, and samples of many images
     dense_sift    DenseSift, histograms of the directions of gradients; resizing and smoothing
     color         LocalColor, means and deviations of colors
 

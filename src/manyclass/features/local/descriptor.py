@@ -1,9 +1,10 @@
-"""Local descriptors: numbers for each of many patches of an image, and where the patches lie.
+"""Local descriptors: numbers for each of many patches of an image, where the patches lie, and samples of many images.
 
-Patches lie on regular grids, on copies of the image whose sizes are a factor sqrt(2) apart.
+Patches lie on regular grids, on copies of the image whose sizes are a factor sqrt(2) apart. From samples vocabularies
+and mixtures are learned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any, NamedTuple, Protocol
 
@@ -11,6 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count
+from manyclass._core.parallel import thread_map
+from manyclass.features.images.decoding import read_image
+from manyclass.features.images.pixels import ImageError
+
+Progress = Callable[[int, int], None]
+
+MAX_IMAGES = 5000  # to read more takes longer and changes little: a quarter of a million descriptors are 50 of each
 
 
 class LocalDescriptors(NamedTuple):
@@ -22,6 +30,13 @@ class LocalDescriptors(NamedTuple):
 
     values: NDArray[np.float32]
     positions: NDArray[np.float32]
+
+    def draw(self, n: int, rng: np.random.Generator) -> "LocalDescriptors":
+        """n of the patches by chance, in their order; all if there are no more."""
+        if len(self.values) <= n:
+            return self
+        rows = np.sort(rng.choice(len(self.values), n, replace=False))
+        return LocalDescriptors(self.values[rows], self.positions[rows])
 
 
 class Descriptor(Protocol):
@@ -129,3 +144,51 @@ def check_image(image: Any) -> NDArray[np.uint8]:
     if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or image.size == 0:
         raise ValueError(f"image must be uint8 of shape (height, width, 3); got {image.dtype} of shape {image.shape}")
     return np.ascontiguousarray(image)
+
+
+class DescriptorSample(NamedTuple):
+    """Rows that were drawn for every descriptor, and (position, reason) of the images that could not be read."""
+
+    descriptors: list[LocalDescriptors]
+    skipped: list[tuple[int, str]]
+
+
+def sample_descriptors(
+    images: Sequence[Any],
+    descriptors: Sequence[Descriptor],
+    n_samples: int,
+    max_pixels: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> DescriptorSample:
+    """Draw about n_samples rows of every descriptor, as many from each of at most 5,000 images.
+
+    Images are drawn by chance, as are the rows of each; an image that cannot be read is left out.
+    """
+    n = len(images)
+    drawn = np.sort(np.random.default_rng(seed).permutation(n)[:MAX_IMAGES])
+    per_image = -(-n_samples // max(1, len(drawn)))
+
+    def draw_from(position: int) -> list[LocalDescriptors] | str:
+        try:
+            image = read_image(images[position], max_pixels)
+        except ImageError as error:
+            return str(error)
+        rng = np.random.default_rng((seed, position))
+        return [descriptor.describe(image).draw(per_image, rng) for descriptor in descriptors]
+
+    found: list[list[LocalDescriptors]] = []
+    skipped: list[tuple[int, str]] = []
+    results = thread_map(draw_from, drawn.tolist())
+    for done, (position, result) in enumerate(zip(drawn.tolist(), results, strict=True), 1):
+        if isinstance(result, str):
+            skipped.append((position, result))
+        else:
+            found.append(result)
+        if progress:
+            progress(done, len(drawn))
+    together = []
+    for i, descriptor in enumerate(descriptors):
+        values, positions = [image[i].values for image in found], [image[i].positions for image in found]
+        together.append(concatenate_descriptors(values, positions, descriptor.dimension))
+    return DescriptorSample(together, skipped)

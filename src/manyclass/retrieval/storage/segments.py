@@ -18,8 +18,9 @@ from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, un
 from manyclass._core.files import sync_folder, write_bytes
 from manyclass._core.sealed import Arrays, SealedFormat, seal, unseal
 from manyclass.data.store.blocks import BlockFile
-from manyclass.data.store.columns import Names, encode_names
-from manyclass.data.store.format import FileRecord, write_array
+from manyclass.data.store.columns import encode_names
+from manyclass.data.store.manifest import FileRecord, write_array
+from manyclass.data.store.store import Names
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.metadata import as_metadata
 from manyclass.retrieval.search import FlatIndex

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
-from manyclass.data.store.format import FileRecord
+from manyclass.data.store.manifest import FileRecord
 from manyclass.data.store.verify import file_damages
 from manyclass.retrieval.gallery import Gallery
 from manyclass.retrieval.storage.segments import (

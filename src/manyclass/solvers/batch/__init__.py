@@ -3,7 +3,7 @@
 Read `solve` first, then `factored`.
 
 - `solve`: `solve`, and the registry of the solvers with what each needs of a penalty
-- `solution`: `Solution` and `Status`, and the run that keeps the best point of a solver
+- `solution`: `Solution` and `Status`, the run that keeps the best point of a solver, and when that is solved
 - `points`: the weights W, dense or as a product of two factors, and b
 - `null_model`: the best b for W = 0, and `alpha_max`, the strength from which on that is the optimum
 - `duality`: the duality gap, by which all solvers stop

@@ -7,7 +7,7 @@ free b demands that the columns of Q add up to zero: Q is changed a little so th
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class MixedDual:
 
     def __init__(self, objective: Objective, loss_gradient: LossGradient, base: NullModel):
         self.objective, self.loss_gradient, self.base = objective, loss_gradient, base
-        excess, fractions = np.abs(loss_gradient.b), objective.rows.class_fractions()
+        excess, fractions = np.abs(loss_gradient.b), objective.rows.class_fractions
         inside = fractions > 0
         self.fraction = float((excess[inside] / (excess[inside] + fractions[inside])).max(initial=0.0))
 
@@ -56,7 +56,7 @@ class MixedDual:
         """Q'_i / p_i."""
         if not self.loss_gradient.b.any():
             return R
-        R0 = np.tile(self.objective.rows.class_fractions().astype(R.dtype), (len(R), 1))
+        R0 = np.tile(self.objective.rows.class_fractions.astype(R.dtype), (len(R), 1))
         R0[np.arange(len(R)), y] -= 1
         return ((1 - self.fraction) * (R - self.loss_gradient.b) + self.fraction * R0).astype(R.dtype)
 
@@ -150,21 +150,6 @@ def duality_gap(
     excess = objective.gauge.polar(smooth) - objective.gauge.strength if objective.gauge else 0.0
     inner = float(np.vdot(W, loss_gradient.W)) + float(point.b @ loss_gradient.b)
     return DualityGap(value, _bound(objective, scores, loss_gradient, base, inner), excess, smooth, loss_gradient.b)
-
-
-def is_solved(gap: float, value: float, base: NullModel, tolerance: float, dtype: Any) -> bool:
-    """Whether the gap at a point of this value is at most `tolerance` of the value, and of what W gains over zero.
-
-    The latter, as near W = 0 any point has a gap that is small against the objective. What W can gain is at most the
-    gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
-    """
-    rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
-    return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
-
-
-def scale(value: float, base: NullModel) -> float:
-    """The smaller of the objective and its gain over W = 0, against which gaps are measured."""
-    return min(abs(value), max(0.0, base.loss - value))
 
 
 def _bound(objective: Objective, scores: Source, loss_gradient: LossGradient, base: NullModel, inner: float) -> float:

@@ -12,12 +12,13 @@ import numpy as np
 from manyclass._core.parallel import thread_map
 from manyclass._core.singular import Triple, singular_pairs_above, top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch.duality import duality_gap, is_solved, scale
+from manyclass.data.dense import DenseMatrix
+from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes
 from manyclass.solvers.batch.lbfgs import Pairs, inverse_hessian_times
 from manyclass.solvers.batch.null_model import NullModel
-from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, tall_matmul, zero_weights
-from manyclass.solvers.batch.solution import SolverRun, Status
+from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
+from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
 from manyclass.solvers.problem import Objective, Source
 
 FIRST_RANK = 64  # columns to start with, at most; and no more than half of the rows or columns of W
@@ -93,10 +94,9 @@ def _run_until_solved(
         factor = _target_factor(run.gap, certificate.objective, base, tolerance)
         target *= factor
         # With a ridge the gap is about the square of a gradient, without one the gradient itself.
-        descent.tighten(float(np.sqrt(factor)) if ridge else factor)
+        most = (float(np.sqrt(factor)) if ridge else factor) * descent.relative_gradient
         gradient = _centered_gradient(base, certificate.gradient, certificate.gradient_b)
         larger = _descent_with_missing_columns(objective, base, point, gradient)
-        most = descent.max_relative_gradient
         if larger is not None:
             descent = larger
         elif stuck:
@@ -147,7 +147,11 @@ def _descent_with_missing_columns(
     point = balance_factors(point)
     strength = objective.gauge.strength if objective.gauge else 0.0
     least = strength * (1 + 1e-6) + _gradient_rounding(objective, base)
-    U, s, V = singular_pairs_above(_project_out(gradient, point), least, max(8, point.A.shape[1]))
+    # What the columns and the rows of W span is none of theirs.
+    P, Q = point.A / np.linalg.norm(point.A, axis=0), point.B / np.linalg.norm(point.B, axis=0)
+    gradient = gradient - P @ (P.T @ gradient)
+    gradient = gradient - (gradient @ Q) @ Q.T
+    U, s, V = singular_pairs_above(gradient, least, max(8, point.A.shape[1]))
     return (
         FactoredDescent(objective, base, _add_columns(objective, base, point, (U, s - strength, V))) if len(s) else None
     )
@@ -175,16 +179,6 @@ def _penalty(objective: Objective, point: LowRankWeights) -> float:
     """That of the trace norm and the ridge, by the few singular values."""
     s, strength = point.factors()[1], objective.gauge.strength if objective.gauge else 0.0
     return strength * float(s.sum()) + objective.ridge.strength * float(s @ s)
-
-
-def _project_out(G: Floats, point: LowRankWeights) -> Floats:
-    """G without what the columns and the rows of W span, where its factors are balanced."""
-    if not point.A.shape[1]:
-        return G
-    P, Q = (F / np.linalg.norm(F, axis=0) for F in (point.A, point.B))
-    G = G - P @ (P.T @ G)
-    out: Floats = G - (G @ Q) @ Q.T
-    return out
 
 
 def _column_scale(objective: Objective, base: NullModel, point: LowRankWeights, triple: Triple) -> float:
@@ -240,8 +234,8 @@ class _InterceptLoss:
     def __init__(self, objective: Objective, point: LowRankWeights, Z: Floats):
         self.rows, self.n = objective.rows, objective.n
         self.Z, self.right = Z, np.ascontiguousarray(point.B.T, objective.dtype)
-        self.S = tall_matmul(Z, self.right) if objective.keeps_scores() else None
-        self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions(), 1e-12))
+        self.S = DenseMatrix(Z).matmat(self.right) if objective.keeps_scores() else None
+        self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions, 1e-12))
 
     def best(self, b: Doubles, tolerance: float) -> Doubles:
         """From b on, the b of smallest gradient against the fractions, or the first for which that is small enough.
@@ -263,7 +257,7 @@ class _InterceptLoss:
 
     def scores(self, b: Floats, rows: slice) -> Floats:
         """X A B' + b of some rows."""
-        return (tall_matmul(self.Z[rows], self.right) if self.S is None else self.S[rows]) + b
+        return (DenseMatrix(self.Z[rows]).matmat(self.right) if self.S is None else self.S[rows]) + b
 
     def gradient(self, x: Doubles) -> Doubles:
         """By x = b / units (k,)."""

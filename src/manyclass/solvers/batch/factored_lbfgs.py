@@ -8,11 +8,10 @@ import numpy as np
 from manyclass._core.linalg import power_iteration
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch.duality import scale
 from manyclass.solvers.batch.lbfgs import lbfgs
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights
-from manyclass.solvers.batch.solution import SolverRun
+from manyclass.solvers.batch.solution import SolverRun, scale
 from manyclass.solvers.problem import Objective
 
 
@@ -130,7 +129,7 @@ class FactoredDescent:
 
     def __init__(self, objective: Objective, base: NullModel, point: LowRankWeights):
         sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
-        units = _units(sample, base.center, point)
+        units = _units(sample.X.rows(slice(0, sample.n)), base.center, point)
         self.function = FactoredLoss(objective, units)
         self.x = self.function.pack(point.A, point.B, point.b)
         slack = 1e-8 if objective.dtype == np.float32 else 1e-15
@@ -181,23 +180,19 @@ class FactoredDescent:
                 return False
         return True
 
-    def tighten(self, factor: float) -> None:
-        """Let the next run end no sooner than at such a fraction of the relative gradient."""
-        self.max_relative_gradient = factor * self.relative_gradient
-
     def _expected_gain(self) -> float:
         steps = len(self.values) - 1
         return _WINDOW * ((self.values[0] - self.values[-1]) / steps if steps else _FIRST_GAINS * self.gain)
 
 
-def _units(sample: Objective, mean: Doubles, point: LowRankWeights) -> Units:
+def _units(X: Floats, mean: Doubles, point: LowRankWeights) -> Units:
     """Those in which the same step of column j of A, of B, or of b changes the loss about as much.
 
     A step of column j of A moves W by as much as column j of B is long: so the shorter that is, the longer its unit.
     """
     with one_blas_thread():
         s = sizes(point)
-        eigenvalue = _largest_eigenvalue(sample.X.rows(slice(0, sample.n)) - mean.astype(sample.dtype)) / sample.n
+        eigenvalue = _largest_eigenvalue(X - mean.astype(X.dtype)) / len(X)
     largest = float(s.max(initial=0.0)) or 1.0
     return Units(1 / np.sqrt(s / largest + _UNIT_FLOOR), 0.5 * float(np.sqrt(largest * eigenvalue)) or 1.0, mean)
 

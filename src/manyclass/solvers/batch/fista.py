@@ -11,10 +11,10 @@ from manyclass._core.linalg import power_iteration
 from manyclass._core.singular import top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.penalties.penalty import Penalty
-from manyclass.solvers.batch.duality import duality_gap, is_solved
+from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
-from manyclass.solvers.batch.solution import SolverRun, Status
+from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective, Source
 
 _STEP_GROWTH = 0.95  # of the inverse step after every step that was accepted, so that steps can become longer again

@@ -78,22 +78,14 @@ def _search(function: Function, here: LbfgsStep, direction: Doubles, slack: floa
         new = LbfgsStep(x, *function(x))
         derivative_there = float(new.gradient @ direction)
         if not new.value <= here.value + _ARMIJO * t * derivative + slack:
-            high = t
-            t = _clip_inside(low, high, _parabola(here.value, derivative, t, new.value))
+            # To where a parabola through what is known is lowest, well inside of what is left.
+            curvature = new.value - here.value - derivative * t
+            lowest = -derivative * t * t / (2 * curvature) if np.isfinite(curvature) and curvature > 0 else 0.0
+            high, width = t, t - low
+            t = min(max(lowest, low + 0.1 * width), high - 0.1 * width)
         elif derivative_there < _WOLFE * derivative:
             low = t
             t = 2 * t if high == np.inf else (low + high) / 2
         else:
             return new
     return None
-
-
-def _parabola(value: float, derivative: float, t: float, there: float) -> float:
-    """Where a parabola through what is known is lowest."""
-    curvature = there - value - derivative * t
-    return -derivative * t * t / (2 * curvature) if np.isfinite(curvature) and curvature > 0 else 0.0
-
-
-def _clip_inside(low: float, high: float, t: float) -> float:
-    width = high - low
-    return min(max(t, low + 0.1 * width), high - 0.1 * width)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 from manyclass.solvers.problem import Objective, WeightedLoss
@@ -32,14 +32,14 @@ class NullModel:
 def fit_null_model(objective: Objective) -> NullModel:
     """Without W all rows of a class have the same scores, so one pass that adds up each class is enough."""
     sums = class_sums(objective)
-    classes = WeightedLoss(objective.rows.loss, np.arange(objective.k), objective.rows.class_fractions(), objective.k)
+    classes = WeightedLoss(objective.rows.loss, np.arange(objective.k), objective.rows.class_fractions, objective.k)
     with one_blas_thread():
         b, loss = _best_intercept(classes, objective.fit_intercept)
         R = _gradients(classes, b)
         gradient = (sums @ R).astype(objective.dtype)
     mean = sums.sum(axis=1)
     center = mean if objective.fit_intercept else np.zeros_like(mean)
-    return NullModel(b, loss, gradient, mean, center, np.outer(mean, objective.rows.class_fractions()) - sums)
+    return NullModel(b, loss, gradient, mean, center, np.outer(mean, objective.rows.class_fractions) - sums)
 
 
 def alpha_max(objective: Objective) -> float:
@@ -75,24 +75,15 @@ def class_sums(objective: Objective) -> Doubles:
 
 
 def _best_intercept(classes: WeightedLoss, fit_intercept: bool) -> tuple[Doubles, float]:
-    def function(b: Doubles) -> tuple[float, Doubles]:
-        parts = list(thread_map(lambda c: _value(classes, b, c), classes.chunks(slice(0, classes.k))))
-        return sum(loss for loss, _ in parts), np.sum([g for _, g in parts], axis=0)
-
     b = np.zeros(classes.k)
     if not fit_intercept:
-        return b, function(b)[0]
+        return b, classes.at_intercept(b)[0]
     best = LbfgsStep(b, np.inf, b)
-    for count, step in enumerate(lbfgs(function, b, length=1.0, slack=1e-15)):
+    for count, step in enumerate(lbfgs(classes.at_intercept, b, length=1.0, slack=1e-15)):
         best = step
         if count >= _MAX_STEPS or np.abs(step.gradient).max() <= 1e-13:
             break
     return best.x, best.value
-
-
-def _value(classes: WeightedLoss, b: Doubles, rows: slice) -> tuple[float, Doubles]:
-    loss, R = classes.at(np.tile(b, (rows.stop - rows.start, 1)), rows)
-    return loss, R.sum(axis=0)
 
 
 def _gradients(classes: WeightedLoss, b: Doubles) -> Doubles:

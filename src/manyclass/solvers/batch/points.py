@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import rank_above_rounding
 from manyclass._core.parallel import one_blas_thread
+from manyclass._core.singular import rank_above_rounding
 from manyclass._core.typing import Doubles, Floats
+from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.problem import Objective, Source
 
 Factors = tuple[Floats, Doubles, Floats]
@@ -65,7 +66,7 @@ class LowRankWeights:
         b = self.b.astype(objective.dtype)
 
         def some(rows: slice) -> Floats:
-            S: Floats = tall_matmul(objective.matmat(self.A, rows), right)
+            S: Floats = DenseMatrix(objective.matmat(self.A, rows)).matmat(right)
             S += b
             return S
 
@@ -119,13 +120,6 @@ def as_contiguous(point: Weights) -> Weights:
 def zero_weights(objective: Objective, b: Doubles) -> LowRankWeights:
     """W = 0, in no factors at all."""
     return LowRankWeights(np.zeros((objective.d, 0), objective.dtype), np.zeros((objective.k, 0), objective.dtype), b)
-
-
-def tall_matmul(Z: Floats, M: Floats) -> Floats:
-    """Z M for tall Z, in pieces that depend on the shape alone."""
-    from manyclass.data.dense import DenseMatrix
-
-    return DenseMatrix(Z).matmat(M) if Z.shape[1] else np.zeros((len(Z), M.shape[1]), Z.dtype)
 
 
 def _cut(U: Doubles, s: Doubles, V: Doubles, dtype: Any) -> Factors:

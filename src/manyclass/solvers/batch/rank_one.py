@@ -12,11 +12,11 @@ import numpy as np
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.penalties.penalty import Gauge
-from manyclass.solvers.batch.duality import duality_gap, is_solved
+from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.lbfgs import Function
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights, Weights
-from manyclass.solvers.batch.solution import SolverRun, Status
+from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective
 
 

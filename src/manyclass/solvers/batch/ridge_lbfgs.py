@@ -3,12 +3,12 @@
 import numpy as np
 
 from manyclass._core.typing import Doubles
-from manyclass.solvers.batch.duality import duality_gap, is_solved
+from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.fista import largest_eigenvalue
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights, zero_weights
-from manyclass.solvers.batch.solution import SolverRun, Status
+from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective
 
 

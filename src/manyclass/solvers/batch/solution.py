@@ -1,4 +1,4 @@
-"""What every batch solver returns, what ended it, and the run that keeps its best point on the way."""
+"""What every batch solver returns, what ended it, the run that keeps its best point, and when that is good enough."""
 
 import re
 import time
@@ -11,6 +11,7 @@ import numpy as np
 
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.duality import DualityGap
+from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
 
 Callback = Callable[[dict[str, Any]], object]
@@ -190,3 +191,18 @@ class SolverRun:
     def gap(self) -> float:
         """An upper bound on what the best point is above the optimum."""
         return max(0.0, self.value - self.bound)
+
+
+def is_solved(gap: float, value: float, base: NullModel, tolerance: float, dtype: Any) -> bool:
+    """Whether the gap at a point of this value is at most `tolerance` of the value, and of what W gains over zero.
+
+    The latter, as near W = 0 any point has a gap that is small against the objective. What W can gain is at most the
+    gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
+    """
+    rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
+    return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
+
+
+def scale(value: float, base: NullModel) -> float:
+    """The smaller of the objective and its gain over W = 0, against which gaps are measured."""
+    return min(abs(value), max(0.0, base.loss - value))

@@ -79,15 +79,12 @@ class Solver:
 
 
 SOLVERS: dict[str, Solver] = {
-    solver.name: solver
-    for solver in (
-        Solver("factored", factored, Needs.SPECTRAL_GAUGE),
-        Solver("fista", fista, Needs.ANYTHING),
-        Solver("rank_one", rank_one, Needs.GAUGE),
-        Solver("published", partial(rank_one, settings=PUBLISHED), Needs.GAUGE, certifies=False),
-        Solver("stochastic", stochastic_atoms, Needs.GAUGE, seeded=True),
-        Solver("ridge", ridge, Needs.NO_GAUGE),
-    )
+    "factored": Solver("factored", factored, Needs.SPECTRAL_GAUGE),
+    "fista": Solver("fista", fista, Needs.ANYTHING),
+    "rank_one": Solver("rank_one", rank_one, Needs.GAUGE),
+    "published": Solver("published", partial(rank_one, settings=PUBLISHED), Needs.GAUGE, certifies=False),
+    "stochastic": Solver("stochastic", stochastic_atoms, Needs.GAUGE, seeded=True),
+    "ridge": Solver("ridge", ridge, Needs.NO_GAUGE),
 }
 
 AUTO = "auto"
@@ -167,7 +164,7 @@ def solve(
     ValueError
         If there is no such solver, if it cannot minimize this penalty, or if X is so large that its squares overflow.
     """
-    held = np.flatnonzero(objective.rows.class_fractions())
+    held = np.flatnonzero(objective.rows.class_fractions)
     if len(held) < objective.k and objective.fit_intercept:
         inner = partial(solve, solver=solver, tolerance=tolerance, max_iter=max_iter, max_seconds=max_seconds)
         return _without_empty_classes(objective, held, start, partial(inner, callback=callback))
@@ -221,25 +218,16 @@ def _run(
     base = fit_null_model(objective) if base is None else base
     nothing = zero_weights(objective, base.b)
     run.record(nothing, base.loss)
-    _check_size(objective, base)
-    start = _allowed(objective, start)
-    gauge, rounding = objective.gauge, 10 * float(np.finfo(objective.dtype).eps)
-    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + rounding):
-        run.certify(nothing, duality_gap(objective, nothing, base))
-        return Status.OPTIMAL
-    return minimize(objective, run, base, start, tolerance, max_iter)
-
-
-def _allowed(objective: Objective, start: Weights | None) -> Weights | None:
-    """The start, without its b where none is fitted: solvers leave b alone then."""
-    return start if start is None or objective.fit_intercept else replace(start, b=np.zeros(objective.k))
-
-
-def _check_size(objective: Objective, base: NullModel) -> None:
-    """Refuse rows whose products overflow."""
-    length, most = float(np.linalg.norm(base.gradient.astype(np.float64))), float(np.finfo(objective.dtype).max)
-    if objective.gauge is not None and not length < np.sqrt(most) / objective.n:
+    gauge, limits = objective.gauge, np.finfo(objective.dtype)
+    length = float(np.linalg.norm(base.gradient.astype(np.float64)))
+    if gauge is not None and not length < np.sqrt(float(limits.max)) / objective.n:
         raise ValueError(
             f"X must be so small that {objective.dtype} can hold the squares of its values; the gradient at W = 0 has "
             f"norm {length:.2g}; divide X by its scale"
         )
+    if gauge is not None and gauge.polar(base.gradient) <= gauge.strength * (1 + 10 * float(limits.eps)):
+        run.certify(nothing, duality_gap(objective, nothing, base))
+        return Status.OPTIMAL
+    if start is not None and not objective.fit_intercept:
+        start = replace(start, b=np.zeros(objective.k))  # solvers leave b alone then
+    return minimize(objective, run, base, start, tolerance, max_iter)

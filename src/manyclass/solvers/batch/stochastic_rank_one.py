@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.typing import Floats
-from manyclass.solvers.batch.duality import duality_gap, is_solved
+from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
 from manyclass.solvers.batch.rank_one import Atoms, armijo, gauge_of, start_atoms
-from manyclass.solvers.batch.solution import SolverRun, Status
+from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective
 
 BATCH = 256

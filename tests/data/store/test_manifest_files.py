@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.data.store.format import DTYPES, FileRecord, npy_header
+from manyclass.data.store.manifest import DTYPES, FileRecord, npy_header
 
 
 def decoded(path):

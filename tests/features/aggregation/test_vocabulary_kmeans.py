@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass import _native
-from manyclass.features.aggregation.kmeans import VisualVocabulary, _lloyd_step, fit_vocabulary
 from manyclass.features.aggregation.pyramid import Partition
+from manyclass.features.aggregation.vocabulary import VisualVocabulary, _lloyd_step, fit_vocabulary
 from tests.features import twins
 
 

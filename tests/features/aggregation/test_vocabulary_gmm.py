@@ -8,8 +8,8 @@ from sklearn.mixture import GaussianMixture
 
 import manyclass as mc
 from manyclass import _native
-from manyclass.features.aggregation.gmm import VARIANCE_FLOOR, DiagonalGmm, fit_gmm
 from manyclass.features.aggregation.pyramid import Partition
+from manyclass.features.aggregation.vocabulary import VARIANCE_FLOOR, DiagonalGmm, fit_gmm
 from tests.features import twins
 
 
@@ -49,7 +49,7 @@ def test_a_narrow_gaussian_far_from_zero_is_measured_exactly():
 
 
 def test_one_step_of_learning_is_that_of_scikit_learn():
-    from manyclass.features.aggregation.gmm import _maximize
+    from manyclass.features.aggregation.vocabulary import _maximize
 
     start = twins.mixture_of(4, 6)
     X = twins.rows_of(start, 5000, seed=2)
@@ -107,7 +107,7 @@ def test_degenerate_rows_give_finite_numbers_above_the_floor(X):
 
 
 def test_a_gaussian_that_no_row_belongs_to_stays_where_it_is():
-    from manyclass.features.aggregation.gmm import _maximize
+    from manyclass.features.aggregation.vocabulary import _maximize
 
     start = DiagonalGmm(np.array([0.5, 0.5]), np.array([[0.0], [1e4]]), np.ones((2, 1)))
     X = np.random.default_rng(0).normal(size=(50, 1)).astype("f4")

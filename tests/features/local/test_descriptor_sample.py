@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from manyclass.features.aggregation.sample import sample_descriptors
-from manyclass.features.local.descriptor import LocalDescriptors
+from manyclass.features.local.descriptor import LocalDescriptors, sample_descriptors
 
 
 class Counting:
