@@ -34,7 +34,7 @@ sanitize: $(VENV)/.installed
 	  --config-settings=build-dir=$(SANITIZED)/cmake --config-settings=cmake.build-type=RelWithDebInfo \
 	  --config-settings=cmake.define.MANYCLASS_SANITIZE=ON --config-settings=cmake.define.MANYCLASS_WERROR=ON .
 	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q --capture=sys \
-	  -p no:cacheprovider tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_cells.py \
+	  -p no:cacheprovider tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_loops.py \
 	  --ignore=tests/data/store --ignore=tests/retrieval/storage/test_save.py
 
 lint: $(VENV)/.installed
