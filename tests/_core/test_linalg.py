@@ -1,9 +1,9 @@
-"""Rows of unit length, signs of vectors and power iteration."""
+"""Rows of unit length and power iteration."""
 
 import numpy as np
 import pytest
 
-from manyclass._core.linalg import column_signs, l2_normalize, power_iteration, svd_flip, unit_rows
+from manyclass._core.linalg import l2_normalize, power_iteration, unit_rows
 
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
@@ -17,22 +17,6 @@ def test_both_ways_to_unit_length_agree_and_keep_the_dtype():
     Z = np.random.default_rng(0).standard_normal((5, 3))
     np.testing.assert_allclose(l2_normalize(Z), unit_rows(Z), rtol=1e-15)
     assert l2_normalize(Z.astype(np.float32)).dtype == np.float32
-
-
-def test_flipped_factors_make_up_the_same_matrix_whatever_their_signs_were():
-    rng = np.random.default_rng(0)
-    U, s, Vt = np.linalg.svd(rng.standard_normal((6, 4)), full_matrices=False)
-    signs = np.array([1, -1, -1, 1])
-    flipped, again = svd_flip(U, s, Vt.T), svd_flip(U * signs, s, Vt.T * signs)
-    for one, other in zip(flipped, again, strict=True):
-        np.testing.assert_array_equal(one, other)
-    np.testing.assert_allclose((flipped[0] * s) @ flipped[2].T, (U * s) @ Vt)
-    assert (column_signs(flipped[0]) == 1).all()
-
-
-def test_nothing_can_be_flipped():
-    U, s, V = svd_flip(np.zeros((3, 0)), np.zeros(0), np.zeros((2, 0)))
-    assert (U.shape, s.shape, V.shape) == ((3, 0), (0,), (2, 0))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

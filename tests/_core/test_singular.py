@@ -108,3 +108,19 @@ def test_the_top_value_is_that_of_the_whole_decomposition(shape, size, middling,
 @pytest.mark.parametrize(("dtype", "rank"), [(np.float32, 1), (np.float64, 2)])
 def test_a_rank_counts_what_the_dtype_can_tell(dtype, rank):
     assert singular.rank_above_rounding(np.array([1.0, 1e-7]), dtype) == rank
+
+
+def test_flipped_factors_make_up_the_same_matrix_whatever_their_signs_were():
+    rng = np.random.default_rng(0)
+    U, s, Vt = np.linalg.svd(rng.standard_normal((6, 4)), full_matrices=False)
+    signs = np.array([1, -1, -1, 1])
+    flipped, again = singular.svd_flip(U, s, Vt.T), singular.svd_flip(U * signs, s, Vt.T * signs)
+    for one, other in zip(flipped, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose((flipped[0] * s) @ flipped[2].T, (U * s) @ Vt)
+    assert (singular.column_signs(flipped[0]) == 1).all()
+
+
+def test_nothing_can_be_flipped():
+    U, s, V = singular.svd_flip(np.zeros((3, 0)), np.zeros(0), np.zeros((2, 0)))
+    assert (U.shape, s.shape, V.shape) == ((3, 0), (0,), (2, 0))

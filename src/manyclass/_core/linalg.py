@@ -1,4 +1,4 @@
-"""Linear algebra that several rooms need: rows of unit length, signs of vectors, power iteration."""
+"""Linear algebra that several rooms need: rows of unit length, signed roots, power iteration."""
 
 from collections.abc import Callable
 
@@ -40,23 +40,6 @@ def unit_rows(Z: Doubles) -> Doubles:
     Z = Z / np.where(peak > 0, peak, 1)
     length = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
     return Z / np.where(length > 0, length, 1)
-
-
-def column_signs(V: Floats) -> Floats:
-    """The signs (m,) by which columns of V (n, m) are multiplied to have a largest entry above zero.
-
-    Singular vectors and eigenvectors have two signs; these are nobody's choice.
-
-    >>> column_signs(np.array([[1.0, -3.0], [-2.0, 1.0]]))
-    array([-1., -1.])
-    """
-    return np.asarray(np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]))
-
-
-def svd_flip(U: Floats, s: Doubles, V: Floats) -> tuple[Floats, Doubles, Floats]:
-    """The singular triples with signs such that the largest entry of every column of U is above zero."""
-    signs = column_signs(U)
-    return U * signs, s, V * signs
 
 
 def power_iteration(multiply: Callable[[Floats], Floats], v: Floats, rounds: int) -> Floats:

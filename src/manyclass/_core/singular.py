@@ -1,4 +1,4 @@
-"""Singular values and vectors of a (d, k) matrix: all, the largest, or those above a threshold; and their shrinkage.
+"""Singular values and vectors of a (d, k) matrix: all, the largest, or those above a threshold; shrinkage and signs.
 
 Values are found in float64. Where only a few vectors are wanted of a large matrix, `top_singular_pairs` iterates on a
 subspace, from a fixed start or from vectors of a matrix near it.
@@ -232,3 +232,20 @@ def _rotate(Y: Doubles, V: Doubles, r: int) -> Triple:
     Y = Y @ E
     s = np.linalg.norm(Y, axis=0)
     return Y / np.maximum(s, 1e-300), s, V @ E
+
+
+def column_signs(V: Floats) -> Floats:
+    """The signs (m,) by which columns of V (n, m) are multiplied to have a largest entry above zero.
+
+    Singular vectors and eigenvectors have two signs; these are nobody's choice.
+
+    >>> column_signs(np.array([[1.0, -3.0], [-2.0, 1.0]]))
+    array([-1., -1.])
+    """
+    return np.asarray(np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]))
+
+
+def svd_flip(U: Floats, s: Doubles, V: Floats) -> tuple[Floats, Doubles, Floats]:
+    """The singular triples with signs such that the largest entry of every column of U is above zero."""
+    signs = column_signs(U)
+    return U * signs, s, V * signs

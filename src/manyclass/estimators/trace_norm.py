@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from manyclass._core.checks import check_finite, check_nonnegative
-from manyclass._core.linalg import svd_flip
 from manyclass._core.parallel import one_blas_thread
+from manyclass._core.singular import svd_flip
 from manyclass._core.typing import Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.estimators.batch import BatchModel

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_finite
-from manyclass._core.linalg import column_signs
 from manyclass._core.parallel import one_blas_thread
+from manyclass._core.singular import column_signs
 from manyclass.data.moments import tile_moments
 from manyclass.features.local.descriptor import LocalDescriptors
 
