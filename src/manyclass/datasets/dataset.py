@@ -241,7 +241,7 @@ def read_features(
 
     - .npz: members called labels, names, classes, split (or similar);
     - .npy: x_labels.npy, x_labels.csv, labels.npy, labels.csv, labels.txt beside it, and likewise names, classes,
-    split;
+      split;
     - a folder of .npy shards: the same, or shards of labels (labels_0.npy, ...) with the numbers of the features;
     - parquet: columns called label, name, path, split, ... ;
     - clip-retrieval: the columns of metadata/metadata_N.parquet, with names from image_path, key or url;

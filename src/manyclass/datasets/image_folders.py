@@ -58,8 +58,7 @@ def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | 
     - a folder of images: no labels;
     - a folder of folders: one class each, whatever is below (Caltech-101 and 256, and photographs sorted by hand);
     - folders called train, val or test with a folder per class in each (ImageNet), which become the split; the labels
-    of a
-      val folder of Tiny-ImageNet are read from its val_annotations.txt;
+      of a val folder of Tiny-ImageNet are read from its val_annotations.txt;
     - a folder with train.txt and test.txt, which list its images one per line: the split too;
     - a CSV or TSV of path,label, or of columns that its first line names, with paths relative to its own folder.
 

@@ -102,7 +102,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
         Returns
         -------
-        ndarray of shape (n_images, n_features_out_), float32
+        ndarray of shape (n_images, n_features_out), float32
             Embeddings, each of which depends on its own row alone.
         """
         check_is_fitted(self)
@@ -118,9 +118,9 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
         Parameters
         ----------
-        C : array-like of shape (n, n_features_out_)
+        C : array-like of shape (n, n_features_out)
             Embeddings.
-        D : array-like of shape (m, n_features_out_)
+        D : array-like of shape (m, n_features_out)
             Embeddings to compare with.
 
         Returns
@@ -141,7 +141,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
 
         Parameters
         ----------
-        C : array-like of shape (n, n_features_out_)
+        C : array-like of shape (n, n_features_out)
             Embeddings.
 
         Returns

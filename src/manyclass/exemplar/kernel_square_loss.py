@@ -42,7 +42,7 @@ class KernelSquareLossExemplar(Encoder):
     """Kernel square-loss exemplar machine.
 
     The machine of an image x against negatives x_1 ... x_n is the function h of the space of a kernel k and the bias b
-    that minimize
+    that minimize::
 
         theta/2 (h(x) + b - 1)^2 + 1/(2n) sum_i (h(x_i) + b + 1)^2 + lambda/2 |h|^2
 
@@ -55,9 +55,9 @@ class KernelSquareLossExemplar(Encoder):
     Parameters
     ----------
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="rbf"
-        "rbf" is exp(-gamma |x - z|^2), and "poly" x'z + gamma (x'z)^2. A function takes two arrays of rows (n, d), (m,
-        d) and returns an array (n, m). With "precomputed", negatives are given as their Gram matrix (n, n), and images
-        as their kernel values with the negatives (m, n).
+        "rbf" is ``exp(-gamma |x - z|^2)``, and "poly" ``x'z + gamma (x'z)^2``. A function takes two arrays of rows
+        (n, d), (m, d) and returns an array (n, m). With "precomputed", negatives are given as their Gram matrix (n, n),
+        and images as their kernel values with the negatives (m, n).
     gamma : float, default=1.0
         Parameter of "rbf" and "poly".
     regularization : float, default=1e-3
@@ -96,7 +96,7 @@ class KernelSquareLossExemplar(Encoder):
         Name and gamma of the kernel of the fit.
     regularization_ : float
         Lambda of the fit.
-    background_ : ndarray of shape (n_background, n_features_out_), float32
+    background_ : ndarray of shape (n_background, n_features_out), float32
         Embeddings of the background set.
     background_pull_ : ndarray of shape (n_background, r + 1)
         Leave-one-out correction of each of the background set.
@@ -153,9 +153,9 @@ class KernelSquareLossExemplar(Encoder):
 
         Parameters
         ----------
-        C : array-like of shape (n, n_features_out_)
+        C : array-like of shape (n, n_features_out)
             Embeddings.
-        D : array-like of shape (m, n_features_out_)
+        D : array-like of shape (m, n_features_out)
             Embeddings to compare with.
         values : tuple of array-like, default=None
             Kernel values k(c, d) (n, m), k(c, c) (n,) and k(d, d) (m,), which embeddings of a precomputed kernel do not
@@ -176,7 +176,7 @@ class KernelSquareLossExemplar(Encoder):
 
         Parameters
         ----------
-        C : array-like of shape (n, n_features_out_)
+        C : array-like of shape (n, n_features_out)
             Embeddings.
 
         Returns

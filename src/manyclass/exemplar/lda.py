@@ -36,7 +36,7 @@ class ExemplarLDA(DiscriminativeEncoder):
         (Pseudo)inverse S^-1 of the covariance.
     rank_ : int
         Rank of S.
-    background_ : ndarray of shape (n_background, n_features_out_), float32
+    background_ : ndarray of shape (n_background, n_features_out), float32
         Embeddings of the background set.
     background_pull_ : ndarray of shape (n_background, n_features), float32
         Leave-one-out correction of each of the background set.

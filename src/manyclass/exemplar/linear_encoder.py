@@ -62,7 +62,7 @@ class DiscriminativeEncoder(LinearEncoder):
 
         Parameters
         ----------
-        C : array-like of shape (n, n_features_out_)
+        C : array-like of shape (n, n_features_out)
             Embeddings.
 
         Returns

@@ -32,7 +32,7 @@ from manyclass.exemplar.linear_encoder import DiscriminativeEncoder, one_or_many
 class SquareLossExemplar(DiscriminativeEncoder):
     """Square-loss exemplar machine: ridge regression of one image against all negatives, in closed form.
 
-    The classifier of an image x against negatives x_1 ... x_n minimizes over w and its bias b
+    The classifier of an image x against negatives x_1 ... x_n minimizes over w and its bias b::
 
         theta/2 (w'x + b - 1)^2 + 1/(2n) sum_i (w'x_i + b + 1)^2 + lambda/2 |w|^2
 
@@ -57,7 +57,7 @@ class SquareLossExemplar(DiscriminativeEncoder):
         Mean mu of the negatives.
     projection_ : ndarray of shape (n_features, n_features)
         Inverse of A.
-    background_ : ndarray of shape (n_background, n_features_out_), float32
+    background_ : ndarray of shape (n_background, n_features_out), float32
         Embeddings of the background set.
     background_pull_ : ndarray of shape (n_background, n_features), float32
         Leave-one-out correction of each of the background set.

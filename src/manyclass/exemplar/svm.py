@@ -28,7 +28,7 @@ DUAL_BYTES = 128 << 20  # of the dual variables, one for every image and negativ
 class ExemplarSVM(Encoder):
     """Exemplar support vector machine: one image against all negatives, with the hinge loss.
 
-    The classifier f(z) = w'z + b of an image x against negatives x_1 ... x_n minimizes over w and b
+    The classifier f(z) = w'z + b of an image x against negatives x_1 ... x_n minimizes over w and b::
 
         theta max(0, 1 - f(x)) + 1/n sum_i max(0, 1 + f(x_i)) + lambda/2 |w|^2
 
@@ -68,7 +68,7 @@ class ExemplarSVM(Encoder):
         Mean squared distance of the negatives from their mean.
     seed_ : int
         Seed of the steps.
-    background_ : ndarray of shape (n_background, n_features_out_), float32
+    background_ : ndarray of shape (n_background, n_features_out), float32
         Embeddings of the background set.
     n_features_in_ : int
         Number of features of an image.

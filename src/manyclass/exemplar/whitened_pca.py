@@ -37,11 +37,11 @@ class WhitenedPCA(LinearEncoder):
     ----------
     mean_ : ndarray of shape (n_features,)
         Mean mu of the negatives.
-    projection_ : ndarray of shape (n_features, n_features_out_)
+    projection_ : ndarray of shape (n_features, n_features_out)
         V diag(s)^-power.
-    variances_ : ndarray of shape (n_features_out_,)
+    variances_ : ndarray of shape (n_features_out,)
         Eigenvalues s, the largest first.
-    background_ : ndarray of shape (n_background, n_features_out_), float32
+    background_ : ndarray of shape (n_background, n_features_out), float32
         Embeddings of the background set.
     background_leverage_ : ndarray of shape (n_background,)
         Leverage of each of the background set among the negatives, for the leave-one-out correction.
@@ -107,7 +107,7 @@ class WhitenedPCA(LinearEncoder):
 
         Parameters
         ----------
-        C : array-like of shape (n, n_features_out_)
+        C : array-like of shape (n, n_features_out)
             Embeddings.
 
         Returns

@@ -153,7 +153,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Returns
         -------
-        ndarray of shape (n_images, n_features_out_), float32
+        ndarray of shape (n_images, n_features_out), float32
             Vectors of unit length.
 
         Raises
@@ -181,7 +181,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Returns
         -------
-        ndarray of shape (n_features_out_,), float32
+        ndarray of shape (n_features_out,), float32
             Vector of unit length, or zeros if the image is too small for a patch.
         """
         check_is_fitted(self)

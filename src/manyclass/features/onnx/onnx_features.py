@@ -115,7 +115,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Returns
         -------
-        ndarray of shape (n_features_out_,), float32
+        ndarray of shape (n_features_out,), float32
             Vector.
         """
         row: NDArray[np.float32] = self.encode_many([image])[0]
@@ -131,7 +131,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Returns
         -------
-        ndarray of shape (n_images, n_features_out_), float32
+        ndarray of shape (n_images, n_features_out), float32
             Vectors.
         """
         network, settings = self._ensure_open()
@@ -150,7 +150,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
         Returns
         -------
-        ndarray of shape (n_images, n_features_out_), float32
+        ndarray of shape (n_images, n_features_out), float32
             Vectors.
 
         Raises
