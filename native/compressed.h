@@ -21,8 +21,8 @@ constexpr std::size_t CHUNK_ROWS = 8192;
 
 // crowded (ceil(n / CHUNK_ROWS), blocks): 1 where one centroid other than zero takes more than 256 rows of a chunk.
 // Their sum in float32 could otherwise drift, by 2^-25 of it for each equal row; where codes are spread evenly, no
-// centroid takes so many, and the shorter sums would cost time for nothing. tests/data/test_compressed_products.py adds
-// up a million equal rows to 1e-5.
+// centroid takes so many, and the shorter sums would cost time for nothing. tests/data/test_quantized.py adds up a
+// million equal rows to 1e-5.
 void find_crowded(const Compressed& X, std::uint8_t* crowded, std::size_t threads);
 
 // out (d, k) = X' R, R (n, k); `crowded` as find_crowded gives it

@@ -91,3 +91,28 @@ def test_settings_that_cannot_be_are_refused(tmp_path, settings, words):
     with pytest.raises(ValueError, match=words):
         mc.runs.compress(tmp_path / "x.npy", tmp_path / "x.store", **settings)
     assert not (tmp_path / "x.store").exists()
+
+
+@pytest.mark.parametrize("settings", [{"block": 0}, {"sample": 0}, {"seed": -1}, {"sample": 2.5}])
+def test_numbers_that_are_none_of_the_allowed_ones_are_refused(tmp_path, settings):
+    np.save(tmp_path / "x.npy", X)
+    with pytest.raises(ValueError, match=f"{next(iter(settings))} must be a whole number"):
+        mc.runs.compress(tmp_path / "x.npy", tmp_path / "x.store", **settings)
+    assert not (tmp_path / "x.store").exists()
+
+
+def test_a_tilde_is_the_home_folder_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 6
+    np.savez(tmp_path / "x.npz", X=(rng.normal(size=(6, 8))[y] + rng.normal(size=(120, 8))).astype(np.float32), y=y)
+    mc.runs.compress("~/x.npz", "~/x.store", kind="scalar")
+    mc.runs.build_gallery("~/x.npz", "~/g", method="lda", evaluate=True)
+    mc.runs.update_gallery("~/g", remove=[3])
+    mc.runs.compare_encoders("~/x.npz", "none")
+    run = mc.runs.train("~/x.npz", "~/run", max_epochs=2)
+    mc.runs.evaluate("~/run", "~/x.npz")
+    assert run.path == tmp_path / "run"
+    assert (tmp_path / "g" / "retrieval.json").exists()
+    assert not (tmp_path / "~").exists()

@@ -59,3 +59,8 @@ def test_rows_as_they_are_have_negatives_to_be_judged_by():
     fitted = fit_method(choose_methods("none", 0, {"n_background": 20})[0], NEGATIVES, None)
     assert fitted.encoder is None
     assert fitted.background.shape == (20, 6)
+
+
+def test_no_method_at_all_is_refused():
+    with pytest.raises(ValueError, match="`method` must be some of .*; got none"):
+        choose_methods([], 0, {})

@@ -75,3 +75,9 @@ def test_an_encoder_of_pictures_that_does_not_fit_is_refused(store, tmp_path):
     mc.ExemplarLDA().fit(world()).save(tmp_path / "lda")
     with pytest.raises(ValueError, match="must be an encoder of pictures that gives 12 numbers"):
         mc.runs.build_gallery(store, tmp_path / "g", encoder=tmp_path / "lda")
+
+
+def test_several_methods_need_an_evaluation_to_choose_one(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32))
+    with pytest.raises(ValueError, match="`method` must be one.*several need `evaluate`"):
+        mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "g", method=["slem", "lda"])

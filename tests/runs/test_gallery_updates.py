@@ -70,3 +70,14 @@ def test_a_name_that_is_not_there_gets_a_hint(named):
     name = str(gallery.ids[0])
     with pytest.raises(ValueError, match=f"did you mean {name}"):
         known_ids(gallery, [name[:-1]], named)
+
+
+@pytest.mark.parametrize("one", ["12", 12])
+def test_one_id_is_one_image_and_not_its_digits(numbered, one):
+    before = mc.Gallery.open(numbered).ids
+    assert mc.runs.update_gallery(numbered, remove=one)["removed"] == 1
+    assert set(before) - set(mc.Gallery.open(numbered).ids) == {12}
+
+
+def test_numbers_may_be_given_as_numbers(numbered):
+    assert mc.runs.update_gallery(numbered, remove=[5, "7"])["removed"] == 2

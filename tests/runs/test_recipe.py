@@ -57,3 +57,13 @@ def test_settings_that_do_not_go_together_are_refused(objective, tune, settings,
     with pytest.raises(SettingsError) as refused:
         make_recipe(objective, tune, 0, settings)
     assert str(refused.value).startswith(words)
+
+
+def test_one_name_to_tune_is_one_name():
+    assert make_recipe("ovr", "regularization", 0, {}).tune == ("regularization",)
+
+
+@pytest.mark.parametrize("seed", [None, -1])
+def test_a_seed_that_nobody_could_give_again_is_refused(seed):
+    with pytest.raises(ValueError, match="seed must be a whole number"):
+        make_recipe("ovr", (), seed, {})

@@ -153,8 +153,6 @@ def check_usage(data: Path | None, add: bool, remove: list[str] | None, making: 
     if not add and not remove:
         if data is None:
             raise typer.BadParameter("DATA is missing: the features to encode")
-        if "," in (making["method"] or "") and not making["evaluate"]:
-            raise typer.BadParameter("--method must be one, of which the gallery is made; several need --evaluate")
         return
     change = "--add" if add else "--remove"
     for option, value in making.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.checks import check_one_of
+from manyclass._core.checks import check_count, check_one_of
 from manyclass._core.typing import ProgressFactory, no_progress
 from manyclass.runs.sources import draw_test_subset, read_source
 
@@ -105,7 +105,11 @@ def compress(
 
     started = time.perf_counter()
     check_one_of(kind, "kind", ("product", "scalar"))
-    source, out = Path(source), Path(out)
+    source, out = Path(source).expanduser(), Path(out).expanduser()
+    for value, name in ((block, "block"), (sample, "sample")):
+        if value is not None:
+            check_count(value, name)
+    check_count(seed, "seed", least=0)
     rows = draw_test_subset(read_source(source, labels, warn), test_fraction, seed)
     n, d = rows.X.shape
     if kind == "product":

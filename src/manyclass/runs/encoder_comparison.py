@@ -99,8 +99,8 @@ def compare_encoders(
     True
     """
     chosen = choose_methods(methods, seed, settings or {})
-    world, folder = (None if path is None else Path(path) for path in (negatives, pictures))
-    inputs = EncoderInputs(Path(data), world, chosen, sample, labels, folder, seed, warn)
+    world, folder = (None if path is None else Path(path).expanduser() for path in (negatives, pictures))
+    inputs = EncoderInputs(Path(data).expanduser(), world, chosen, sample, labels, folder, seed, warn)
     _, record = fit_and_compare(inputs, tune, True, notify or _nobody, progress or no_progress)
     return record or {}
 

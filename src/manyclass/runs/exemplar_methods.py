@@ -59,6 +59,8 @@ def choose_methods(names: str | Sequence[str], seed: int, settings: Mapping[str,
     """
     chosen = [_known(name.strip()) for name in (names.split(",") if isinstance(names, str) else names)]
     words = ",".join(chosen)
+    if not chosen:
+        raise SettingsError(f"`method` must be some of {', '.join(METHODS)}; got none")
     if len(set(chosen)) < len(chosen):
         raise SettingsError(f"`method` must name every method once; got {words}")
     taken = {name: _parameters(name) & settings.keys() for name in chosen}

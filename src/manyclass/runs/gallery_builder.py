@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.typing import ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import EncoderInputs, Notify, fit_and_compare
@@ -101,10 +102,12 @@ def build_gallery(
     >>> result["images"], result["method"], result["negatives"], found.tolist()
     (200, 'lda', 100, [[0]])
     """
-    out = Path(out)
-    world, file, folder = (None if path is None else Path(path) for path in (negatives, encoder, pictures))
+    out = Path(out).expanduser()
+    world, file, folder = (None if path is None else Path(path).expanduser() for path in (negatives, encoder, pictures))
     methods = choose_methods(method, seed, settings or {})
-    inputs = EncoderInputs(Path(data), world, methods, sample, labels, folder, seed, warn)
+    if len(methods) > 1 and not evaluate:
+        raise SettingsError("`method` must be one, of which the gallery is made; several need `evaluate`")
+    inputs = EncoderInputs(Path(data).expanduser(), world, methods, sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
     check_free(out, overwrite)
     ids, image_encoder = inputs.ids, _image_encoder(inputs, file, tell)

@@ -21,7 +21,7 @@ def update_gallery(
     path: str | os.PathLike[str],
     data: str | os.PathLike[str] | None = None,
     *,
-    remove: Sequence[str] = (),
+    remove: Sequence[str | int] | str | int = (),
     labels: str | None = None,
     pictures: str | os.PathLike[str] | None = None,
     warn: Callable[[str], None] | None = None,
@@ -35,8 +35,8 @@ def update_gallery(
         The folder of the gallery.
     data : path-like, default=None
         Features to add, whose names must be new to the gallery.
-    remove : sequence of str, default=()
-        Ids of images to remove, as words also where they are numbers.
+    remove : sequence of str or int, str or int, default=()
+        Ids of images to remove, or one id; numbers may be given as words.
     labels : str, default=None
         A CSV or .npy file with one label per row of the data; "none" leaves out labels that are found beside it.
     pictures : path-like, default=None
@@ -66,21 +66,25 @@ def update_gallery(
     """
     from manyclass.retrieval.gallery import Gallery
 
-    path = Path(path)
+    path, data = Path(path).expanduser(), None if data is None else Path(data).expanduser()
+    words = [str(word) for word in ([remove] if isinstance(remove, str | int) else remove)]
     gallery = Gallery.open(path)
-    gallery.remove(known_ids(gallery, list(dict.fromkeys(remove)), path))
+    gallery.remove(known_ids(gallery, list(dict.fromkeys(words)), path))
     added = 0
     if data is not None:
-        dataset = _read_alike(gallery, path, Path(data), labels, warn)
+        dataset = _read_alike(gallery, path, data, labels, warn)
         ids, added = _new_ids(gallery, path, dataset), len(dataset)
         with (progress or no_progress)("encoding", "images") as report:
             add_rows(gallery, dataset, ids, report)
-    folder = Path(pictures) if pictures is not None else None if data is None else picture_folder(Path(data))
+    if pictures is not None:
+        folder: Path | None = Path(pictures).expanduser()
+    else:
+        folder = None if data is None else picture_folder(data)
     if folder is not None:
         known = gallery.provenance.setdefault("pictures", [])
         known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
     gallery.save()
-    return {"path": str(path), "images": len(gallery), "added": added, "removed": len(set(remove))}
+    return {"path": str(path), "images": len(gallery), "added": added, "removed": len(set(words))}
 
 
 def _read_alike(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.checks import check_count
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.datasets.splits import split_classes
 from manyclass.runs.run_record import describe_data
@@ -46,6 +47,8 @@ def choose_negatives(
     warn: Callable[[str], None] | None = None,
 ) -> Negatives:
     """The rows of a world, or else some of the data: at most `sample`, or as many as a Gram matrix allows."""
+    if sample is not None:
+        check_count(sample, "sample")
     most = sample or (_MOST_OF_GRAM if gram else None)
     if world is None:
         return _of_data(dataset, most, seed)
@@ -68,9 +71,13 @@ def _of_data(dataset: Dataset, most: int | None, seed: int) -> Negatives:
     split = dataset.split
     train = np.zeros(0, np.intp) if split is None else np.flatnonzero(split.astype(str) == "train")
     if 0 < len(train) < n:
-        rows, subset, words = _draw(train, most or _MOST_OWN, seed), "train", "of its part train"
+        rows, subset, words = _draw(train, _MOST_OWN if most is None else most, seed), "train", "of its part train"
     else:
-        rows, subset, words = _draw(np.arange(n), min(n // 2, most or _MOST_OWN), seed), ALL, "drawn at random"
+        rows, subset, words = (
+            _draw(np.arange(n), min(n // 2, _MOST_OWN if most is None else most), seed),
+            ALL,
+            "drawn at random",
+        )
     about = f"{len(rows):,} of the {n:,} rows of {dataset.path} itself, {words}; `negatives` names others"
     return Negatives(dataset.X.rows(rows), rows, about, dataset.subset(subset))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from manyclass._core.checks import check_count
 from manyclass._core.errors import SettingsError
 from manyclass._core.lazy import find_public
 
@@ -61,8 +62,10 @@ class Recipe:
 
 def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mapping[str, Any]) -> Recipe:
     """The recipe of an objective and of settings, which must be arguments of its estimator."""
-    kind, tuned = _one_of(ObjectiveName, objective, "objective"), [_one_of(Tune, name, "tune") for name in tune]
+    kind = _one_of(ObjectiveName, objective, "objective")
+    tuned = [_one_of(Tune, name, "tune") for name in ([tune] if isinstance(tune, str) else tune)]
     _check_tuning(kind, tuned, settings)
+    check_count(seed, "seed", least=0)
     chosen = dict(settings)
     if kind is not ObjectiveName.trace:
         name, chosen["objective"] = _STOCHASTIC, kind.value

@@ -5,7 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class TrainedRun:
     """
 
     path: Path
-    record: dict[str, Any]
+    record: dict[str, Any] = field(repr=False)
 
     @cached_property
     def model(self) -> Any:

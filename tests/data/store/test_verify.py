@@ -1,4 +1,4 @@
-"""verify_store tells damage from everything else that may be in the way. What it finds is in test_damage.py."""
+"""verify_store tells damage from everything else that may be in the way. What it finds is in test_verify_damage.py."""
 
 import dataclasses
 

@@ -79,7 +79,7 @@ class Solution:
 
     Parameters
     ----------
-    point : Point
+    point : Weights
         The weights and intercepts.
     objective : float
         The mean loss plus the penalty.
