@@ -56,7 +56,7 @@ def alpha_max(objective: Objective) -> float:
         The polar of the gradient at W = 0.
     """
     if objective.gauge is None:
-        raise ValueError(f"the penalty must hold a gauge to have a largest useful strength; got {objective.penalty}")
+        raise ValueError(f"alpha_max needs a penalty with a gauge, such as the trace norm; got {objective.penalty}")
     return objective.gauge.polar(fit_null_model(objective).gradient)
 
 

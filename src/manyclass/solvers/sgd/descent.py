@@ -227,14 +227,18 @@ def run_sgd(
 def mean_class_accuracy(problem: Problem) -> Callable[[LinearWeights], float]:
     """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
     y = problem.y[problem.index]
-    counts = np.bincount(y, minlength=problem.k)
+    return lambda machines: balanced_accuracy(machines.best_classes(problem.X, problem.index) == y, y)
 
-    def judge(machines: LinearWeights) -> float:
-        right = machines.best_classes(problem.X, problem.index) == y
-        hits = np.bincount(y[right], minlength=problem.k)
-        return float((hits[counts > 0] / counts[counts > 0]).mean())
 
-    return judge
+def balanced_accuracy(right: NDArray[np.bool_], y: NDArray[np.int32]) -> float:
+    """Of what is right (n,) and what classes it is of (n,): the fraction in each class, averaged over those that occur.
+
+    >>> balanced_accuracy(np.array([True, True, True, False]), np.array([0, 0, 0, 2]))
+    0.5
+    """
+    counts = np.bincount(y)
+    hits = np.bincount(y[right], minlength=len(counts))
+    return float((hits[counts > 0] / counts[counts > 0]).mean())
 
 
 # Rows enough to make a good product, unless they are very long, and panels whose scores stay in the cache.

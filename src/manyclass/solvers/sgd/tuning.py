@@ -235,7 +235,11 @@ def find_beta(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
 
 
 def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
-    """(rest, held out): about this fraction of every class, none of classes with one example."""
+    """(rest, held out): about this fraction of every class, none of classes with one example.
+
+    The rule of `datasets.splits.stratified_split` in draws of its own: for ten thousand classes without a loop, and
+    models of a seed hang on these draws.
+    """
     y = problem.y[problem.index]
     shuffled = rng.permutation(len(problem))
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
