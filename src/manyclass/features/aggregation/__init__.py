@@ -20,12 +20,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "DiagonalGmm": "vocabulary",
         "FisherVectors": "fisher",
         "ImageEncoder": "image_encoder",
-        "Projection": "pca",
         "Pyramid": "pyramid",
         "VisualVocabulary": "vocabulary",
         "Vlad": "vlad",
         "fit_gmm": "vocabulary",
-        "fit_projection": "pca",
         "fit_vocabulary": "vocabulary",
     },
 )

@@ -30,7 +30,20 @@ class NullModel:
 
 
 def fit_null_model(objective: Objective) -> NullModel:
-    """Without W all rows of a class have the same scores, so one pass that adds up each class is enough."""
+    """Find the best b for W = 0, and the gradient there.
+
+    Without W all rows of a class have the same scores, so one pass that adds up each class is enough.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective; its penalty does not matter.
+
+    Returns
+    -------
+    NullModel
+        The best b, the mean loss with it, its gradient by W, and the mean row of X.
+    """
     sums = class_sums(objective)
     classes = WeightedLoss(objective.rows.loss, np.arange(objective.k), objective.rows.class_fractions, objective.k)
     with one_blas_thread():

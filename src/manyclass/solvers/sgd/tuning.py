@@ -48,7 +48,15 @@ class PlanSettings(Protocol):
 
 @dataclass(frozen=True)
 class SgdPlan:
-    """How to train: by which algorithm, with which steps."""
+    """How to train: by which algorithm, with which steps.
+
+    Parameters
+    ----------
+    algorithm : SgdAlgorithm
+        What makes a pass over the examples.
+    schedule : Schedule
+        Its steps, and the order of the examples.
+    """
 
     algorithm: SgdAlgorithm
     schedule: Schedule
