@@ -16,13 +16,10 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "BagOfWords": "bag_of_words",
         "DiagonalGmm": "vocabulary",
-        "FisherVectors": "fisher",
         "ImageEncoder": "image_encoder",
         "Pyramid": "pyramid",
         "VisualVocabulary": "vocabulary",
-        "Vlad": "vlad",
         "fit_gmm": "vocabulary",
         "fit_vocabulary": "vocabulary",
     },
