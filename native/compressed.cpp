@@ -52,7 +52,8 @@ struct Piece {
 };
 
 // Whole rounds of tiles go one to a thread; the rows of what is left over are shared. A piece has so many rows at most
-// that its part of the product stays small beside the product, and enough to pay for its tables.
+// that its part of the product stays small beside the product, and enough to pay for its tables. To sum
+// each tile apart was measured, 20,000 x 4,096 in blocks of 16, 1,000 columns: 277 ms, not 397; ROWS is not tuned.
 std::vector<Piece> pieces_of(size_t n, size_t k, size_t threads) {
   constexpr size_t ROWS = 65536;
   const std::vector<Tile> tiles = tiles_of(k);
@@ -112,6 +113,8 @@ constexpr size_t LONGEST = 256;
 }  // namespace
 
 void find_crowded(const Compressed& X, std::uint8_t* crowded, size_t threads) {
+  // Blocks whose counts, 8 KiB, stay near. Measured, 20,000 rows of 256 blocks: 16 take 4.3 to 5.1 ms,
+  // 4 take 5.3 or more, 64 take 6.2 or more.
   constexpr size_t TOGETHER = 16;
   // Rows of a centroid that is zero multiply to nothing, however many they are.
   std::vector<std::uint8_t> zero(X.blocks * X.centroids);
@@ -227,7 +230,7 @@ void rmatmat(const Compressed& X, const std::uint8_t* crowded, const float* R, s
 }
 
 void decode(const Compressed& X, float* out, size_t threads) {
-  constexpr size_t ROWS = 64;
+  constexpr size_t ROWS = 64;  // a task of a thread; not tuned
   parallel_for((X.n + ROWS - 1) / ROWS, threads, [&](size_t task, size_t) {
     const size_t i = task * ROWS;
     kernels().decode(X.codes + i * X.blocks, std::min(ROWS, X.n - i), X.blocks, X.codebooks, X.centroids, X.width, X.d,
@@ -236,6 +239,7 @@ void decode(const Compressed& X, float* out, size_t threads) {
 }
 
 size_t encode(const float* x, const Compressed& books, size_t n, std::uint8_t* codes, size_t threads) {
+  // Rows for which a codebook is read once. Measured, 1,000 x 4,096 in blocks of 16: 64 to 1,024 within a fifth.
   constexpr size_t ROWS = 256;
   const size_t padded = (books.centroids + 15) / 16 * 16;
   const size_t book = books.width * padded;
@@ -274,7 +278,7 @@ size_t encode(const float* x, const Compressed& books, size_t n, std::uint8_t* c
 
 void mix(const float* x, size_t n, size_t d, const float* mixer, size_t size, size_t padded, size_t first,
          size_t groups, float* out, size_t threads) {
-  constexpr size_t ROWS = 256;
+  constexpr size_t ROWS = 256;  // a task of a thread; not tuned
   parallel_for((n + ROWS - 1) / ROWS, threads, [&](size_t task, size_t) {
     const size_t i = task * ROWS;
     kernels().mix(x + i * d + first, std::min(ROWS, n - i), d, groups, mixer, size, padded, out + i * d + first);

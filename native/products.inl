@@ -40,7 +40,8 @@ static inline void add_at(float* sum, const Pack<L>& value) {
   total.store(sum);
 }
 
-// How many rows before their use the codes, and what goes with them, are asked for.
+// How many rows before their use the codes, and what goes with them, are asked for. Measured, X W with 128 columns,
+// 20,000 x 4,096 in blocks of 16, one thread: 52 to 62 ms with 16, 63 to 69 ms with 64.
 static constexpr size_t AHEAD = 16;
 
 // Eight codes at a time, read as one word: half of the loads of the loop would otherwise be single bytes.

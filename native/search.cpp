@@ -9,8 +9,9 @@
 namespace manyclass {
 namespace {
 
-constexpr std::size_t TASK = 4096;              // rows that a thread takes at a time
-constexpr std::size_t GROUP_BYTES = 128 << 10;  // of rows that stay near while all queries pass over them
+// Rows that a thread takes at a time, and bytes of rows that stay near while all queries pass over them. Measured,
+// 50,000 x 512, one thread, 1 and 32 queries: 1,024 to 16,384 rows, and 32 to 512 KiB, within noise.
+constexpr std::size_t TASK = 4096, GROUP_BYTES = 128 << 10;
 
 // Some queries side by side: panel (d, width), zeros where there are no more of them.
 struct QueryPanel {

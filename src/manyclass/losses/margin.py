@@ -25,6 +25,8 @@ class MarginLoss(ABC):
     """
 
     name: str
+    # Measured on scikit-learn's digits and on 200 Gaussian classes of 128 columns, 8 epochs without a ridge: of the
+    # step of each loss times 1/16, 1/4, 1, 4 and 16, the best is 1/4, 1 or 4.
     step: float
     code: _native.Loss
 

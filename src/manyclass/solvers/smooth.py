@@ -92,10 +92,10 @@ class SmoothProblem:
         return bound if self.fixed is None else bound + float(np.vdot(R[:, : -self.k], self.fixed))
 
 
-# Bounds cost about as much as an iteration.
+# Bounds cost about as much as an iteration. Measured, 400 x 64, 20 classes: 3, 10, 30 take 0.14, 0.15, 0.17 s.
 _BETWEEN_BOUNDS = 10
 
-_MEMORY = 20
+_MEMORY = 20  # pairs of L-BFGS; not tuned: there 5, 20 and 60 take 190, 180 and 190 iterations
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,17 @@ from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective, Source
 
-_STEP_GROWTH = 0.95  # of the inverse step after every step that was accepted, so that steps can become longer again
+# The inverse step is multiplied by it before every step, so that steps can become longer again. Measured, trace norm,
+# 1,500 x 128, 60 classes, gap of 1e-3: 0.8, 0.95 and 1 take 222, 205 and 375 passes.
+_STEP_GROWTH = 0.95
 
-# A duality gap costs about as much as two steps: the first after so many steps, and then ever more rarely.
+# A duality gap costs about as much as two steps: the first after so many steps, and then ever more rarely. Measured
+# there: growth by 1.1, 1.3 and 2 takes 228, 205 and 211 passes.
 _FIRST_CHECK, _CHECK_GROWTH = 10, 1.3
 
-_POWER_ITERATIONS = 15  # for the largest eigenvalue, which then is known to a few percent
+# For the largest eigenvalue, which then is known to a few percent. Not tuned: there 5, 15 and 50 take 149, 205 and 275
+# passes, and the same time within noise.
+_POWER_ITERATIONS = 15
 
 
 @dataclass

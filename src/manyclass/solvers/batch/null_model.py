@@ -9,6 +9,8 @@ from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 from manyclass.solvers.problem import Objective, WeightedLoss
 
+# Measured, classes of sizes that fall like 1 / c: 10 of them take at most 24 steps; 1,000 take all, and of these the
+# second hundred lowers the loss by at most 3e-7 and leaves a gradient of 1e-8 to 1e-7.
 _MAX_STEPS = 200
 
 

@@ -11,9 +11,11 @@ from manyclass.solvers.batch.rank_one import Atoms, armijo, gauge_of, start_atom
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective
 
-BATCH = 256
+BATCH = 256  # rows; measured, 1,500 x 128, 60 classes: 64 to 1,024 come equally far (gaps of 8 to 10 %) in 400 steps
 
-EVERY = 10  # mini-batches between corrections
+# Mini-batches between corrections. Not tuned; corrections take most of the time: there 400 steps take 4.3 s with 10 and
+# 3.0 s with 20.
+EVERY = 10
 
 
 def stochastic_atoms(

@@ -78,6 +78,8 @@ def _one_vs_rest(loss: str, beta: Beta, k: int) -> OneVsRest:
     return OneVsRest(MARGIN_LOSSES[loss], None if beta is None or np.isinf(float(beta)) else float(beta))
 
 
+# Steps were measured as those of the margin losses: of 1/16 to 16 times each, 1 is best or within a point of it, but
+# for "ranking" with 200 classes, where 1/16, 1/4 and 1 have 75, 73 and 69 % right.
 OBJECTIVES: dict[str, StochasticObjective] = {
     "ovr": StochasticObjective("ovr", _one_vs_rest, samples_negatives=True),
     "multiclass": StochasticObjective("multiclass", lambda *_: PairwiseRanking("max"), 0.125),

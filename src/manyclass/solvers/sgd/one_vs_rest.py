@@ -17,9 +17,12 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks, cumulative_rates, negative_rates
 
-# From this part of the classes on, two matrix products over all of them beat many short ones.
+# From this part of the classes on, two matrix products over all of them beat many short ones. Measured, one thread:
+# they meet at 0.5 for 1,000 classes of 1,024 columns; for 200 of 256 products are a quarter slower even at 1.
 _DENSE = 0.6
 
+# Examples of one product. Measured, one thread, 4,000 examples: 32, 64, 128 and 256 take 236, 195, 226 and 264 ms for
+# 1,000 classes of 1,024 columns, and 27, 28, 30 and 34 ms for 200 of 256.
 _BLOCK = 128
 
 

@@ -13,6 +13,8 @@ from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import sgd_gram, sgd_scores
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks
 
+# Examples of one product. Measured, one thread, 4,000 examples, the highest rival: 16, 64 and 256 take 211, 159 and
+# 137 ms for 1,000 classes of 1,024 columns, and 21, 14 and 15 ms for 200 of 256.
 _BLOCK = 64
 
 
