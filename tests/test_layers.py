@@ -38,6 +38,7 @@ HEAVY = {"cvxpy", "faiss", "fontTools", "matplotlib", "onnxruntime", "pandas", "
 ESTIMATORS = {"estimators", "exemplar", "features"}
 
 MOST_MODULES, MOST_LINES, FEWEST_LINES = 18, 400, 40
+ALIAS = re.compile(r"[A-Z][a-z]\w*")  # constants have capitals only
 # Files that are shorter and still a thing of their own.
 SHORT = {"_core/rollback.py", "_core/typing.py", "cli/report.py"}
 
@@ -139,12 +140,21 @@ def test_every_folder_has_a_front_that_says_what_is_in_it():
     assert silent == []
 
 
-def test_a_class_has_one_home():
+def names_of_types(tree: ast.Module) -> Iterator[str]:
+    """Classes anywhere, and public aliases of types, such as `Floats = NDArray[np.floating[Any]]`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
+            yield from (one.id for one in node.targets if isinstance(one, ast.Name) and ALIAS.fullmatch(one.id))
+
+
+def test_a_class_or_type_has_one_home():
     homes = defaultdict(list)
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                homes[node.name].append(shown(path))
+        for name in names_of_types(ast.parse(path.read_text())):
+            homes[name].append(shown(path))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
