@@ -30,7 +30,7 @@ LIMIT = 25  # others may take so many times as long as the first
 
 
 def objective(X: mc.Matrix, y: np.ndarray, k: int, share: float = 0.1) -> Objective:
-    """The trace norm at a share of its largest useful strength: a tenth gives ranks of 40 to 70 on such data."""
+    """The trace norm at a fraction of alpha_max: a tenth gives ranks of 40 to 70 on such data."""
     made = Objective(Problem.whole(X, y, k), Softmax(), TraceNorm(1.0))
     return made.with_penalty(TraceNorm(share * alpha_max(made)))
 

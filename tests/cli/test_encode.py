@@ -299,7 +299,7 @@ def test_a_place_that_is_taken_is_refused_before_anything_is_learned(run, store,
     [
         (("--method", "slam"), "did you mean slem?"),
         (("--method", "slem,slem", "--evaluate"), "every method once"),
-        (("--method", "slem,lda"), "several need --evaluate"),
+        (("--method", "slem,lda"), "--method must name one method; add --evaluate"),
         (("--gamma", 2), "--gamma does not go with --method slem"),
         (("--method", "kernel-slem", "--kernel", "sinus"), "--kernel"),
         (("--regularization", -1), "--regularization"),

@@ -1,14 +1,16 @@
 """Docstrings of public names are numpydoc, which editors and Sphinx read."""
 
+import importlib
 import inspect
+import pkgutil
 import re
 from collections.abc import Iterator
 from enum import Enum
+from types import ModuleType
 
 import pytest
 
 import manyclass
-from manyclass._core.lazy import FOLDERS
 
 numpydoc = pytest.importorskip("numpydoc.validate")
 
@@ -24,26 +26,40 @@ IGNORED = {
 }
 
 
+def fronts() -> Iterator[ModuleType]:
+    """The package and every folder below it that exports names."""
+    yield manyclass
+    for found in pkgutil.walk_packages(manyclass.__path__, "manyclass."):
+        if found.ispkg and hasattr(front := importlib.import_module(found.name), "__all__"):
+            yield front
+
+
 def public_names() -> Iterator[str]:
-    """Of the package, and of the fronts of its folders what the package does not export itself."""
-    yield from set(manyclass.__all__) - {"__version__"}
-    for folder in FOLDERS:
-        exported = set(getattr(manyclass, folder).__all__) - set(manyclass.__all__)
-        yield from (f"{folder}.{name}" for name in exported)
+    """Classes and functions that a front exports, each once, under the shortest of its names.
+
+    Registries and types of arrays are values, which take no docstring.
+    """
+    seen: set[int] = set()
+    for front in sorted(fronts(), key=lambda front: (front.__name__.count("."), front.__name__)):
+        for name in front.__all__:
+            thing = getattr(front, name)
+            if (inspect.isclass(thing) or inspect.isfunction(thing)) and id(thing) not in seen:
+                seen.add(id(thing))
+                yield f"{front.__name__}.{name}"
 
 
 def with_members(name: str) -> Iterator[str]:
     """A name and, of a class, its public methods and properties that have docstrings of their own.
 
     An override without one has that of the method that it overrides, which is checked where it stands. An enumeration
-    is made of values, which take no parameters.
+    is made of values, and a protocol is never made: they take no parameters.
     """
-    thing = manyclass
-    for part in name.split("."):
-        thing = getattr(thing, part)
+    home, _, last = name.rpartition(".")
+    thing = getattr(importlib.import_module(home), last)
     if inspect.isclass(thing) and issubclass(thing, Enum):
         return
-    yield f"manyclass.{name}"
+    if not getattr(thing, "_is_protocol", False):
+        yield name
     for member in dir(thing) if inspect.isclass(thing) else ():
         home = next((cls for cls in thing.__mro__ if member in vars(cls)), None)
         if OTHERS.match(member) or home is None or not home.__module__.startswith("manyclass"):
@@ -51,7 +67,7 @@ def with_members(name: str) -> Iterator[str]:
         found, documented = vars(home)[member], inspect.getdoc(getattr(thing, member))
         described = isinstance(found, property) or callable(getattr(thing, member))
         if described and (found.__doc__ or not documented):
-            yield f"manyclass.{name}.{member}"
+            yield f"{name}.{member}"
 
 
 def errors(name: str) -> Iterator[str]:
@@ -63,3 +79,8 @@ def errors(name: str) -> Iterator[str]:
 def test_docstrings_of_public_names_are_numpydoc():
     names = {member for name in public_names() for member in with_members(name)}
     assert [error for name in sorted(names) for error in errors(name)] == []
+
+
+def test_the_fronts_of_all_folders_are_read():
+    names = set(public_names())
+    assert {"manyclass.Gallery", "manyclass.losses.Softmax", "manyclass.solvers.batch.duality_gap"} <= names

@@ -334,5 +334,5 @@ def test_hits_do_not_depend_on_the_number_of_threads():
     for n_threads in (1, 2):
         with mc.threads(n_threads), threadpool_limits(n_threads):
             hits = g.search(Q, k=20)
-            found.append([hits.ids.tobytes(), hits.scores.tobytes(), hits.false_matches.tobytes()])
+            found.append([hits.ids.tobytes(), hits.scores.tobytes(), hits.expected_false_matches.tobytes()])
     assert found[0] == found[1]

@@ -37,8 +37,8 @@ def test_what_an_expanded_query_finds_is_judged_by_the_query_itself():
     Q = rng.standard_normal((50, 64))
     plain, wide = (g.search(Q, k=500, expansion=e) for e in (None, QueryExpansion(5)))
     for q in range(50):
-        place = dict(zip(plain.ids[q], plain.false_matches[q], strict=True))
-        np.testing.assert_allclose(wide.false_matches[q], [place[i] for i in wide.ids[q]], rtol=1e-3)
+        place = dict(zip(plain.ids[q], plain.expected_false_matches[q], strict=True))
+        np.testing.assert_allclose(wide.expected_false_matches[q], [place[i] for i in wide.ids[q]], rtol=1e-3)
     assert plain.matched.tolist() == wide.matched.tolist()
 
 

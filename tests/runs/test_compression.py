@@ -111,7 +111,7 @@ def test_a_tilde_is_the_home_folder_everywhere(tmp_path, monkeypatch):
     mc.runs.build_gallery("~/x.npz", "~/g", method="lda", evaluate=True)
     mc.runs.update_gallery("~/g", remove=[3])
     mc.runs.compare_encoders("~/x.npz", "none")
-    run = mc.runs.train("~/x.npz", "~/run", max_epochs=2)
+    run = mc.runs.train("~/x.npz", "~/run", test_fraction=0.25, max_epochs=2)
     mc.runs.evaluate("~/run", "~/x.npz")
     assert run.path == tmp_path / "run"
     assert (tmp_path / "g" / "retrieval.json").exists()

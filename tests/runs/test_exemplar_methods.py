@@ -62,5 +62,5 @@ def test_rows_as_they_are_have_negatives_to_be_judged_by():
 
 
 def test_no_method_at_all_is_refused():
-    with pytest.raises(ValueError, match="`method` must be some of .*; got none"):
+    with pytest.raises(ValueError, match=r"`method` must be some of .*; got none"):
         choose_methods([], 0, {})

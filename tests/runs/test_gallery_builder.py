@@ -79,5 +79,5 @@ def test_an_encoder_of_pictures_that_does_not_fit_is_refused(store, tmp_path):
 
 def test_several_methods_need_an_evaluation_to_choose_one(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32))
-    with pytest.raises(ValueError, match="`method` must be one.*several need `evaluate`"):
+    with pytest.raises(ValueError, match=r"`method` must name one method; pass `evaluate=True`"):
         mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "g", method=["slem", "lda"])

@@ -4,8 +4,9 @@
 `load` to find the class of a model in a file, and a store to find the class of its quantizer; no file names a module.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 HOMES = {
@@ -65,7 +66,7 @@ FOLDERS = (
 
 
 def lazy_exports(
-    package: str, homes: dict[str, str], folders: tuple[str, ...] = ()
+    package: str, further: Mapping[str, str] = MappingProxyType({}), folders: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package whose public names live in modules below it.
 
@@ -73,9 +74,10 @@ def lazy_exports(
     ----------
     package : str
         `__name__` of the package.
-    homes : dict of str to str
-        The module of each name, relative to the package. No name may be that of a module beside it, which the import
-        of that module would put in its place.
+    further : dict of str to str, default={}
+        The module of each name that `HOMES` does not have, relative to the package. What `HOMES` has below the package
+        is a name of it too, but for what is called as a module beside it, which the import of that module would put in
+        its place.
     folders : tuple of str, default=()
         Packages below it that are names of it too, and not in `__all__`.
 
@@ -84,6 +86,10 @@ def lazy_exports(
     tuple
         What the package binds to `__getattr__`, `__dir__` and `__all__`.
     """
+    below = package.removeprefix("manyclass").removeprefix(".")
+    prefix = f"{below}." if below else ""
+    public = {name: home.removeprefix(prefix) for name, home in HOMES.items() if home.startswith(prefix)}
+    homes = {name: home for name, home in public.items() if home != name} | dict(further)
 
     def find(name: str) -> Any:
         if name in homes:
@@ -96,4 +102,4 @@ def lazy_exports(
 
 
 # The class, function or folder that `manyclass` has under a name, and which names it has.
-find_public, list_public, PUBLIC = lazy_exports("manyclass", HOMES, FOLDERS)
+find_public, list_public, PUBLIC = lazy_exports("manyclass", folders=FOLDERS)

@@ -52,9 +52,9 @@ def results_of(
 
 def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:
     ids = hits.ids[i].tolist()
-    scores, percentiles, false_matches = (
+    scores, percentiles, expected_false_matches = (
         [None] * len(ids) if values is None else values[i].tolist()
-        for values in (hits.scores, hits.percentiles, hits.false_matches)
+        for values in (hits.scores, hits.percentiles, hits.expected_false_matches)
     )
     records = gallery.metadata(ids)
     return [
@@ -63,7 +63,7 @@ def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:
             "id": key,
             "score": scores[rank],
             "percentile": percentiles[rank],
-            "false_matches": false_matches[rank],
+            "expected_false_matches": expected_false_matches[rank],
             "metadata": records[rank],
         }
         for rank, key in enumerate(ids)
@@ -77,7 +77,7 @@ def write_results(path: Path, results: list[Result]) -> None:
     known = list(dict.fromkeys(name for one in results for hit in one.hits for name in hit["metadata"]))
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    columns = ("rank", "id", "score", "percentile", "false_matches")
+    columns = ("rank", "id", "score", "percentile", "expected_false_matches")
     writer.writerow(["query", "matched", *columns, *known])
     for one in results:
         for hit in one.hits:

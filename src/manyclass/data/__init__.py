@@ -18,25 +18,4 @@ store/                 rows and what goes with them in one folder, checksummed a
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "BiasedMatrix": "views",
-        "DenseMatrix": "dense",
-        "Matrix": "matrix",
-        "ProductQuantizer": "product_quantizer",
-        "QuantizedMatrix": "quantized",
-        "Quantizer": "quantizer",
-        "ScalarMatrix": "scalar_quantizer",
-        "ScalarQuantizer": "scalar_quantizer",
-        "ShardedMatrix": "views",
-        "SparseMatrix": "sparse",
-        "Store": "store.store",
-        "StoreWriter": "store.writer",
-        "append_store": "store.write",
-        "as_matrix": "readers.as_matrix",
-        "open_store": "store.store",
-        "verify_store": "store.verify",
-        "write_store": "store.write",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__, {"Quantizer": "quantizer"}, ("readers", "store"))

@@ -277,6 +277,8 @@ def _different(points: Singles) -> Singles:
 
 
 def _kmeans() -> KMeans:
+    # Not that of visual vocabularies: 255 centroids of 65,536 x 8 take faiss 0.28 s of one thread, that 0.81 s and
+    # scikit-learn 2.1 s. So codebooks of one seed differ between a machine that has faiss and one that has not.
     return _faiss_kmeans if find_spec("faiss") else _sklearn_kmeans
 
 

@@ -25,4 +25,5 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "read_features": "dataset",
         "read_images": "image_folders",
     },
+    ("glyph_images",),
 )

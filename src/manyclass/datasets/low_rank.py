@@ -1,11 +1,9 @@
 """Low-rank classes: generated rows of many classes, whose means span few dimensions, made when they are asked for."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.checks import check_count
+from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, spans
@@ -155,7 +153,7 @@ def low_rank_classes(
     check_count(n_classes, "n_classes")
     rank = min(64, d) if rank is None else check_count(rank, "rank", most=d)
     for value, name in ((noise, "noise"), (shared, "shared"), (imbalance, "imbalance")):
-        _check_scale(value, name)
+        check_nonnegative(value, name)
     seed = check_count(random_state, "random_state", least=0, most=2**32 - 1)
     means, directions = _subspace(d, n_classes, rank, _generator(seed, _MEANS))
     y = _labels(n, n_classes, imbalance, seed)
@@ -202,9 +200,3 @@ def _generator(seed: int, *of: int) -> np.random.Generator:
 def _normalize_rows(A: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths: NDArray[np.float32] = np.linalg.norm(A, axis=1, keepdims=True)
     return A / lengths
-
-
-def _check_scale(value: Any, name: str) -> None:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be a finite number, at least 0; got {value!r}")

@@ -19,16 +19,4 @@ What they share:
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "JsonLines": "callbacks",
-        "LinearClassifier": "linear_classifier",
-        "MultiTaskTraceNorm": "multi_task",
-        "Progress": "progress",
-        "SharedStructureClassifier": "shared_structure",
-        "StochasticClassifier": "stochastic",
-        "TraceNormClassifier": "trace_norm",
-        "TraceNormPath": "trace_path",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -14,9 +14,9 @@ from manyclass.solvers.batch.points import Weights, balance_factors
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.checkpoint import run_identity_of
-from manyclass.solvers.sgd.descent import top_classes
+from manyclass.solvers.sgd.descent import balanced_accuracy, top_classes
 
-# Fractions of the largest useful strength that a path goes through, from the first to the last: a trace above half of
+# Fractions of alpha_max that a path goes through, from the first to the last: a trace above half of
 # alpha_max leaves next to nothing of W, and strengths below the last one regularize next to nothing.
 TRACES = (0.5, 2e-3)
 
@@ -151,9 +151,7 @@ def class_accuracy(point: Weights, judged: Problem) -> float:
         Z: Floats = judged.X.rows(index[at]).astype(A.dtype, copy=False) @ A
         return lambda classes: Z @ B[classes].T + b[classes]
 
-    right = top_classes(block, (len(index), judged.d), judged.k)[:, 0] == y
-    hits, counts = np.bincount(y[right], minlength=judged.k), np.bincount(y, minlength=judged.k)
-    return float((hits[counts > 0] / counts[counts > 0]).mean())
+    return balanced_accuracy(top_classes(block, (len(index), judged.d), judged.k)[:, 0] == y, y)
 
 
 def _is_solved(row: dict[str, Any], tolerance: float) -> bool:

@@ -10,15 +10,4 @@
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "Encoder": "encoder",
-        "ExemplarLDA": "lda",
-        "ExemplarSVM": "svm",
-        "KernelSquareLossExemplar": "kernel_square_loss",
-        "SquareLossExemplar": "square_loss",
-        "WhitenedPCA": "whitened_pca",
-        "calibrate": "calibration",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__, {"Encoder": "encoder", "calibrate": "calibration"})

@@ -14,15 +14,9 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "BagOfWords": "aggregation.bag_of_words",
         "FeatureRun": "extraction.write_features",
-        "FisherVectors": "aggregation.fisher",
-        "ImageError": "images.pixels",
-        "OnnxFeatures": "onnx.onnx_features",
         "SkippedImage": "extraction.write_features",
-        "Vlad": "aggregation.vlad",
-        "read_image": "images.decoding",
         "read_skipped": "extraction.write_features",
-        "write_features": "extraction.write_features",
     },
+    ("aggregation", "extraction", "images", "local", "onnx"),
 )

@@ -11,13 +11,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "Gauge": "penalty",
-        "GroupNorm": "norms",
         "HalfSquare": "smoothed",
-        "L1Norm": "norms",
         "Penalty": "penalty",
-        "Ridge": "penalty",
         "SmoothPenalty": "smoothed",
         "SmoothedTraceNorm": "smoothed",
-        "TraceNorm": "norms",
     },
 )

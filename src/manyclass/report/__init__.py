@@ -14,4 +14,6 @@ The page loads nothing from outside, and the same records give the same bytes.
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(__name__, {"collect": "report_data", "write_page": "page"})
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {"collect": "report_data", "write_page": "page"}, ("figures", "sections")
+)

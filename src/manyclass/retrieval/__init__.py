@@ -15,6 +15,5 @@ storage/          galleries in folders
 from manyclass._core.lazy import lazy_exports
 
 __getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {"Gallery": "gallery", "Hits": "search", "KReciprocal": "reranking", "QueryExpansion": "reranking"},
+    __name__, {"Hits": "search", "KReciprocal": "reranking", "QueryExpansion": "reranking"}, ("storage",)
 )

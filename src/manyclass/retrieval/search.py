@@ -144,7 +144,7 @@ class Hits:
         Similarities to the query, or the scores of a re-ranking.
     percentiles : ndarray of shape (n_queries, k), default=None
         Percentage of the background set that is less similar to the query than the image is.
-    false_matches : ndarray of shape (n_queries, k), default=None
+    expected_false_matches : ndarray of shape (n_queries, k), default=None
         E-value: the number of searched images that would score as high if all were unrelated to the query.
     matched : ndarray of shape (n_queries,), default=None
         Whether the E-value of the best image is small enough for a match.
@@ -153,7 +153,7 @@ class Hits:
     ids: NDArray[Any]
     scores: NDArray[np.float32]
     percentiles: NDArray[np.float64] | None = None
-    false_matches: NDArray[np.float64] | None = None
+    expected_false_matches: NDArray[np.float64] | None = None
     matched: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:

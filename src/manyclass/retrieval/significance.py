@@ -82,6 +82,6 @@ def judge_scores(
     expected = expected_false_matches(scores, background, n)
     return {
         "percentiles": percentiles(scores, background),
-        "false_matches": expected,
+        "expected_false_matches": expected,
         "matched": expected.min(axis=1, initial=np.inf) <= max_expected_matches(false_match),
     }

@@ -106,7 +106,7 @@ def build_gallery(
     world, file, folder = (None if path is None else Path(path).expanduser() for path in (negatives, encoder, pictures))
     methods = choose_methods(method, seed, settings or {})
     if len(methods) > 1 and not evaluate:
-        raise SettingsError("`method` must be one, of which the gallery is made; several need `evaluate`")
+        raise SettingsError("`method` must name one method; pass `evaluate=True` to compare several")
     inputs = EncoderInputs(Path(data).expanduser(), world, methods, sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
     check_free(out, overwrite)

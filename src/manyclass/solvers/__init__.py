@@ -22,4 +22,5 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "alpha_max": "batch.null_model",
         "solve": "batch.solve",
     },
+    ("batch", "sgd"),
 )

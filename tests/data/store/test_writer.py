@@ -1,4 +1,4 @@
-"""Interruptions that are exceptions: what is kept, what is refused. Those that are kills are in test_writer_crash.py."""
+"""Interruptions that are exceptions: what is kept, what is refused. Kills are in test_writer_crash.py."""
 
 import contextlib
 import errno

@@ -23,7 +23,7 @@ def same(a, b):
     x, y = a.search(X[:5], 100), b.search(X[:5], 100)
     assert x.ids.tolist() == y.ids.tolist()
     assert x.scores.tobytes() == y.scores.tobytes()
-    np.testing.assert_array_equal(x.false_matches, y.false_matches)
+    np.testing.assert_array_equal(x.expected_false_matches, y.expected_false_matches)
     assert a.ids.tolist() == b.ids.tolist()
     assert a.metadata(a.ids) == b.metadata(b.ids)
 
@@ -410,4 +410,4 @@ def test_the_names_of_the_format_stay_as_they_are(tmp_path):
     assert list(segments.read_section(tmp_path / "g", content["models"]["pool"])[1]) == ["pool"]
     found = mc.Gallery.open(tmp_path / "g")
     assert (found.n_candidates, type(found.reranker)) == (7, mc.ExemplarLDA)
-    np.testing.assert_array_equal(found.search(X[:3]).false_matches, g.search(X[:3]).false_matches)
+    np.testing.assert_array_equal(found.search(X[:3]).expected_false_matches, g.search(X[:3]).expected_false_matches)

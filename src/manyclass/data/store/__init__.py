@@ -16,16 +16,4 @@ write.py         write_store and append_store: rows that are all there
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "Names": "store",
-        "Store": "store",
-        "StoreWriter": "writer",
-        "VerifiedMatrix": "blocks",
-        "append_store": "write",
-        "open_store": "store",
-        "verify_store": "verify",
-        "write_store": "write",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__, {"Names": "store", "VerifiedMatrix": "blocks"})

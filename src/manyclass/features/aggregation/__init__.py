@@ -16,16 +16,11 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "BagOfWords": "bag_of_words",
         "DiagonalGmm": "vocabulary",
-        "FisherVectors": "fisher",
         "ImageEncoder": "image_encoder",
-        "Projection": "pca",
         "Pyramid": "pyramid",
         "VisualVocabulary": "vocabulary",
-        "Vlad": "vlad",
         "fit_gmm": "vocabulary",
-        "fit_projection": "pca",
         "fit_vocabulary": "vocabulary",
     },
 )

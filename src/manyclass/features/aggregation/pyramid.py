@@ -41,10 +41,24 @@ MAX_CELLS = 1024  # sums are held for each; finer layouts hold less than one pat
 
 
 class Pyramid:
-    """Layouts "AxB" cut an image into A rows and B columns; regions follow layout by layout, row by row.
+    """Regions of an image, layout by layout, and row by row in each.
 
     Every layout is a partition: a position belongs to exactly one of its regions, that on a border to the later one.
 
+    Parameters
+    ----------
+    layouts : sequence of str
+        "AxB" cuts an image into A rows and B columns.
+
+    Attributes
+    ----------
+    n_regions : int
+        Regions of all layouts.
+    n_cells : int
+        Cells, of which all regions are unions.
+
+    Examples
+    --------
     >>> pyramid = Pyramid(("1x1", "3x1"))
     >>> pyramid.n_regions, pyramid.n_cells
     (4, 3)
@@ -61,12 +75,34 @@ class Pyramid:
         self._cells_of_region = self._find_cells(x[1], y[1])
 
     def partition(self, positions: NDArray[np.float32]) -> Partition:
-        """The cells of positions (m, 2), fractions (x, y) of width and height."""
+        """Find the cells of positions.
+
+        Parameters
+        ----------
+        positions : ndarray of float32 of shape (m, 2)
+            Fractions (x, y) of width and height.
+
+        Returns
+        -------
+        Partition
+            The rows of each cell.
+        """
         x, y = (np.searchsorted(cuts, positions[:, axis], side="right") for axis, cuts in enumerate(self._cuts))
         return Partition.from_labels(y * (len(self._cuts[0]) + 1) + x, self.n_cells)
 
     def sum_regions(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums over regions (n_regions, ...) from sums over cells (n_cells, ...)."""
+        """Add up the cells of every region.
+
+        Parameters
+        ----------
+        sums : ndarray of float64 of shape (n_cells, ...)
+            Sums over cells.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_regions, ...)
+            Sums over regions.
+        """
         if self.n_cells == 1:
             return np.broadcast_to(sums, (self.n_regions, *sums.shape[1:]))
         return np.stack([sums[cells].sum(axis=0) for cells in self._cells_of_region])

@@ -39,7 +39,13 @@ _LIKELIHOOD_TOLERANCE = 1e-4  # nats per row: the likelihood has stopped when it
 
 @dataclass(frozen=True)
 class VisualVocabulary:
-    """k words (k, D) float32, and what rows look like from them."""
+    """The words of a vocabulary, and what rows look like from them.
+
+    Parameters
+    ----------
+    centers : ndarray of float32 of shape (k, D)
+        The words, finite numbers.
+    """
 
     centers: Vectors
 
@@ -48,7 +54,18 @@ class VisualVocabulary:
             raise ValueError(f"words must be (k, D) finite numbers; got shape {self.centers.shape}")
 
     def assign(self, X: Vectors) -> NDArray[np.int32]:
-        """The number of the nearest word to every row of X (m, D); the smallest of equals."""
+        """Find the nearest word to every row; of equals that of the smallest number.
+
+        Parameters
+        ----------
+        X : ndarray of float32 of shape (m, D)
+            Descriptors.
+
+        Returns
+        -------
+        ndarray of int32 of shape (m,)
+            The numbers of the words.
+        """
         labels = np.empty(len(X), np.int32)
         bad = _native.nearest_words(np.ascontiguousarray(X), self.centers, labels)
         if bad >= 0:
@@ -58,7 +75,22 @@ class VisualVocabulary:
     def residual_sums(
         self, X: Vectors, labels: NDArray[np.int32], cells: Partition
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """counts (cells, k) and sums (cells, k, D) of x - word over the rows with each label, in float64."""
+        """Count the rows of each word, and sum x - word over them, in every cell and in float64.
+
+        Parameters
+        ----------
+        X : ndarray of float32 of shape (m, D)
+            Descriptors.
+        labels : ndarray of int32 of shape (m,)
+            The word of every row.
+        cells : Partition
+            The cell of every row.
+
+        Returns
+        -------
+        tuple of ndarray
+            Counts (cells, k) and sums (cells, k, D).
+        """
         counts = np.zeros((cells.n_cells, len(self.centers)))
         sums = np.zeros((*counts.shape, X.shape[1]))
         X = np.ascontiguousarray(X)
@@ -67,11 +99,29 @@ class VisualVocabulary:
 
 
 def fit_vocabulary(X: Vectors, k: int, seed: int, iterations: int = 25) -> VisualVocabulary:
-    """k words by Lloyd's iterations from k different rows of X (m, D), drawn by chance.
+    """Learn k words by Lloyd's iterations from k different rows of X, drawn by chance.
 
     A word that no row is nearest to moves to the row that is farthest from its own. Sums are made in float64 and in
     blocks, so the number of threads changes no bit.
 
+    Parameters
+    ----------
+    X : ndarray of float32 of shape (m, D)
+        Descriptors, at least k of them different.
+    k : int
+        The number of words.
+    seed : int
+        The seed of the draw.
+    iterations : int, default=25
+        The largest number of iterations; it ends earlier when the distortion hardly falls.
+
+    Returns
+    -------
+    VisualVocabulary
+        The words.
+
+    Examples
+    --------
     >>> X = np.array([[0.0], [1.0], [5.0], [6.0]], np.float32)
     >>> sorted(fit_vocabulary(X, 2, seed=0).centers.ravel().tolist())
     [0.5, 5.5]
@@ -136,7 +186,17 @@ class MixtureMoments(NamedTuple):
 
 @dataclass(frozen=True)
 class DiagonalGmm:
-    """weights (k,), means (k, D) and variances (k, D) in float64; variances are positive."""
+    """A mixture of k Gaussians with diagonal covariances, in float64.
+
+    Parameters
+    ----------
+    weights : ndarray of float64 of shape (k,)
+        The weight of each Gaussian, above 0.
+    means : ndarray of float64 of shape (k, D)
+        Their means.
+    variances : ndarray of float64 of shape (k, D)
+        Their variances, above 0.
+    """
 
     weights: Doubles
     means: Doubles
@@ -166,7 +226,22 @@ class DiagonalGmm:
         return means, np.ascontiguousarray(rates, np.float32), logs.astype(np.float32), min(margin, 2 * _NEGLIGIBLE)
 
     def moments(self, X: Vectors, cells: Partition) -> MixtureMoments:
-        """Posteriors of the rows of X (m, D) and what they add up to in each cell; those below 1e-6 are left out."""
+        """Add up, in each cell, the posteriors q of the rows, q u and q (u^2 - 1), with u = (x - mean) / deviation.
+
+        Posteriors below 1e-6 are left out.
+
+        Parameters
+        ----------
+        X : ndarray of float32 of shape (m, D)
+            Descriptors.
+        cells : Partition
+            The cell of every row.
+
+        Returns
+        -------
+        MixtureMoments
+            The sums, and the log-likelihood of all rows.
+        """
         k, D = self.means.shape
         counts, total = np.zeros((cells.n_cells, k)), np.zeros(1)
         first, second = np.zeros((cells.n_cells, k, D)), np.zeros((cells.n_cells, k, D))
@@ -178,11 +253,29 @@ class DiagonalGmm:
 
 
 def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
-    """k Gaussians for rows X (m, D) by expectation-maximization.
+    """Learn k Gaussians by expectation-maximization.
 
     No variance falls below 1e-4 of that of the column that varies most, and no weight below 1e-6; so no number is ever
     infinite or NaN, whatever the rows.
 
+    Parameters
+    ----------
+    X : ndarray of float32 of shape (m, D)
+        Descriptors, at least k of them different.
+    k : int
+        The number of Gaussians.
+    seed : int
+        The seed of the k-means from which it begins.
+    iterations : int, default=50
+        The largest number of iterations; it ends earlier when the likelihood hardly rises.
+
+    Returns
+    -------
+    DiagonalGmm
+        The mixture.
+
+    Examples
+    --------
     >>> X = np.array([[-1.0], [1.0], [9.0], [11.0]], np.float32)
     >>> gmm = fit_gmm(X, 2, seed=0)
     >>> sorted(gmm.means.ravel().round(2).tolist()), gmm.variances.ravel().round(2).tolist()

@@ -16,7 +16,6 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Encoding": "encoding",
         "FeatureRun": "write_features",
         "SkippedImage": "write_features",
-        "Workers": "workers",
         "encode_images": "encoding",
         "images_digest": "write_features",
         "read_skipped": "write_features",

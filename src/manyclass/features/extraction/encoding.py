@@ -61,7 +61,21 @@ Known = dict[int, list[EncodedImage]]  # by the position of the first image of a
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """Images, what encodes them, and how large they are read. Rows become codes where there is a quantizer."""
+    """Images, what encodes them, and how large they are read.
+
+    Parameters
+    ----------
+    images : sequence of path-like or ndarray
+        The images.
+    encoder : RowEncoder
+        What turns an image into numbers.
+    max_pixels : int, default=100_000
+        Larger images are shrunk to so many pixels.
+    max_source_pixels : int, default=50_000_000
+        Files of more pixels are refused.
+    quantizer : Quantizer, default=None
+        What turns rows into codes; None to keep the numbers.
+    """
 
     images: Sequence[Any]
     encoder: Any
@@ -75,12 +89,33 @@ class Encoding:
         return int(getattr(self.encoder, "batch_size", 1))
 
     def chunks(self) -> list[range]:
-        """The positions that are encoded together. They do not depend on where a run begins, so neither do the bits."""
+        """Divide the images into those that are encoded together.
+
+        They do not depend on where a run begins, so neither do the bits.
+
+        Returns
+        -------
+        list of range
+            The positions of each chunk.
+        """
         n, size = len(self.images), self.chunk_size
         return [range(first, min(n, first + size)) for first in range(0, n, size)]
 
     def encode_from(self, start: int, known: Known) -> Iterator[list[EncodedImage]]:
-        """What became of the images from `start` on; chunks that are `known` already are taken from there."""
+        """Encode the images from a position on.
+
+        Parameters
+        ----------
+        start : int
+            The first position.
+        known : dict of int to list of EncodedImage
+            Chunks that are encoded already, by their first position; those that are used are removed.
+
+        Yields
+        ------
+        list of EncodedImage
+            What became of the images of each chunk, in order.
+        """
         chunks = [chunk for chunk in self.chunks() if chunk.stop > start]
         fresh = self.encode_chunks([chunk for chunk in chunks if chunk.start not in known])
         for chunk in chunks:
@@ -88,7 +123,18 @@ class Encoding:
             yield [outcome for outcome in outcomes if outcome.position >= start]
 
     def encode_chunks(self, chunks: Sequence[range]) -> Iterator[list[EncodedImage]]:
-        """What became of every image, a chunk at a time, in order."""
+        """Encode chunks of images, in parallel and in order.
+
+        Parameters
+        ----------
+        chunks : sequence of range
+            The positions of each chunk.
+
+        Yields
+        ------
+        list of EncodedImage
+            What became of every image of a chunk.
+        """
         size = _QUANTIZED_TOGETHER if self.quantizer else 1
         groups = [list(chunks[first : first + size]) for first in range(0, len(chunks), size)]
         if len(chunks) < _WORTH_PROCESSES or not self._forks():
@@ -164,7 +210,27 @@ def _encode_alone(workers: Workers[list[range], Group], chunks: list[range]) -> 
 
 
 def encode_images(images: Sequence[Any], encoder: RowEncoder, max_pixels: int = 100_000) -> NDArray[np.float32]:
-    """The rows (n, d) of images, of which none may be bad."""
+    """Encode images, of which none may be bad.
+
+    Parameters
+    ----------
+    images : sequence of path-like or ndarray
+        The images.
+    encoder : RowEncoder
+        What turns an image into numbers.
+    max_pixels : int, default=100_000
+        Larger images are shrunk to so many pixels.
+
+    Returns
+    -------
+    ndarray of float32 of shape (n, d)
+        A row for every image.
+
+    Raises
+    ------
+    ImageError
+        If one of them cannot be read or encoded.
+    """
     images = as_image_list(images)
     X = np.empty((len(images), encoder.n_features_out_), np.float32)
     encoding = Encoding(images, encoder, max_pixels)

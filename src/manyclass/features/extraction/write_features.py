@@ -327,7 +327,20 @@ def run_identity(
 
 
 def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:
-    """A digest of images: of files their names and sizes, which is quick; of arrays what is in them."""
+    """Digest images: of files their names and sizes, which is quick; of arrays what is in them.
+
+    Parameters
+    ----------
+    images : sequence of path-like or ndarray
+        The images.
+    names : sequence of str, default=None
+        Their names.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal digits.
+    """
     state = hashlib.sha256()
     for position in range(len(images)):  # some sequences have no end of their own
         name = names[position] if names is not None else ""

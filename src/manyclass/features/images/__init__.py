@@ -8,6 +8,4 @@ All else in features works on the pixels that `read_image` gives.
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__, {"ImageError": "pixels", "Pixels": "pixels", "as_image_list": "decoding", "read_image": "decoding"}
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__, {"as_image_list": "decoding"})

@@ -77,8 +77,25 @@ def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 
 
 
 def as_image_list(images: Any) -> Sequence[Any]:
-    """The images, which images[0], images[1] ... are from now on; anything else is refused.
+    """Check what users pass as many images; from then on they are images[0], images[1] and so on.
 
+    Parameters
+    ----------
+    images : sequence of path-like or ndarray
+        Files or pixels, or an array (n, h, w, 3) or (n, h, w); a column of pandas is taken by its positions.
+
+    Returns
+    -------
+    sequence
+        The images, neither read nor copied.
+
+    Raises
+    ------
+    ValueError
+        If it is one image, a path, a mapping, or nothing that has positions.
+
+    Examples
+    --------
     >>> len(as_image_list(np.zeros((5, 40, 30, 3), np.uint8)))
     5
     """

@@ -16,13 +16,24 @@ from manyclass.features.local.descriptor import (
 
 
 class LocalColor:
-    """96 numbers for each patch of `patch` pixels, `step` pixels apart, at `scales` sizes of the image.
+    """Means and deviations of colors, 96 numbers for each patch.
 
     A patch has 4 x 4 cells of patch / 4 pixels along a side. Their numbers come row by row, and of each the means of
     red, green and blue, then the standard deviations (over the pixels of the cell), in [0, 1]. Sizes are a factor
     sqrt(2) apart, their pixels rounded to 8 bits; patches come by size from large to small, row by row, and lie within
     the image.
 
+    Parameters
+    ----------
+    step : int, default=6
+        Pixels between neighboring patches.
+    scales : int, default=5
+        The number of sizes of the image.
+    patch : int, default=24
+        The side of a patch in pixels, a multiple of 4.
+
+    Examples
+    --------
     >>> white = LocalColor(scales=1).describe(np.full((24, 24, 3), 255, np.uint8))
     >>> white.values[0, :6].tolist()
     [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
@@ -34,7 +45,18 @@ class LocalColor:
         self.grid = PatchGrid(step, scales, patch)
 
     def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
-        """The patches of an image (h, w, 3); none if it has fewer than `patch` pixels along a side."""
+        """Describe the patches of an image.
+
+        Parameters
+        ----------
+        image : ndarray of uint8 of shape (h, w, 3)
+            Red, green and blue.
+
+        Returns
+        -------
+        LocalDescriptors
+            96 numbers for each patch; no patch if the image has fewer than `patch` pixels along a side.
+        """
         image = check_image(image)
         levels = self.grid.levels(image.shape[0], image.shape[1], self.grid.patch)
         values = [self._describe_level(image, level) for level in levels]

@@ -29,14 +29,30 @@ _GRAY = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255)  # luma of
 
 
 class DenseSift:
-    """128 numbers for each patch of `patch` pixels, `step` pixels apart, at `scales` sizes of the gray image.
+    """Histograms of the directions of gradients, 128 numbers for each patch of the gray image.
 
     Sizes are a factor sqrt(2) apart, patches come by size from large to small, row by row, and their numbers in the
     order y, x, direction; directions are 45 degrees apart from right to down. A patch is of unit length, cut at 0.2,
-    and of unit length again; with `root` it holds the square roots of its fractions (RootSIFT). Where the mean gradient
-    is less than `contrast` (white less black, per pixel) it is all zeros; the default keeps everything but rounding.
-    `smoothing` is the standard deviation, in pixels, of a Gaussian applied to every size before gradients are taken.
+    and of unit length again.
 
+    Parameters
+    ----------
+    step : int, default=6
+        Pixels between neighboring patches.
+    scales : int, default=5
+        The number of sizes of the image.
+    patch : int, default=24
+        The side of a patch in pixels, a multiple of 4.
+    root : bool, default=False
+        Whether a patch holds the square roots of its fractions (RootSIFT).
+    contrast : float, default=1e-5
+        Where the mean gradient (white less black, per pixel) is less, a patch is all zeros; the default keeps
+        everything but rounding.
+    smoothing : float, default=0.0
+        The standard deviation, in pixels, of a Gaussian applied to every size before gradients are taken.
+
+    Examples
+    --------
     >>> DenseSift(step=6, scales=2).describe(np.zeros((38, 38, 3), np.uint8)).values.shape
     (20, 128)
     """
@@ -58,7 +74,18 @@ class DenseSift:
         self.smoothing = check_nonnegative(smoothing, "smoothing")
 
     def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
-        """The patches of an image (h, w, 3); none if it has fewer than 3 patch / 4 + 1 pixels along a side."""
+        """Describe the patches of an image.
+
+        Parameters
+        ----------
+        image : ndarray of uint8 of shape (h, w, 3)
+            Red, green and blue.
+
+        Returns
+        -------
+        LocalDescriptors
+            128 numbers for each patch; no patch if the image has fewer than 3 patch / 4 + 1 pixels along a side.
+        """
         image = check_image(image)
         levels = self.grid.levels(image.shape[0], image.shape[1], 3 * self.grid.cell + 1)
         gray = to_gray(image)

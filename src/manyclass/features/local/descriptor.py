@@ -21,17 +21,34 @@ MAX_IMAGES = 5000  # to read more takes longer and changes little: a quarter of 
 
 
 class LocalDescriptors(NamedTuple):
-    """m patches of one image.
+    """The patches of one image, m of them; an image that is too small for a single patch has m = 0.
 
-    `values` (m, D) float32 holds what is known of each patch, `positions` (m, 2) float32 its center (x, y) as fractions
-    of the width and height of the image, in [0, 1]. An image that is too small for a single patch has m = 0.
+    Parameters
+    ----------
+    values : ndarray of float32 of shape (m, D)
+        What is known of each patch.
+    positions : ndarray of float32 of shape (m, 2)
+        Its center (x, y) as fractions of the width and height of the image, in [0, 1].
     """
 
     values: NDArray[np.float32]
     positions: NDArray[np.float32]
 
     def draw(self, n: int, rng: np.random.Generator) -> "LocalDescriptors":
-        """n of the patches by chance, in their order; all if there are no more."""
+        """Draw some of the patches by chance; they keep their order.
+
+        Parameters
+        ----------
+        n : int
+            How many; all, if there are no more.
+        rng : numpy.random.Generator
+            The source of chance.
+
+        Returns
+        -------
+        LocalDescriptors
+            The patches.
+        """
         if len(self.values) <= n:
             return self
         rows = np.sort(rng.choice(len(self.values), n, replace=False))
@@ -46,7 +63,18 @@ class Descriptor(Protocol):
         """D, the numbers per patch."""
 
     def describe(self, image: NDArray[np.uint8]) -> LocalDescriptors:
-        """The patches of an image (h, w, 3) of 8-bit red, green and blue."""
+        """Describe the patches of an image.
+
+        Parameters
+        ----------
+        image : ndarray of uint8 of shape (h, w, 3)
+            Red, green and blue.
+
+        Returns
+        -------
+        LocalDescriptors
+            The numbers and the places of the patches.
+        """
 
 
 class GridLine(NamedTuple):
@@ -73,11 +101,25 @@ class GridLevel(NamedTuple):
 
 
 class PatchGrid:
-    """Square patches of 4 x 4 cells, `step` pixels apart, at `scales` sizes of the image.
+    """Square patches of 4 x 4 cells, on copies of the image whose sizes are a factor sqrt(2) apart.
 
-    Scale j is the image at 2^(-j/2) of its size, with patches of the same number of pixels there. `patch` is their
-    side, which 4 must divide, `cell` that of a cell, and `pitch` the pixels between neighbors on the lattice that holds
-    the cells of all patches.
+    Scale j is the image at 2^(-j/2) of its size, with patches of the same number of pixels there.
+
+    Parameters
+    ----------
+    step : int
+        Pixels between neighboring patches.
+    scales : int
+        The number of sizes of the image.
+    patch : int
+        The side of a patch in pixels, a multiple of 4.
+
+    Attributes
+    ----------
+    cell : int
+        The side of a cell in pixels.
+    pitch : int
+        Pixels between neighbors on the lattice that holds the cells of all patches.
     """
 
     def __init__(self, step: int, scales: int, patch: int):
@@ -90,12 +132,39 @@ class PatchGrid:
         self.pitch = gcd(self.step, self.cell)
 
     def levels(self, height: int, width: int, extent: int) -> list[GridLevel]:
-        """Patches of `extent` pixels at every scale that has room for one, large to small."""
+        """Lay patches on every scale that has room for one, large to small.
+
+        Parameters
+        ----------
+        height, width : int
+            The size of the image in pixels.
+        extent : int
+            Pixels along a side that a patch needs.
+
+        Returns
+        -------
+        list of GridLevel
+            The patches of each scale.
+        """
         return [self._level(h, w, extent) for h, w in self.sizes(height, width, extent)]
 
     def sizes(self, height: int, width: int, least: int) -> list[tuple[int, int]]:
-        """Height and width of each scale, as far as both are `least` pixels or more.
+        """Compute height and width of each scale, as far as both are `least` pixels or more.
 
+        Parameters
+        ----------
+        height, width : int
+            The size of the image in pixels.
+        least : int
+            The smallest size of interest.
+
+        Returns
+        -------
+        list of tuple of int
+            (height, width), large to small.
+
+        Examples
+        --------
         >>> PatchGrid(6, 3, 24).sizes(100, 40, 24)
         [(100, 40), (71, 28)]
         """
@@ -104,8 +173,22 @@ class PatchGrid:
         return [size for size in sizes if min(size) >= least]
 
     def line(self, length: int, extent: int) -> GridLine:
-        """Patches of `extent` pixels along `length`; what is left over is divided between both ends.
+        """Lay patches along one axis; what is left over is divided between both ends.
 
+        Parameters
+        ----------
+        length : int
+            Pixels of the axis.
+        extent : int
+            Pixels that a patch needs.
+
+        Returns
+        -------
+        GridLine
+            The first pixel, the step and the number of patches.
+
+        Examples
+        --------
         >>> PatchGrid(6, 1, 24).line(45, 19)
         GridLine(first=1, step=6, number=5)
         """

@@ -10,13 +10,4 @@ The packages onnx and onnxruntime are imported when a network is opened; they co
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "Graph": "graph",
-        "InputSettings": "network",
-        "Network": "network",
-        "OnnxFeatures": "onnx_features",
-        "pool": "pooling",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -15,7 +15,21 @@ _LONGEST = 22
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its name, the number of its color, its length, what is written at its end, and its interval."""
+    """A bar of a chart.
+
+    Parameters
+    ----------
+    name : str
+        What stands before it.
+    number : int
+        The number of its color.
+    value : float
+        Its length, at least 0.
+    shown : str
+        What is written at its end.
+    interval : tuple of float, default=None
+        Low and high, drawn over it; None for none.
+    """
 
     name: str
     number: int
@@ -25,7 +39,22 @@ class Bar:
 
 
 def draw_bars(key: str, description: str, bars: Sequence[Bar]) -> Markup:
-    """The bars one under the other, all from 0, without an axis: the numbers are at their ends."""
+    """Draw bars one under the other, all from 0, without an axis: the numbers are at their ends.
+
+    Parameters
+    ----------
+    key : str
+        What the ids of the drawing begin with.
+    description : str
+        The drawing in words.
+    bars : sequence of Bar
+        The bars, from the top.
+
+    Returns
+    -------
+    Markup
+        The SVG element.
+    """
 
     def draw(figure: Any) -> None:
         chart = figure.subplots()

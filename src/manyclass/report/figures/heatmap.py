@@ -23,9 +23,29 @@ def draw_heatmap(
     shown: Callable[[float], str],
     chosen: tuple[int, int] | None,
 ) -> Markup:
-    """values (rows, columns) as cells, NaN as a gap; the chosen (row, column) has a frame.
+    """Draw a grid of settings as cells, each with its color and number.
 
-    `columns` and `rows` are what they vary and the labels. Each cell says its settings and value when pointed at.
+    Each cell says its settings and value when pointed at.
+
+    Parameters
+    ----------
+    key : str
+        What the ids of the drawing begin with.
+    description : str
+        The drawing in words.
+    values : ndarray of float64 of shape (rows, columns)
+        The values; NaN leaves a gap.
+    columns, rows : tuple of (str, sequence of str)
+        What varies along them, and the labels.
+    shown : callable
+        A value as it is written.
+    chosen : tuple of int or None
+        (row, column) of the cell with a frame; None for none.
+
+    Returns
+    -------
+    Markup
+        The SVG element.
     """
     here = [(r, c) for r, c in np.ndindex(values.shape) if np.isfinite(values[r, c])]
     written = [shown(float(values[place])) for place in here]

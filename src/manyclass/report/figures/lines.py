@@ -13,7 +13,19 @@ _MARKED = 25  # points of a line that are marked one by one
 
 @dataclass(frozen=True)
 class Curve:
-    """A line: whose it is, the number of its color, and its points, of which one may be chosen."""
+    """A line of a chart.
+
+    Parameters
+    ----------
+    name : str
+        Whose it is.
+    number : int
+        The number of its color and marker.
+    x, y : sequence of float
+        Its points.
+    chosen : int, default=None
+        The point with a ring; None for none.
+    """
 
     name: str
     number: int
@@ -24,14 +36,41 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is on an axis, and whether it goes by factors."""
+    """An axis of a chart.
+
+    Parameters
+    ----------
+    label : str
+        What is on it.
+    log : bool, default=False
+        Whether it goes by factors.
+    """
 
     label: str
     log: bool = False
 
 
 def draw_lines(key: str, description: str, lines: Sequence[Curve], x: Axis, y: Axis, height: float = 230) -> Markup:
-    """The lines on one pair of axes; the chosen point of a line has a ring."""
+    """Draw lines on one pair of axes; the chosen point of a line has a ring.
+
+    Parameters
+    ----------
+    key : str
+        What the ids of the drawing begin with.
+    description : str
+        The drawing in words.
+    lines : sequence of Curve
+        The lines.
+    x, y : Axis
+        The axes.
+    height : float, default=230
+        The height in points.
+
+    Returns
+    -------
+    Markup
+        The SVG element.
+    """
 
     def draw(figure: Any) -> None:
         chart = figure.subplots()

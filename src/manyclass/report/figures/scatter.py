@@ -23,7 +23,24 @@ _LONGEST, _MOST = 20, 45
 def draw_embedding(
     key: str, description: str, classes: Sequence[str], x: Sequence[float], y: Sequence[float]
 ) -> Markup:
-    """The classes at (x, y); each says its name when pointed at, and as many as there is room for are labeled."""
+    """Draw classes as points; each says its name when pointed at, and as many as there is room for are labeled.
+
+    Parameters
+    ----------
+    key : str
+        What the ids of the drawing begin with.
+    description : str
+        The drawing in words.
+    classes : sequence of str
+        The names.
+    x, y : sequence of float
+        Where each class is.
+
+    Returns
+    -------
+    Markup
+        The SVG element.
+    """
     points = _scale_to_page(np.column_stack([x, y]).astype(np.float64).reshape(-1, 2))
     names = [shorten(name, _LONGEST) for name in classes]
     widths = np.array([_FONT * _LETTER * len(name) for name in names])

@@ -76,11 +76,29 @@ def available() -> bool:
 def draw_svg(
     key: str, description: str, height: float, draw: Draw, titles: Sequence[str] = (), width: float = WIDTH
 ) -> Markup:
-    """What `draw` puts on a figure of so many points, as an SVG element.
+    """Draw a figure by matplotlib, as an SVG element.
 
-    `key` tells its ids from those of other drawings; `description` is for who does not see it. The marks of the artist
-    with the gid "titled" get the `titles` one by one, which show when a pointer rests on them. Without matplotlib, a
-    sentence says what is missing.
+    Without matplotlib, a sentence says what is missing.
+
+    Parameters
+    ----------
+    key : str
+        What the ids of the drawing begin with, to tell them from those of other drawings.
+    description : str
+        The drawing in words, for who does not see it.
+    height : float
+        The height in points.
+    draw : callable
+        What draws on the figure of matplotlib that it is given.
+    titles : sequence of str, default=()
+        What the marks of the artist with the gid "titled" say, one by one, when a pointer rests on them.
+    width : float, default=350
+        The width in points.
+
+    Returns
+    -------
+    Markup
+        The SVG element, or a paragraph.
     """
     if not available():
         return element("p", f"{NEEDED_EXTRA}.", class_="missing")

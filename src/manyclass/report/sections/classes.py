@@ -16,7 +16,18 @@ _HEADS = ("class", "accuracy", "right", "rows", "most often taken for")
 
 
 def show_accuracy(report: ReportData) -> Section | None:
-    """The section "Accuracy" of the best run; None without an evaluation."""
+    """Show the accuracy of the best run, class by class.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None without an evaluation.
+    """
     if not report.evaluated_runs:
         return None
     run, evaluation = report.evaluated_runs[0]
@@ -78,7 +89,18 @@ _PAIRS, _OF_PAIR = 12, 3  # confused pairs that are shown, and images of each
 
 
 def show_confusions(report: ReportData) -> Section | None:
-    """The section "Most confused pairs" of the best run; None if it confused nothing."""
+    """Show the most confused pairs of the best run.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if it confused nothing.
+    """
     run, evaluation = next(iter(report.evaluated_runs), (None, {}))
     pairs = (evaluation.get("confusions") or [])[:_PAIRS]
     if run is None or not pairs:
@@ -123,7 +145,18 @@ _OF_CLASS, _WRONG = 5, 2  # images of a class, and how many of them are mistakes
 
 
 def show_examples(report: ReportData) -> Section | None:
-    """The section "Best and worst classes" of the best run; None without examples."""
+    """Show the best and the worst classes of the best run, with images.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None without examples.
+    """
     run, evaluation = next(iter(report.evaluated_runs), (None, {}))
     accuracies = {one["class"]: class_accuracy(one) for one in evaluation.get("per_class", [])}
     known = [one for one in evaluation.get("examples") or [] if one["class"] in accuracies]

@@ -24,7 +24,18 @@ _HEADS = ("run", "objective", "top-1", "top-5", "mean per class", "seconds", "me
 
 
 def compare_runs(report: ReportData) -> Section | None:
-    """The section "Runs compared"; None without runs."""
+    """Compare runs side by side.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None without runs.
+    """
     if not report.runs:
         return None
     measured = {run.name: evaluation for run, evaluation in report.evaluated_runs}
@@ -133,7 +144,18 @@ _KnownValues = list[tuple[RunReport, float]]
 
 
 def show_costs(report: ReportData) -> Section | None:
-    """The section "Time and memory"; None if no run has either."""
+    """Show time, memory and size of the runs.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if no run has any of them.
+    """
     quantities: list[tuple[str, str, _KnownValues, Callable[[float], str]]] = [
         ("seconds", "time of the whole run", _known_values(report, lambda run: run.record["seconds"]), format_seconds),
         ("memory", "most memory in use", _known_values(report, lambda run: run.record["peak_bytes"]), format_bytes),

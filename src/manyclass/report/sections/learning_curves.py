@@ -14,7 +14,18 @@ _OBJECTIVE = ("objective", "loss")  # as records call it
 
 
 def show_learning_curves(report: ReportData) -> Section | None:
-    """The section "Learning curves"; None if no run has a history of two points."""
+    """Show accuracy and objective while learning.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if no run has a history of two points.
+    """
     figures = [
         _accuracy_figure(report.runs),
         _objective_figure(report.runs, "epoch"),
@@ -114,7 +125,18 @@ def _seconds_axis(lines: Sequence[Curve]) -> Axis:
 
 
 def show_tuning(report: ReportData) -> Section | None:
-    """The section "Accuracy against tuned settings"; None if nothing was tried."""
+    """Show accuracy against settings that were tuned.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if nothing was tried.
+    """
     names = dict.fromkeys(one["name"] for run in report.runs for one in run.record["tuning"] or [])
     found = {name: [line for line in (_tuning_curve(run, name) for run in report.runs) if line] for name in names}
     found = {name: lines for name, lines in found.items() if lines}

@@ -15,7 +15,18 @@ _QUERIES, _RESULTS = 10, 8
 
 
 def show_search(report: ReportData) -> Section | None:
-    """The section "Image search"; None without a comparison of galleries."""
+    """Show how well galleries find images.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None without a comparison of galleries.
+    """
     content = [_search_report(search, i, report) for i, search in enumerate(report.searches)]
     return Section("retrieval", "Image search", join_markup(content)) if content else None
 

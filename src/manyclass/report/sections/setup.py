@@ -22,7 +22,18 @@ _DATA_HEADS = ("data", "used for", "rows", "columns", "classes", "size", "finger
 
 
 def show_setup(report: ReportData) -> Section | None:
-    """The section "What was done"; None without records."""
+    """Show what was done, and with what.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None without records.
+    """
     runs = report.runs
     data = _data_rows(report)
     if not runs and not data:

@@ -17,7 +17,18 @@ _NOTHING = 1e-4  # of the largest singular value: what is below would stretch th
 
 
 def show_spectrum(report: ReportData) -> Section | None:
-    """The section "Spectrum and rank"; None if no run has singular values."""
+    """Show the singular values of the weights, and their rank.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if no run has singular values.
+    """
     found = {run.number: (run, values) for run in report.runs if (values := _singular_values(run))}
     if not found:
         return None
@@ -70,7 +81,18 @@ _UNITS = {"accuracy": "accuracy, %", "rank": "rank", "objective": "objective"}
 
 
 def show_path_grid(report: ReportData) -> Section | None:
-    """The section "Trace-norm grid"; None if no run followed a path."""
+    """Show the grid of strengths of trace norm and ridge.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if no run followed a path.
+    """
     figures = [figure for run in report.runs if (figure := _grid_figure(run))]
     return Section("grid", "Trace-norm grid", join_markup(figures)) if figures else None
 
@@ -128,7 +150,18 @@ def _describe_grid(name: str, best: dict[str, Any], rows: list[dict[str, Any]]) 
 
 
 def show_embedding(report: ReportData) -> Section | None:
-    """The section "Classes in two dimensions", of the best run that has an embedding; None if none has."""
+    """Show classes in two dimensions, of the best run that has an embedding.
+
+    Parameters
+    ----------
+    report : ReportData
+        The records of the page.
+
+    Returns
+    -------
+    Section or None
+        The section; None if none has.
+    """
     ranked = [run for run, _ in report.evaluated_runs]
     runs = ranked + [run for run in report.runs if run not in ranked]
     # Of a low rank the plane says most.

@@ -140,7 +140,29 @@ def duality_gap(
     penalty: float | None = None,
     scores: Scorer | None = None,
 ) -> DualityGap:
-    """The certificate of a point, for two products with X; `penalty` and `scores` are its own where they are known."""
+    """Bound how far a point is from the optimum, for two products with X.
+
+    The gap is F(W, b) - D(Q), with F the objective and D the dual at a feasible Q near the gradient of the mean loss by
+    the scores; it is never below F(W, b) - min F.
+
+    Parameters
+    ----------
+    objective : Objective
+        What is minimized.
+    point : Weights
+        W and b.
+    base : NullModel
+        The objective at W = 0.
+    penalty : float, default=None
+        The penalty of W, where it is known.
+    scores : callable, default=None
+        The scores of a slice of the rows, where they are known.
+
+    Returns
+    -------
+    DualityGap
+        The objective, the bound, and the gradient of the smooth part.
+    """
     scores = point.scores(objective) if scores is None else scores
     loss_gradient = objective.gradient(scores)
     W = point.to_dense()

@@ -30,7 +30,20 @@ class NullModel:
 
 
 def fit_null_model(objective: Objective) -> NullModel:
-    """Without W all rows of a class have the same scores, so one pass that adds up each class is enough."""
+    """Find the best b for W = 0, and the gradient there.
+
+    Without W all rows of a class have the same scores, so one pass that adds up each class is enough.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective; its penalty does not matter.
+
+    Returns
+    -------
+    NullModel
+        The best b, the mean loss with it, its gradient by W, and the mean row of X.
+    """
     sums = class_sums(objective)
     classes = WeightedLoss(objective.rows.loss, np.arange(objective.k), objective.rows.class_fractions, objective.k)
     with one_blas_thread():
@@ -56,7 +69,7 @@ def alpha_max(objective: Objective) -> float:
         The polar of the gradient at W = 0.
     """
     if objective.gauge is None:
-        raise ValueError(f"the penalty must hold a gauge to have a largest useful strength; got {objective.penalty}")
+        raise ValueError(f"alpha_max needs a penalty with a gauge, such as the trace norm; got {objective.penalty}")
     return objective.gauge.polar(fit_null_model(objective).gradient)
 
 

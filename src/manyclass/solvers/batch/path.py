@@ -109,7 +109,15 @@ _FACTS = tuple(field.name for field in fields(Solution) if field.name != "point"
 
 
 class PathCheckpoint:
-    """A folder with one file for each pair that is solved; without a path nothing is kept."""
+    """A folder with one file for each pair of strengths that is solved.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        The folder, which is made when the first solution is written; None to keep nothing.
+    identity : dict of str to str
+        What tells this path from others; a file that differs is refused.
+    """
 
     def __init__(self, folder: str | os.PathLike[str] | None, identity: dict[str, str]):
         self.folder = None if folder is None else Path(folder)
@@ -118,7 +126,23 @@ class PathCheckpoint:
             raise ValueError(f"checkpoint must lie in a folder that exists; got {self.folder}")
 
     def load(self, number: int) -> Solution | None:
-        """The solution of the pair of this number by an earlier attempt, if there is one."""
+        """Read the solution of a pair, if an earlier attempt found it.
+
+        Parameters
+        ----------
+        number : int
+            The number of the pair, in the order in which they are solved.
+
+        Returns
+        -------
+        Solution or None
+            The solution, bit for bit; None if there is no file of it.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, or of a path over other data or with other settings.
+        """
         if self.folder is None or not self._file(number).exists():
             return None
         path = self._file(number)
@@ -133,7 +157,15 @@ class PathCheckpoint:
         return found
 
     def save(self, number: int, found: Solution) -> None:
-        """Write a solution, unless it is unfinished: a path that goes on solves such a pair again."""
+        """Write a solution, unless it is unfinished: a path that goes on solves such a pair again.
+
+        Parameters
+        ----------
+        number : int
+            The number of the pair.
+        found : Solution
+            Its solution.
+        """
         if self.folder is None or found.status.is_unfinished:
             return
         arrays: Arrays = dict(vars(found.point))
@@ -144,7 +176,7 @@ class PathCheckpoint:
             FORMAT.write(self._file(number), content, arrays)
 
     def remove(self) -> None:
-        """The path is over."""
+        """Remove the folder of a path that is over."""
         if self.folder is None or not self.folder.is_dir():
             return
         # The first goes last: what is left by a crash on the way is a path that can be gone on with.
@@ -190,10 +222,29 @@ def follow_path(
     max_seconds: float | None = None,
     kept: PathCheckpoint | None = None,
 ) -> Iterator[PathPoint]:
-    """Solve all pairs, the strongest gauge first, and for each of them the strongest ridge first.
+    """Solve all pairs of strengths, the strongest gauge first, and for each of them the strongest ridge first.
 
-    `penalty(gauge, ridge)` makes a penalty, `solve(objective, start=, max_seconds=, base=)` minimizes. A pair is solved
-    from where the pairs before let expect it; those that are `kept` from an earlier attempt are not solved again.
+    A pair is solved from where the pairs before it let one expect its solution.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to minimize; its penalty is replaced.
+    gauges, ridges : sequence of float
+        The strengths of gauge and ridge, in any order.
+    penalty : callable
+        The function (gauge, ridge) -> Penalty of a pair.
+    solve : callable
+        The function (objective, start=, max_seconds=, base=) -> Solution, such as `manyclass.solvers.solve`.
+    max_seconds : float, default=None
+        The time limit of the whole path; None for no limit.
+    kept : PathCheckpoint, default=None
+        Where solutions are kept; those of an earlier attempt are not solved again.
+
+    Yields
+    ------
+    PathPoint
+        The two strengths and the solution, as soon as it is found.
     """
     kept = kept or PathCheckpoint(None, {})
     started, base = time.perf_counter(), fit_null_model(objective)
@@ -215,9 +266,19 @@ def follow_path(
 
 
 def ridge_max(objective: Objective) -> float:
-    """The ridge that halves a first step: half of the curvature of the mean loss along its gradient at W = 0.
+    """Compute the ridge that halves a first step: half of the curvature of the mean loss along its gradient at W = 0.
 
     From there on a ridge does little more than to make W shorter.
+
+    Parameters
+    ----------
+    objective : Objective
+        The objective; its penalty does not matter.
+
+    Returns
+    -------
+    float
+        The strength, above 0; 1 where the gradient at W = 0 is zero.
     """
     base = fit_null_model(objective)
     squared = float(np.vdot(base.gradient, base.gradient))

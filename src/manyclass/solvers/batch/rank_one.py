@@ -125,7 +125,7 @@ class Atoms:
 
 @dataclass(frozen=True)
 class RankOneSettings:
-    """`epsilon` of conditions (C1) and (C2), in units of the largest useful strength, so that the scale of X is free.
+    """`epsilon` of conditions (C1) and (C2), in units of alpha_max, so that the scale of X is free.
 
     All atoms are corrected every `every` steps, and whenever no new one is steep enough. Where both conditions hold but
     the gap is not small enough, epsilon is multiplied by `shrink`; at 1 they end the solver, as published.

@@ -11,6 +11,8 @@ stands in tests/solvers/twins.py.
 - `sampling`: steps, the order of examples, and how many negatives a class meets
 - `tuning`: the plan of a run; the step and the number of negatives, found on a sample; hold-out
 - `checkpoint`: a run in a file, from which it goes on to the same bits
+
+What a descent is made of (weights, schedules, loops) is `StochasticClassifier`'s own, and not exported.
 """
 
 from manyclass._core.lazy import lazy_exports
@@ -20,18 +22,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Checkpoint": "checkpoint",
         "EarlyStopping": "descent",
-        "LinearWeights": "descent",
-        "MiniBatch": "minibatch",
         "OBJECTIVES": "objectives",
-        "OneVsRest": "one_vs_rest",
-        "PairwiseRanking": "pairwise",
-        "Schedule": "sampling",
-        "SgdAlgorithm": "descent",
-        "SgdRun": "descent",
         "SgdPlan": "tuning",
-        "StepTrial": "tuning",
         "StochasticObjective": "objectives",
-        "run_sgd": "descent",
         "top_classes": "descent",
     },
 )

@@ -44,7 +44,18 @@ class SgdProgress:
 
 
 class Checkpoint:
-    """A run, and the file in which it is kept; without a path it is kept in memory only."""
+    """A run of stochastic gradient descent, and the file in which it is kept.
+
+    Parameters
+    ----------
+    path : path-like or None
+        The file, from which a run that is there already goes on; None to keep the run in memory only.
+
+    Attributes
+    ----------
+    run : SgdProgress
+        Where the fit stands.
+    """
 
     def __init__(self, path: str | os.PathLike[str] | None):
         self.path = None if path is None else Path(path)
@@ -57,7 +68,18 @@ class Checkpoint:
         self._wait = _SECONDS
 
     def check(self, identity: dict[str, str]) -> None:
-        """Refuse to go on with the run of other data or settings than those that `identity` tells."""
+        """Refuse to go on with the run of other data or settings.
+
+        Parameters
+        ----------
+        identity : dict of str to str
+            What tells this fit from others, as `run_identity_of` gives it; it goes into the file.
+
+        Raises
+        ------
+        ValueError
+            If the file holds a run that differs in one of them.
+        """
         different = [name for name in identity if self._identity.get(name) != identity[name]]
         if self._identity and different:
             raise ValueError(
@@ -67,7 +89,13 @@ class Checkpoint:
         self._identity = identity
 
     def write(self, only_if_due: bool = False) -> None:
-        """Put the run into the file: now, or only if that was not done in the last few seconds."""
+        """Put the run into the file, at one instant.
+
+        Parameters
+        ----------
+        only_if_due : bool, default=False
+            Whether to leave it at that if the file was written in the last few seconds.
+        """
         if self.path is None or (only_if_due and time.monotonic() < self._written + self._wait):
             return
         started = time.monotonic()
@@ -78,7 +106,7 @@ class Checkpoint:
         self._wait = max(_SECONDS, _TIMES * (self._written - started))
 
     def remove(self) -> None:
-        """The run is over."""
+        """Remove the file of a run that is over."""
         if self.path is not None and self.path.exists():
             self.path.unlink()
             self.path.with_name(self.path.name + TEMPORARY_SUFFIX).unlink(missing_ok=True)

@@ -110,16 +110,42 @@ class EarlyStopping:
 
     Kept are the last machines that chance alone, half a standard error of a score of `judged` examples, may set below
     the best: a small validation set cannot tell them apart, and more training seldom hurts.
+
+    Parameters
+    ----------
+    max_epochs : int, default=100
+        The largest number of epochs.
+    tolerance : float, default=1e-3
+        By how much a score must surpass the best to count as better.
+    patience : int, default=10
+        Judgements in a row that may be no better.
+    every : int, default=1
+        Epochs between judgements.
+    judged : int, default=0
+        Examples that a score is of; 0 for a score that owes nothing to chance.
     """
 
     max_epochs: int = 100
     tolerance: float = 1e-3
     patience: int = 10
-    every: int = 1  # epochs between judgements
-    judged: int = 0  # examples that a score is of; 0 for a score that owes nothing to chance
+    every: int = 1
+    judged: int = 0
 
     def as_good(self, score: float, best: float) -> bool:
-        """Whether a score is the best, but for chance."""
+        """Tell whether a score is the best, but for chance: score >= best - sqrt(score (1 - score) / judged) / 2.
+
+        Parameters
+        ----------
+        score : float
+            The score, a fraction of 1.
+        best : float
+            The best so far.
+
+        Returns
+        -------
+        bool
+            Whether the machines of this score are to be kept.
+        """
         chance = 0.5 * np.sqrt(max(score * (1 - score), 0.0) / self.judged) if self.judged else 0.0
         return bool(score >= best - chance)
 
@@ -227,14 +253,18 @@ def run_sgd(
 def mean_class_accuracy(problem: Problem) -> Callable[[LinearWeights], float]:
     """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
     y = problem.y[problem.index]
-    counts = np.bincount(y, minlength=problem.k)
+    return lambda machines: balanced_accuracy(machines.best_classes(problem.X, problem.index) == y, y)
 
-    def judge(machines: LinearWeights) -> float:
-        right = machines.best_classes(problem.X, problem.index) == y
-        hits = np.bincount(y[right], minlength=problem.k)
-        return float((hits[counts > 0] / counts[counts > 0]).mean())
 
-    return judge
+def balanced_accuracy(right: NDArray[np.bool_], y: NDArray[np.int32]) -> float:
+    """Of what is right (n,) and what classes it is of (n,): the fraction in each class, averaged over those that occur.
+
+    >>> balanced_accuracy(np.array([True, True, True, False]), np.array([0, 0, 0, 2]))
+    0.5
+    """
+    counts = np.bincount(y)
+    hits = np.bincount(y[right], minlength=len(counts))
+    return float((hits[counts > 0] / counts[counts > 0]).mean())
 
 
 # Rows enough to make a good product, unless they are very long, and panels whose scores stay in the cache.
@@ -246,11 +276,29 @@ Places = NDArray[np.intp]
 
 
 def top_classes(block: Callable[[slice], Scorer], shape: tuple[int, int], k: int, top: int = 1) -> Places:
-    """The `top` of k classes for each of n rows (n, top), the best first; of equals the first.
+    """Find the classes of highest score for each of n rows, the best first; of equals the first.
 
-    block(rows) reads some of the rows and gives their scores (m, p) for any slice of classes; `shape` is (n, d). Blocks
-    and panels depend on the shapes alone, and so the bits do not depend on the number of threads.
+    Blocks and panels depend on the shapes alone, and so the bits do not depend on the number of threads.
 
+    Parameters
+    ----------
+    block : callable
+        The function (rows) that reads a slice of the rows, and gives the function (classes) of their scores (m, p)
+        for a slice of classes.
+    shape : tuple of int
+        (n, d), the shape of X.
+    k : int
+        The number of classes.
+    top : int, default=1
+        How many classes to find, at most k.
+
+    Returns
+    -------
+    ndarray of intp of shape (n, top)
+        The classes.
+
+    Examples
+    --------
     >>> S = np.array([[1, 3, 3], [2, 1, 0]])
     >>> top_classes(lambda rows: lambda classes: S[rows, classes], (2, 1), 3, top=2)
     array([[1, 2],

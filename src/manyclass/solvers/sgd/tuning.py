@@ -48,7 +48,15 @@ class PlanSettings(Protocol):
 
 @dataclass(frozen=True)
 class SgdPlan:
-    """How to train: by which algorithm, with which steps."""
+    """How to train: by which algorithm, with which steps.
+
+    Parameters
+    ----------
+    algorithm : SgdAlgorithm
+        What makes a pass over the examples.
+    schedule : Schedule
+        Its steps, and the order of the examples.
+    """
 
     algorithm: SgdAlgorithm
     schedule: Schedule
@@ -235,7 +243,11 @@ def find_beta(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> 
 
 
 def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tuple[Problem, Problem]:
-    """(rest, held out): about this fraction of every class, none of classes with one example."""
+    """(rest, held out): about this fraction of every class, none of classes with one example.
+
+    The rule of `datasets.splits.stratified_split` in draws of its own: for ten thousand classes without a loop, and
+    models of a seed hang on these draws.
+    """
     y = problem.y[problem.index]
     shuffled = rng.permutation(len(problem))
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
