@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "dispatch.h"
-#include "margins.h"
 #include "parallel.h"
 #include "stochastic.h"
 

@@ -2,9 +2,11 @@
 #pragma once
 #include <cmath>
 
-#include "stochastic.h"
-
 namespace manyclass {
+
+// Losses of a margin z = y s, with y = +1 or -1 and s the score:
+// max(0, 1 - z), max(0, 1 - z)^2, log(1 + exp(-z)), (1 - z)^2 / 2.
+enum class Loss { hinge, squared_hinge, logistic, squared };
 
 // The loss of a margin, and minus its derivative.
 struct LossAt {
@@ -26,12 +28,5 @@ inline LossAt evaluate(Loss loss, float margin) {
   }
   __builtin_unreachable();
 }
-
-inline double step_at(const Schedule& schedule, std::int64_t t) {
-  return schedule.decays ? schedule.step / (1 + schedule.regularization * schedule.step * double(t)) : schedule.step;
-}
-
-// Below this a scale joins its weights again, long before float32 loses digits.
-constexpr double SMALLEST_SCALE = 1e-6;
 
 }  // namespace manyclass

@@ -4,11 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace manyclass {
+#include "margins.h"
 
-// Losses of a margin z = y s, with y = +1 or -1 and s the score:
-// max(0, 1 - z), max(0, 1 - z)^2, log(1 + exp(-z)), (1 - z)^2 / 2.
-enum class Loss { hinge, squared_hinge, logistic, squared };
+namespace manyclass {
 
 // Which class that violates the margin a joint machine takes as the rival of the right one: the one with the maximal
 // score (Crammer and Singer), one drawn at random if it does (pairwise ranking), or the first that does of a sample,
@@ -38,6 +36,13 @@ struct Schedule {
   double step, regularization, bias_rate;
   bool decays;
 };
+
+inline double step_at(const Schedule& schedule, std::int64_t t) {
+  return schedule.decays ? schedule.step / (1 + schedule.regularization * schedule.step * double(t)) : schedule.step;
+}
+
+// Below this a scale joins its weights again, long before float32 loses digits.
+constexpr double SMALLEST_SCALE = 1e-6;
 
 // Example i is a negative of the classes other than its own that offsets[i] draws from the shares, as in shares.h.
 struct Negatives {

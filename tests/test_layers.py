@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "manyclass"
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src" / "manyclass"
 FILES = sorted(SOURCE.rglob("*.py"))
 
 # What a room may import of ours, besides itself and `_core`, which all share and which knows nobody.
@@ -38,8 +39,20 @@ HEAVY = {"cvxpy", "faiss", "fontTools", "matplotlib", "onnxruntime", "pandas", "
 ESTIMATORS = {"estimators", "exemplar", "features"}
 
 MOST_MODULES, MOST_LINES, FEWEST_LINES = 18, 400, 40
+ALIAS = re.compile(r"[A-Z][a-z]\w*")  # constants have capitals only
 # Files that are shorter and still a thing of their own.
 SHORT = {"_core/rollback.py", "_core/typing.py", "cli/report.py"}
+
+# Modules without a test file of their name, and where their promises are tested.
+TESTED_ELSEWHERE = {
+    "_core/typing.py": "types alone, which mypy checks",
+    "losses/loss.py": "abstract: contracts/loss.py, by way of test_multiclass.py",
+    "estimators/batch.py": "abstract: test_trace_norm.py, test_linear_classifier.py",
+    "estimators/kernel_machines.py": "abstract: test_shared_structure.py, test_multi_task.py",
+    "exemplar/linear_encoder.py": "abstract: test_encoder.py and the encoders that derive from it",
+    "retrieval/storage/open.py": "what was saved is opened: test_save.py",
+    "retrieval/storage/segments.py": "what was saved is opened: test_save.py",
+}
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
@@ -139,12 +152,21 @@ def test_every_folder_has_a_front_that_says_what_is_in_it():
     assert silent == []
 
 
-def test_a_class_has_one_home():
+def names_of_types(tree: ast.Module) -> Iterator[str]:
+    """Classes anywhere, and public aliases of types, such as `Floats = NDArray[np.floating[Any]]`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
+            yield from (one.id for one in node.targets if isinstance(one, ast.Name) and ALIAS.fullmatch(one.id))
+
+
+def test_a_class_or_type_has_one_home():
     homes = defaultdict(list)
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                homes[node.name].append(shown(path))
+        for name in names_of_types(ast.parse(path.read_text())):
+            homes[name].append(shown(path))
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
@@ -163,6 +185,20 @@ def test_nothing_public_is_hidden_by_a_module_of_its_name():
         keys = {key.value for node in ast.walk(front) if isinstance(node, ast.Dict) for key in node.keys}
         hidden += [shown(path) for path in folder.glob("*.py") if path.stem in keys & words]
     assert hidden == []
+
+
+def test_tests_are_where_one_looks_for_them():
+    """tests/data/test_dense.py, or test_dense_something.py, is for data/dense.py.
+
+    A private module may be tested by way of the public one beside it, which is its only user.
+    """
+    missing = set()
+    for path in FILES:
+        folder, name = TESTS / path.relative_to(SOURCE).parent, path.stem.strip("_")
+        found = any(re.fullmatch(rf"test_{name}(_\w+)?", file.stem) for file in folder.glob("test_*.py"))
+        if not found and not is_private(path.stem) and path.name != "__init__.py":
+            missing.add(shown(path))
+    assert missing == set(TESTED_ELSEWHERE)
 
 
 @pytest.mark.parametrize(

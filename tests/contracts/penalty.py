@@ -1,16 +1,18 @@
 """What every penalty promises, and every gauge besides, as checks, and the penalties to check.
 
-A check takes a penalty, random numbers, a shape and a dtype. A later gauge joins by one line in GAUGES.
+A check takes a penalty, random numbers, a shape and a dtype. A later norm joins by its line in `PENALTIES` of
+penalties/norms.py.
 """
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.norms import PENALTIES as REGISTRY
+from manyclass.penalties.norms import L1Norm, TraceNorm
+from manyclass.penalties.penalty import Gauge, Ridge
 
-GAUGES = [L1Norm(0.7), GroupNorm(0.7), TraceNorm(0.7), TraceNorm(1e-6)]
+GAUGES = [*(kind(0.7) for kind in REGISTRY.values() if issubclass(kind, Gauge)), TraceNorm(1e-6)]
 PENALTIES = [*GAUGES, Ridge(0.3), *(gauge + Ridge(0.3) for gauge in GAUGES), L1Norm(0.0), TraceNorm(0.0), Ridge(0.0)]
 
 every_gauge = pytest.mark.parametrize("penalty", GAUGES, ids=repr)

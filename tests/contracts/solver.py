@@ -1,7 +1,7 @@
 """What every batch solver promises, as checks, and the solvers and problems to check.
 
-A check takes the name of a solver and an objective that it can minimize. A new solver joins by its
-entry in the registry.
+A check takes the name of a solver and an objective that it can minimize. A new solver or norm joins by its entry in
+the registry.
 """
 
 from typing import Any, NamedTuple
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 import manyclass as mc
 from manyclass.losses.multiclass import SCORE_LOSSES
-from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.norms import PENALTIES as NORMS
+from manyclass.penalties.penalty import Gauge, Penalty, Ridge
 from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.solve import SOLVERS as REGISTRY
 from manyclass.solvers.batch.solve import Solver, solve
 from manyclass.solvers.problem import Objective, Problem
 
-GAUGES = {"trace": TraceNorm, "l1": L1Norm, "group": GroupNorm}
+GAUGES = {name.removesuffix("Norm").lower(): kind for name, kind in NORMS.items() if issubclass(kind, Gauge)}
 
 
 class Kind(NamedTuple):
@@ -147,4 +147,4 @@ def check_a_second_run_gives_the_same_bits(solver, made, tolerance):
 
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
 
-__all__ = ["CHECKS", "PAIRS", "SOLVERS", "every_solver", "objective", "rows", "slopes", "value"]
+__all__ = ["CHECKS", "GAUGES", "PAIRS", "SOLVERS", "every_solver", "objective", "rows", "slopes", "value"]

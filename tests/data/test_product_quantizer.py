@@ -138,15 +138,6 @@ def test_a_sample_that_does_not_fit_in_memory_gives_the_same_codebooks(monkeypat
     np.testing.assert_array_equal(parts, whole)
 
 
-@pytest.mark.parametrize("rotation", ROTATIONS)
-@pytest.mark.parametrize("d", [5, 64, 100, 130])
-def test_rotations_are_orthogonal_and_undone_by_their_way_back(rotation, d):
-    X = gaussian(300, d)
-    Q = mc.ProductQuantizer(8, rotation=rotation, random_state=0).fit(X).rotation_
-    np.testing.assert_allclose(Q.backward(Q.forward(X)), X, atol=1e-5)
-    np.testing.assert_allclose(np.linalg.norm(Q.forward(X), axis=1), np.linalg.norm(X, axis=1), rtol=1e-5)
-
-
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int16])
 def test_any_real_dtype_is_encoded(dtype):
     X = (gaussian(500, 20) * 30).astype(dtype)

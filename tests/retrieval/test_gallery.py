@@ -308,26 +308,6 @@ def test_every_encoder_may_be_searched_by_and_finds_the_image_itself():
         assert hits.percentiles[:, 0].min() == 100
 
 
-@pytest.mark.parametrize("kind", ["Flat", "HNSW16", "IVF4,Flat"])
-def test_an_index_of_faiss_follows_what_is_added_removed_and_filtered(kind):
-    pytest.importorskip("faiss")
-    rng = np.random.default_rng(2)
-    V = rng.standard_normal((400, 16)).astype(np.float32)
-    g, exact = mc.Gallery(index=kind), mc.Gallery()
-    for change in (
-        lambda h: h.add(V[:300]), lambda h: h.add(V[300:]), lambda h: h.remove(range(0, 200, 3)),
-        lambda h: h.update([1], V[:1]),
-    ):  # fmt: skip
-        change(g)
-        change(exact)
-        found, right = g.search(V[:50], k=5), exact.search(V[:50], k=5)
-        if kind == "Flat":
-            assert found.ids.tolist() == right.ids.tolist()
-        assert np.isin(found.ids, exact.ids).all()
-        assert np.mean(found.ids[:, 0] == right.ids[:, 0]) > 0.5
-        assert g.search(V[:5], where=[4, 5]).ids.tolist() == exact.search(V[:5], where=[4, 5]).ids.tolist()
-
-
 def test_a_kernel_machine_may_sort_the_shortlist_of_a_linear_one():
     rng = np.random.default_rng(3)
     negatives, images = rng.standard_normal((120, 8)), rng.standard_normal((50, 8))
@@ -356,22 +336,3 @@ def test_hits_do_not_depend_on_the_number_of_threads():
             hits = g.search(Q, k=20)
             found.append([hits.ids.tobytes(), hits.scores.tobytes(), hits.expected_false_matches.tobytes()])
     assert found[0] == found[1]
-
-
-def test_what_an_index_gives_up_early_is_searched_exactly():
-    pytest.importorskip("faiss")
-    V = np.random.default_rng(5).standard_normal((400, 16))
-    g, exact = mc.Gallery(index="IVF4,Flat"), mc.Gallery()
-    g.add(V)
-    exact.add(V)
-    assert g.search(V[:9], k=390).ids.tolist() == exact.search(V[:9], k=390).ids.tolist()
-
-
-def test_an_index_with_too_few_images_to_be_trained_says_so_and_works_with_more():
-    pytest.importorskip("faiss")
-    g = mc.Gallery(index="IVF16,Flat")
-    g.add(X[:5])
-    with pytest.raises(ValueError, match="index 'IVF16,Flat' needs more images to train on than the 5"):
-        g.search(X[:1])
-    g.add(np.random.default_rng(9).standard_normal((700, 5)))
-    assert g.search(X[:1], k=1).ids.tolist() == [[0]]

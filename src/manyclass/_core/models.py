@@ -25,7 +25,8 @@ import numpy as np
 
 import manyclass
 from manyclass._core.lazy import find_public
-from manyclass._core.sealed import DTYPES, Arrays, SealedFormat
+from manyclass._core.sealed import DTYPES, SealedFormat
+from manyclass._core.typing import Arrays
 
 FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or save the model again")
 

@@ -23,6 +23,7 @@ from safetensors import SafetensorError, deserialize
 from manyclass._core.digest import canonical_json, json_digest, sha256_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
+from manyclass._core.typing import Arrays
 
 
 def seal(content: dict[str, Any]) -> bytes:
@@ -51,8 +52,6 @@ def parse_json(value: Any, name: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be a dict that JSON can hold; got {error}") from None
 
-
-Arrays = dict[str, NDArray[Any]]
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BOOL": np.dtype("?"),

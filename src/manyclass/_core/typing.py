@@ -7,9 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Singles = NDArray[np.float32]
+
 Doubles = NDArray[np.float64]
 
 Floats = NDArray[np.floating[Any]]
+
+Embeddings = NDArray[np.float32]  # (n, d), one row per image
+
+Labels = NDArray[np.integer[Any]]  # (n,), class indices
+
+Arrays = dict[str, NDArray[Any]]  # by name, as files hold them
+
+# (the record of a step or an epoch); what it returns ends the work where it is true
+Callback = Callable[[dict[str, Any]], bool | None]
 
 Report = Callable[[int, int], None]  # (done, in all)
 

@@ -49,7 +49,7 @@ Run = Annotated[Path, path_argument("A run of manyclass train, or the file of a 
 
 OutStore = Annotated[Path, out_option("The store to write.")]
 
-Labels = Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")]
+LabelFile = Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")]
 
 LabelsOrNone = Annotated[
     str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")

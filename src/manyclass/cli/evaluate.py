@@ -8,7 +8,7 @@ import typer
 from manyclass._core.text import format_seconds
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, Labels, Quiet, Run, Threads, out_option, path_argument
+from manyclass.cli._options import Json, LabelFile, Quiet, Run, Threads, out_option, path_argument
 
 _SHOWN = 5
 
@@ -17,7 +17,7 @@ _SHOWN = 5
 def evaluate(
     run: Run,
     data: Annotated[Path, path_argument("A store, .npy, .npz, ..., with labels.")],
-    labels: Labels = None,
+    labels: LabelFile = None,
     part: Annotated[str | None, typer.Option(help="A part of the split.", show_default="test, val, or all")] = None,
     out: Annotated[Path | None, out_option("The file to write.", show_default="RUN/evaluations/DATA-PART.json")] = None,
     threads: Threads = None,

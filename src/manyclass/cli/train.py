@@ -12,7 +12,7 @@ import typer
 from manyclass._core.errors import SettingsError
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Data, Json, Labels, Quiet, TestFraction, Threads, out_option
+from manyclass.cli._options import Data, Json, LabelFile, Quiet, TestFraction, Threads, out_option
 from manyclass.runs.recipe import ObjectiveName, Tune
 
 
@@ -56,7 +56,7 @@ def train(
     tune: Annotated[
         list[Tune] | None, typer.Option(help="Choose this by whole fits on validation; may be given several times.")
     ] = None,
-    labels: Labels = None,
+    labels: LabelFile = None,
     part: Annotated[
         str | None, typer.Option(help="Rows of this part of the split.", show_default="train, or all")
     ] = None,

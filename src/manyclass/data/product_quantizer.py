@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from manyclass import _native
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.parallel import get_threads, one_blas_thread
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantized import QuantizedMatrix
 from manyclass.data.quantizer import Codes, Quantizer
@@ -229,12 +229,10 @@ def _variances(X: Matrix, index: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.maximum(squares / len(index) - (sums / len(index)) ** 2, 0)
 
 
-Vectors = NDArray[np.float32]
-
-KMeans = Callable[[Vectors, int, int, int], Vectors]  # (points, centroids, iterations, seed) -> centroids
+KMeans = Callable[[Singles, int, int, int], Singles]  # (points, centroids, iterations, seed) -> centroids
 
 
-def fit_codebooks(X: Vectors, block: int, n_centroids: int, iterations: int, seeds: NDArray[np.int64]) -> Vectors:
+def fit_codebooks(X: Singles, block: int, n_centroids: int, iterations: int, seeds: NDArray[np.int64]) -> Singles:
     """Codebooks (blocks, n_centroids, block) for a sample X (m, d); the last block is padded with zeros.
 
     One seed per block; each block is fitted by one thread, so that the threads do not change the result.
@@ -255,7 +253,7 @@ def fit_codebooks(X: Vectors, block: int, n_centroids: int, iterations: int, see
     return codebooks
 
 
-def _centroids(points: Vectors, k: int, iterations: int, seed: int, kmeans: KMeans) -> Vectors:
+def _centroids(points: Singles, k: int, iterations: int, seed: int, kmeans: KMeans) -> Singles:
     """k centroids of the points that are not zero; fewer different points are kept as they are, and zeros follow."""
     points = np.ascontiguousarray(points[points.any(axis=1)])
     different = _different(points)
@@ -265,11 +263,11 @@ def _centroids(points: Vectors, k: int, iterations: int, seed: int, kmeans: KMea
     center = points.mean(axis=0, dtype=np.float64)
     scale = float(np.abs(points - center).max())
     unit = ((points - center) / scale).astype(np.float32)
-    centroids: Vectors = (kmeans(unit, k, iterations, seed) * scale + center).astype(np.float32)
+    centroids: Singles = (kmeans(unit, k, iterations, seed) * scale + center).astype(np.float32)
     return centroids
 
 
-def _different(points: Vectors) -> Vectors:
+def _different(points: Singles) -> Singles:
     """The rows without repetitions, in a fixed order."""
     if not len(points):
         return points
@@ -284,7 +282,7 @@ def _kmeans() -> KMeans:
     return _faiss_kmeans if find_spec("faiss") else _sklearn_kmeans
 
 
-def _faiss_kmeans(points: Vectors, k: int, iterations: int, seed: int) -> Vectors:
+def _faiss_kmeans(points: Singles, k: int, iterations: int, seed: int) -> Singles:
     import faiss
 
     faiss.omp_set_num_threads(1)  # of this worker only
@@ -297,11 +295,11 @@ def _faiss_kmeans(points: Vectors, k: int, iterations: int, seed: int) -> Vector
     settings.min_points_per_centroid, settings.max_points_per_centroid = 1, len(points)
     clustering = faiss.Clustering(padded.shape[1], k, settings)
     clustering.train(padded, faiss.IndexFlatL2(padded.shape[1]))
-    centroids: Vectors = faiss.vector_to_array(clustering.centroids).reshape(k, -1)
+    centroids: Singles = faiss.vector_to_array(clustering.centroids).reshape(k, -1)
     return centroids[:, :width]
 
 
-def _sklearn_kmeans(points: Vectors, k: int, iterations: int, seed: int) -> Vectors:
+def _sklearn_kmeans(points: Singles, k: int, iterations: int, seed: int) -> Singles:
     from sklearn.cluster import KMeans as Lloyd
     from threadpoolctl import threadpool_limits
 

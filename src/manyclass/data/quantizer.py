@@ -1,19 +1,16 @@
 """Quantizer: from rows of numbers to rows of bytes, and back."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.lazy import find_public
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Floats, Report
 from manyclass.data.matrix import Matrix
 
 Codes = NDArray[np.uint8]
-
-Progress = Callable[[int, int], None]  # (rows done, rows in all)
 
 
 class Quantizer(ABC):
@@ -118,7 +115,7 @@ class Quantizer(ABC):
             The fitted quantizer.
         """
 
-    def encode(self, X: Any, progress: Progress | None = None) -> Matrix:
+    def encode(self, X: Any, progress: Report | None = None) -> Matrix:
         """Encode all rows of X, a block at a time.
 
         Parameters

@@ -6,16 +6,14 @@ ones: X W = (X Q)(Q' W).
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.parallel import get_threads
-from manyclass._core.typing import Floats
-
-Arrays = dict[str, NDArray[Any]]
+from manyclass._core.typing import Arrays, Floats
 
 
 class Rotation(ABC):

@@ -18,7 +18,8 @@ from manyclass._core.checks import (
 )
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
-from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
+from manyclass._core.typing import Callback
+from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import LinearModel, Probabilities
 from manyclass.estimators.validation import (
     make_problem,

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
+from manyclass._core.typing import Callback
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun
-
-Callback = Callable[[dict[str, Any]], bool | None]
 
 
 class JsonLines:

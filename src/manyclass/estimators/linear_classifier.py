@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.typing import Callback
 from manyclass.estimators.batch import BatchModel
-from manyclass.estimators.callbacks import Callback
 from manyclass.penalties.norms import TraceNorm, check_penalty
 from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import DenseWeights, Weights

@@ -20,7 +20,8 @@ from manyclass.data.matrix import Matrix
 from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
-from manyclass.solvers.sgd.descent import Scores, top_classes
+from manyclass.solvers.problem import Scorer
+from manyclass.solvers.sgd.descent import top_classes
 
 
 def describe_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -186,11 +187,11 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         export_onnx(self, path, top)
 
-    def _blocks(self) -> Callable[[Floats, int], Scores]:
+    def _blocks(self) -> Callable[[Floats, int], Scorer]:
         """The scores of some rows, of which the second argument is the number of the first."""
         coef, intercept = self.coef_, self.intercept_
 
-        def block(rows: Floats, start: int) -> Scores:
+        def block(rows: Floats, start: int) -> Scorer:
             return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)
 
         return block

@@ -12,9 +12,9 @@ from manyclass._core.typing import Floats
 from manyclass.solvers.batch.path import PathCheckpoint, PathPoint
 from manyclass.solvers.batch.points import Weights, balance_factors
 from manyclass.solvers.batch.solution import Solution, Status
-from manyclass.solvers.problem import Problem
+from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.checkpoint import run_identity_of
-from manyclass.solvers.sgd.descent import Scores, balanced_accuracy, top_classes
+from manyclass.solvers.sgd.descent import balanced_accuracy, top_classes
 
 # Fractions of alpha_max that a path goes through, from the first to the last: a trace above half of
 # alpha_max leaves next to nothing of W, and strengths below the last one regularize next to nothing.
@@ -147,7 +147,7 @@ def class_accuracy(point: Weights, judged: Problem) -> float:
     A, B, b = product.A, product.B, product.b.astype(product.B.dtype)
     y, index = judged.y[judged.index], judged.index
 
-    def block(at: slice) -> Scores:
+    def block(at: slice) -> Scorer:
         Z: Floats = judged.X.rows(index[at]).astype(A.dtype, copy=False) @ A
         return lambda classes: Z @ B[classes].T + b[classes]
 

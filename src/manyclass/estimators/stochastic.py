@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._core.checks import draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Callback
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._incremental import (
     PartialFitState,
@@ -29,7 +30,6 @@ from manyclass.estimators._stochastic_plan import (
     split_problem,
 )
 from manyclass.estimators.callbacks import (
-    Callback,
     CallbackSupport,
     FitTask,
     after_epoch,

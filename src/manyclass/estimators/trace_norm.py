@@ -10,16 +10,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from manyclass._core.checks import check_finite, check_nonnegative
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.singular import svd_flip
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Callback, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.estimators.batch import BatchModel
-from manyclass.estimators.callbacks import Callback
 from manyclass.estimators.linear_model import LinearModel, finite_scores
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
-from manyclass.solvers.sgd.descent import Scores
+from manyclass.solvers.problem import Scorer
 
 
 class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearModel):  # type: ignore[misc]
@@ -82,12 +81,12 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         check_finite(S, "scores of X")
         return S
 
-    def _blocks(self) -> Callable[[Floats, int], Scores]:
+    def _blocks(self) -> Callable[[Floats, int], Scorer]:
         if not self._narrow():
             return super()._blocks()
         (left, right), intercept = self._sides(), self.intercept_
 
-        def block(rows: Floats, start: int) -> Scores:
+        def block(rows: Floats, start: int) -> Scorer:
             Z = rows @ left.astype(rows.dtype, copy=False)
             return lambda classes: finite_scores(Z, right[classes], intercept[classes], start)
 

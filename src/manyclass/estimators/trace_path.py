@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._core.checks import check_bool, check_fraction, draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Callback, Floats
 from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import check_batch_settings
-from manyclass.estimators.callbacks import Callback, closing_callbacks, combine_callbacks
+from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.path_grid import (
     BEFORE_REFIT,
     DURING_REFIT,

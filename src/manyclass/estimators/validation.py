@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from manyclass._core.typing import Singles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Problem
@@ -148,14 +149,12 @@ def _check_two_classes(classes: NDArray[Any]) -> None:
         raise ValueError(f"y must hold at least two classes; got 1 class, {classes.tolist()[0]!r}")
 
 
-Weights = NDArray[np.float32]
-
 _RULE = "numbers, at least 0, that float32 can hold"
 
 
 def example_weights(
     indices: NDArray[np.int32], classes: NDArray[Any], class_weight: Any, sample_weight: Any
-) -> Weights:
+) -> Singles:
     """The weight of every example, that of its class times its own; one of them at least is above 0."""
     weights = np.ones(len(indices), np.float32)
     # What is used is float32, so that is what is judged: there 1e-50 is zero, and 1e39 infinity.
@@ -173,7 +172,7 @@ def example_weights(
     return weights
 
 
-def _class_weights(indices: NDArray[np.int32], classes: NDArray[Any], class_weight: Any) -> Weights:
+def _class_weights(indices: NDArray[np.int32], classes: NDArray[Any], class_weight: Any) -> Singles:
     if not isinstance(class_weight, dict):
         weights = compute_class_weight(class_weight, classes=np.arange(len(classes)), y=indices)
         return weights.astype(np.float32)  # type: ignore[no-any-return]
@@ -188,14 +187,14 @@ def _class_weights(indices: NDArray[np.int32], classes: NDArray[Any], class_weig
     return weights
 
 
-def _sample_weights(sample_weight: Any, indices: NDArray[np.int32]) -> Weights:
+def _sample_weights(sample_weight: Any, indices: NDArray[np.int32]) -> Singles:
     sample_weight = np.asarray(sample_weight, np.float64)
     if sample_weight.ndim == 0:
         sample_weight = np.full(len(indices), sample_weight)
     if sample_weight.ndim != 1:
         raise ValueError(f"sample_weight must be a vector; got shape {sample_weight.shape}")
     check_consistent_length(indices, sample_weight)
-    weights: Weights = sample_weight.astype(np.float32)
+    weights: Singles = sample_weight.astype(np.float32)
     for row in np.flatnonzero(~np.isfinite(weights) | (sample_weight < 0))[:1]:
         raise ValueError(f"sample_weight must hold {_RULE}; got {sample_weight[row]:g} at row {row}")
     return weights

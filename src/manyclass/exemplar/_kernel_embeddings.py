@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike
 
 from manyclass._core.checks import check_finite
 from manyclass._core.parallel import for_each, one_blas_thread
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.kernels import Kernel
 from manyclass.data.matrix import spans
-from manyclass.exemplar.encoder import Embeddings
 
 _TILE_BYTES = 4 << 20  # of embeddings that are read at once,
 

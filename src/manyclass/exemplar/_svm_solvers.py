@@ -95,7 +95,7 @@ class ExemplarSgd:
         return c * block.classifiers(), bias
 
 
-Rows = Callable[[NDArray[np.intp]], Doubles]
+_Rows = Callable[[NDArray[np.intp]], Doubles]
 
 CHECK_EVERY = 5  # sweeps; the duality gap takes one more pass over all negatives
 
@@ -131,7 +131,7 @@ class DualDescent:
     of the objective theta max(0, 1 - f(x)) + 1/n sum_i max(0, 1 + f(x_i)) + lambda/2 |w|^2.
     """
 
-    rows: Rows
+    rows: _Rows
     n: int
     square: float
     regularization: float

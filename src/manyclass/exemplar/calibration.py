@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from manyclass._core.checks import check_same_length
+from manyclass._core.typing import Embeddings
 from manyclass.data.inputs import open_examples
 from manyclass.data.kernels import Kernel, LinearPlusSquareKernel, RbfKernel
 from manyclass.data.matrix import Matrix, spans
 from manyclass.evaluation.labels import as_labels
 from manyclass.evaluation.ranking import area_of
-from manyclass.exemplar.encoder import Embeddings, Encoder
+from manyclass.exemplar.encoder import Encoder
 from manyclass.exemplar.gram import to_float32
 
 TILE = 256  # queries that are ranked at once

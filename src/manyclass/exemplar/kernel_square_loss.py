@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_finite, check_one_of, check_positive
 from manyclass._core.parallel import one_blas_thread, thread_map
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.kernels import KERNELS, Kernel, exemplar_kernel
 from manyclass.data.matrix import Matrix
@@ -25,7 +25,7 @@ from manyclass.exemplar._kernel_embeddings import (
     scale_and_bias,
 )
 from manyclass.exemplar.calibration import kernel_grid, regularization_grid
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.encoder import TILE, Encoder, leave_one_out_cosines, leave_one_out_weight
 from manyclass.exemplar.factorizations import (
     FactorMoments,
     check_factorization,

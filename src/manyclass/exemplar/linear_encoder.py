@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from manyclass._core.checks import check_finite
 from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import thread_map
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.matrix import spans
-from manyclass.exemplar.encoder import TILE, Embeddings, Encoder, leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.encoder import TILE, Encoder, leave_one_out_cosines, leave_one_out_weight
 
 
 class LinearEncoder(Encoder):

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from manyclass._core.checks import check_count, check_nonnegative
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.matrix import Matrix
 from manyclass.data.moments import Moments, Spectrum
-from manyclass.exemplar.encoder import Embeddings
 from manyclass.exemplar.linear_encoder import LinearEncoder
 
 MOST = 1 - 1e-9  # a leverage of 1 leaves nothing of a negative to the others

@@ -1,16 +1,11 @@
 """ScoreLoss: what solvers ask of a loss of all scores of a row."""
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.typing import Floats
-
-Labels = NDArray[np.integer[Any]]
-
-Weights = NDArray[np.floating[Any]]
+from manyclass._core.typing import Floats, Labels
 
 
 class ScoreLoss(ABC):
@@ -51,7 +46,7 @@ class ScoreLoss(ABC):
             The gradient with respect to S, of the dtype of S.
         """
 
-    def in_place(self, S: Floats, y: Labels, weights: Weights | None = None) -> NDArray[np.float64]:
+    def in_place(self, S: Floats, y: Labels, weights: Floats | None = None) -> NDArray[np.float64]:
         """Evaluate the loss, and overwrite the scores by its weighted gradient.
 
         Parameters

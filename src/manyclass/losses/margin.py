@@ -11,8 +11,8 @@ from manyclass._core.typing import Floats
 class MarginLoss(ABC):
     """A convex function of the margin z = y s of a binary machine, with y = +1 or -1 and s the score.
 
-    One-vs-rest machines add it up over the classes. Another loss is a class here and in `MARGIN_LOSSES`, a line in the
-    enum `Loss` of native/stochastic.h with its binding, and its formula in native/margins.h.
+    One-vs-rest machines add it up over the classes. Another loss is a class here and in `MARGIN_LOSSES`, a name of
+    the enum `Loss` and a formula in native/margins.h, and a line in native/python/bind_stochastic.cpp.
 
     Attributes
     ----------

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from manyclass import _native
 from manyclass._core.checks import check_positive
 from manyclass._core.parallel import get_threads
-from manyclass._core.typing import Floats
-from manyclass.losses.loss import Labels, ScoreLoss, Weights, rounding
+from manyclass._core.typing import Floats, Labels
+from manyclass.losses.loss import ScoreLoss, rounding
 
 _MANY = 16 << 20  # bytes of scores; fewer are the work of one thread, as often one of several that share out the rows
 
@@ -51,14 +51,14 @@ class Softmax(ScoreLoss):
         R = np.empty_like(S, order="C")
         return log_loss(S, y, R), R
 
-    def in_place(self, S: Floats, y: Labels, weights: Weights | None = None) -> NDArray[np.float64]:
+    def in_place(self, S: Floats, y: Labels, weights: Floats | None = None) -> NDArray[np.float64]:
         return log_loss(S, y, S, weights)
 
     def conjugate(self, R: Floats, y: Labels) -> NDArray[np.float64]:
         return negative_entropy(R, y)
 
 
-def log_loss(S: Floats, y: Labels, R: Floats, weights: Weights | None = None) -> NDArray[np.float64]:
+def log_loss(S: Floats, y: Labels, R: Floats, weights: Floats | None = None) -> NDArray[np.float64]:
     """The softmax loss of each row of S (n, k); R (n, k), which may be S, receives the gradient, weighted."""
     if not (S.dtype == R.dtype == np.float32 and S.flags.c_contiguous and R.flags.c_contiguous):
         return log_loss_numpy(S, y, R, weights)
@@ -68,7 +68,7 @@ def log_loss(S: Floats, y: Labels, R: Floats, weights: Weights | None = None) ->
     return values
 
 
-def log_loss_numpy(S: Floats, y: Labels, R: Floats, weights: Weights | None = None) -> NDArray[np.float64]:
+def log_loss_numpy(S: Floats, y: Labels, R: Floats, weights: Floats | None = None) -> NDArray[np.float64]:
     """The same by NumPy, for any dtype and order."""
     rows = np.arange(len(S))
     top = S.max(axis=1)

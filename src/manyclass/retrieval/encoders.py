@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_finite
 from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import for_each, one_blas_thread
+from manyclass._core.typing import Embeddings
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
-from manyclass.retrieval.vectors import Embeddings
 
 
 class EncoderProtocol(Protocol):

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.typing import Embeddings
 from manyclass.data.matrix import spans
 from manyclass.retrieval.search import Best
-from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions
+from manyclass.retrieval.vectors import GrowableArray, Positions
 
 _BLOCK = 1 << 16  # rows that are copied for faiss at a time
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_positive
 from manyclass._core.sealed import parse_json
+from manyclass._core.typing import Embeddings
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids, select_rows
 from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
@@ -17,7 +18,7 @@ from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, 
 from manyclass.retrieval.search import FlatIndex, Hits
 from manyclass.retrieval.significance import judge_scores
 from manyclass.retrieval.storage.segments import GalleryState, LazyModel
-from manyclass.retrieval.vectors import Embeddings, Positions
+from manyclass.retrieval.vectors import Positions
 
 
 class Gallery:
@@ -352,8 +353,7 @@ class Gallery:
     def _search(
         self, codes: list[Embeddings], k: int, where: Any, expansion: Any, reranking: Any, own: Positions | None = None
     ) -> Hits:
-        k, indexes = check_count(k, "k"), self._indexes(codes[0].shape[1])
-        catalog = self._state.catalog
+        k, indexes, catalog = check_count(k, "k"), self._indexes(codes[0].shape[1]), self._state.catalog
         positions = select_rows(catalog, where)
         n = len(self) if positions is None else len(positions)
         if n == 0 or len(codes[0]) == 0:

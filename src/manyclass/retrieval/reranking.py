@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.linalg import l2_normalize
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Embeddings
 from manyclass.retrieval.faiss_index import FaissIndex
 from manyclass.retrieval.search import Best, FlatIndex, sort_best
-from manyclass.retrieval.vectors import Embeddings, Positions
+from manyclass.retrieval.vectors import Positions
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.parallel import native_threads
+from manyclass._core.typing import Embeddings
 from manyclass.data.matrix import spans
 from manyclass.retrieval.encoders import is_inner_product
-from manyclass.retrieval.vectors import Embeddings, GrowableArray, Positions
+from manyclass.retrieval.vectors import GrowableArray, Positions
 
 Similarity = Callable[[Embeddings, Embeddings], Embeddings]
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.parallel import native_threads
-
-Embeddings = NDArray[np.float32]
+from manyclass._core.typing import Embeddings
 
 Positions = NDArray[np.int64]
 

@@ -9,12 +9,9 @@ class, Q_iy = -(their sum) >= -C, the sum of all as large as possible while no s
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Labels
 from manyclass.solvers.smooth import coordinates_of_gram
-
-Labels = NDArray[np.integer[Any]]
 
 
 def exact_objective(W: Doubles, X: Doubles, y: Labels, C: float) -> float:

@@ -96,7 +96,7 @@ class Problem:
         return np.bincount(self.y[self.index], minlength=self.k)
 
 
-Source = Callable[[slice], Floats]
+Scorer = Callable[[slice], Floats]
 
 # Scores that one thread works on at a time: they should stay in its cache.
 _CHUNK = 1 << 18
@@ -303,7 +303,7 @@ class Objective:
         self.passes += X.shape[0] / max(1, self.n)
         return X.rmatmat(np.asarray(R, self.dtype))
 
-    def loss_of(self, scores: Source) -> float:
+    def loss_of(self, scores: Scorer) -> float:
         """Evaluate the mean loss.
 
         Parameters
@@ -321,7 +321,7 @@ class Objective:
             loss += sum(thread_map(partial(self._loss, scores(rows), rows.start), self.rows.chunks(rows)))
         return loss
 
-    def gradient(self, scores: Source) -> LossGradient:
+    def gradient(self, scores: Scorer) -> LossGradient:
         """Evaluate the mean loss and its gradients by W and b.
 
         Parameters

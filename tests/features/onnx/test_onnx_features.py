@@ -4,8 +4,6 @@ import numpy as np
 import onnx
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from onnx import TensorProto, helper
-from PIL import Image
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -60,12 +58,6 @@ def test_spoc_weighs_the_center_as_its_paper_says(net):
     assert_allclose(mc.OnnxFeatures(net).encode(picture()), unit(total), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("layer", ["maps", "relu", None])
-def test_a_layer_is_the_name_of_a_tensor_or_of_a_node_or_the_last_map(net, layer):
-    a, b = (mc.OnnxFeatures(net, layer=name).encode(picture()) for name in (layer, "maps"))
-    assert_array_equal(a, b)
-
-
 def test_without_pooling_and_layer_the_output_is_taken_as_it_is(net):
     found = mc.OnnxFeatures(net, pooling=None).encode(picture())
     assert_allclose(found, networks.maps(prepared(picture())).mean(axis=(1, 2))[:2], rtol=1e-4, atol=1e-5)
@@ -81,52 +73,6 @@ def test_networks_with_channels_last_give_the_same_vectors(tmp_path, net, layer)
     other = networks.tiny(tmp_path / "last.onnx", channels_last=True)
     found = mc.OnnxFeatures(other, layer=layer, pooling="max").encode(picture())
     assert_allclose(found, mc.OnnxFeatures(net, pooling="max").encode(picture()), rtol=1e-5)
-
-
-@pytest.mark.parametrize("channels_last", [False, True])
-def test_pictures_are_cut_and_resized_to_the_size_of_the_network(tmp_path, channels_last):
-    net = networks.tiny(tmp_path / "n.onnx", size=(20, 24), channels_last=channels_last)
-    found = mc.OnnxFeatures(net, pooling="max").encode(picture(40, 60))
-    # A window of 24 x 20 fits twice in the height; 0.875 of that, in the middle.
-    box = (30 - 0.875 * 24, 20 - 0.875 * 20, 30 + 0.875 * 24, 20 + 0.875 * 20)
-    cut = np.asarray(Image.fromarray(picture(40, 60)).resize((24, 20), Image.Resampling.BICUBIC, box=box))
-    assert_allclose(found, unit(networks.maps(prepared(cut)).max(axis=(1, 2))), rtol=1e-4)
-
-
-def test_pictures_may_be_stretched_instead(tmp_path):
-    net = networks.tiny(tmp_path / "n.onnx", size=(20, 24))
-    found = mc.OnnxFeatures(net, pooling="max", crop="stretch").encode(picture(40, 60))
-    whole = np.asarray(Image.fromarray(picture(40, 60)).resize((24, 20), Image.Resampling.BICUBIC))
-    assert_allclose(found, unit(networks.maps(prepared(whole)).max(axis=(1, 2))), rtol=1e-4)
-
-
-def test_options_go_before_the_json_beside_the_model_and_that_before_what_is_usual(tmp_path):
-    net = networks.tiny(tmp_path / "n.onnx", beside={"mean": [0.5, 0.5, 0.5], "std": 0.25, "size": 16, "crop": 1})
-    plain = {"layer": "maps", "pooling": None}
-    cut = np.asarray(Image.fromarray(picture(30, 30)).resize((16, 16), Image.Resampling.BICUBIC))
-    by_json = mc.OnnxFeatures(net, **plain).encode(picture(30, 30))
-    assert_allclose(by_json, networks.maps((cut / 255 - 0.5) / 0.25).ravel(), rtol=1e-4, atol=1e-5)
-    by_options = mc.OnnxFeatures(net, **plain, mean=(0, 0, 0), std=(1, 1, 1)).encode(picture(30, 30))
-    assert_allclose(by_options, networks.maps(cut / 255).ravel(), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "beside",
-    [
-        [1],
-        {"means": [0, 0, 0]},
-        {"mean": [0, 0]},
-        {"std": [0, 1, 1]},
-        {"crop": 1.5},
-        {"crop": "all"},
-        {"size": 0},
-        {"mean": "x"},
-    ],
-)
-def test_a_json_that_makes_no_sense_is_refused(tmp_path, beside):
-    net = networks.tiny(tmp_path / "n.onnx", beside=beside)
-    with pytest.raises(ValueError, match="must"):
-        mc.OnnxFeatures(net).fit()
 
 
 @pytest.mark.parametrize("batch", ["n", 1, 4])
@@ -228,18 +174,6 @@ def test_files_that_are_no_networks_are_refused_in_a_sentence(tmp_path):
         mc.OnnxFeatures(tmp_path / "x.onnx").fit()
 
 
-def test_a_network_that_takes_no_pictures_is_refused(tmp_path):
-    graph = helper.make_graph(
-        [helper.make_node("Relu", ["x"], ["y"])],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 7])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 7])],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "x.onnx")
-    with pytest.raises(ValueError, match="must take float32 images"):
-        mc.OnnxFeatures(tmp_path / "x.onnx").fit()
-
-
 def test_other_weights_in_the_file_beside_a_network_are_refused_too(tmp_path, net):
     outside = tmp_path / "outside.onnx"
     onnx.save(onnx.load(net), outside, save_as_external_data=True, location="weights", size_threshold=0)
@@ -256,14 +190,6 @@ def test_other_weights_in_the_file_beside_a_network_are_refused_too(tmp_path, ne
 def test_features_have_names_in_a_pipeline(net):
     pipeline = make_pipeline(mc.OnnxFeatures(net), StandardScaler()).fit([picture()])
     assert list(pipeline.get_feature_names_out()) == [f"onnxfeatures{i}" for i in range(networks.CHANNELS)]
-
-
-def test_attention_is_not_taken_for_a_map_of_activations(tmp_path):
-    path = networks.attention(tmp_path / "net.onnx")
-    with pytest.raises(ValueError, match=r"layer must be given .* weights, is not a map of activations"):
-        mc.OnnxFeatures(path).fit()
-    assert mc.OnnxFeatures(path, pooling=None).encode(picture()).shape == (8,)
-    assert mc.OnnxFeatures(path, layer="conv").encode(picture()).shape == (networks.CHANNELS,)
 
 
 def test_maps_with_channels_last_inside_a_network_are_pooled_over_places(tmp_path):

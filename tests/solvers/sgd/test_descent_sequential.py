@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 from solvers import twins
+from solvers.sgd.sequential import SCHEDULES, check_sequential
 
 import manyclass as mc
-from manyclass import _native
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import sampling as schedules
@@ -16,73 +16,6 @@ from manyclass.solvers.sgd.minibatch import MiniBatch
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.pairwise import PairwiseRanking
 from manyclass.solvers.sgd.sampling import Schedule
-
-SCHEDULES = {
-    "plain": Schedule(0.3, seed=3),
-    "ridge": Schedule(0.3, 0.01, seed=4),
-    "decay": Schedule(0.5, 0.02, decays=True, bias_rate=1.0, seed=5),
-    "strong": Schedule(0.4, 1.5, seed=6),
-    "balanced": Schedule(0.3, seed=7, balanced=True),
-}
-
-
-def problem(seed, n=150, d=19, k=7):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, k, n)
-    X = rng.normal(size=(k, d))[y] + rng.normal(size=(n, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    whole = Problem.whole(mc.as_matrix(X.astype(np.float32)), y, k, rng.uniform(0.5, 2, n))
-    return whole.part(np.flatnonzero(rng.random(n) < 0.9))
-
-
-def check(solver, twin_epoch, schedule, seed, sizes):
-    given = problem(seed, **sizes)
-    machines, twin = LinearWeights.zeros(given.k, given.d), twins.Twin(given.k, given.d)
-    for epoch in range(2):
-        lost = solver.epoch(given, machines, schedule, epoch)
-        assert lost == pytest.approx(twin_epoch(twin, given, schedule, epoch), rel=1e-4, abs=1e-5)
-    machines.fold()
-    scale = np.abs(twin.W).max()
-    np.testing.assert_allclose(machines.W, twin.W, atol=1e-4 * scale)
-    np.testing.assert_allclose(machines.biases, twin.b, atol=1e-4 * max(scale, np.abs(twin.b).max()))
-
-
-SIZES = [{}, {"n": 77, "d": 33, "k": 2}, {"n": 40, "d": 5, "k": 60}, {"n": 300, "d": 130, "k": 23}]
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("beta", [None, 1, 2.5])
-@pytest.mark.parametrize("loss", MARGIN_LOSSES)
-def test_one_vs_rest_is_sequential(any_level, loss, beta, schedule, sizes):
-    def twin_epoch(twin, given, schedule, epoch):
-        return twins.one_vs_rest(twin, given, schedule, epoch, loss, beta)
-
-    for level in any_level:
-        _native.set_level(level)
-        check(OneVsRest(MARGIN_LOSSES[loss], beta), twin_epoch, SCHEDULES[schedule], 0, sizes)
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("violator", PairwiseRanking.VIOLATORS)
-def test_joint_machines_are_sequential(any_level, violator, schedule, sizes):
-    def twin_epoch(twin, given, schedule, epoch):
-        return twins.joint(twin, given, schedule, epoch, violator)
-
-    for level in any_level:
-        _native.set_level(level)
-        check(PairwiseRanking(violator), twin_epoch, SCHEDULES[schedule], 1, sizes)
-
-
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("batch", [1, 8])
-def test_mini_batches_are_sequential(batch, schedule, sizes):
-    def twin_epoch(twin, given, schedule, epoch):
-        return twins.softmax(twin, given, schedule, epoch, batch)
-
-    check(MiniBatch(batch), twin_epoch, SCHEDULES[schedule], 2, sizes)
 
 
 def any_sizes(seed):
@@ -105,12 +38,12 @@ ALGORITHMS = {
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_any_problem_is_solved_sequentially(name, seed):
-    check(*ALGORITHMS[name], list(SCHEDULES.values())[seed % 4], seed, any_sizes(seed))
+    check_sequential(*ALGORITHMS[name], list(SCHEDULES.values())[seed % 4], seed, any_sizes(seed))
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_panels_of_classes_change_nothing(name):
-    check(*ALGORITHMS[name], SCHEDULES["decay"], 7, {"n": 90, "d": 11, "k": 523})
+    check_sequential(*ALGORITHMS[name], SCHEDULES["decay"], 7, {"n": 90, "d": 11, "k": 523})
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -124,7 +57,7 @@ def test_chunks_of_rows_change_nothing(name, monkeypatch):
 
     monkeypatch.setattr(schedules, "_CHUNK_BYTES", (256, 1024))
     monkeypatch.setattr(sys.modules[type(ALGORITHMS[name][0]).__module__], "chunks", chunks)
-    check(*ALGORITHMS[name], SCHEDULES["ridge"], 8, {"n": 190, "d": 23, "k": 15})
+    check_sequential(*ALGORITHMS[name], SCHEDULES["ridge"], 8, {"n": 190, "d": 23, "k": 15})
     assert len(sizes) >= 2 * 20
     assert max(sizes) <= 11
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from manyclass._core.errors import StorageError
 from manyclass._core.sealed import parse_json, raw_bytes
+from manyclass._core.typing import Report
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
-from manyclass.data.quantizer import Progress, Quantizer
+from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.blocks import VerifiedMatrix
 from manyclass.data.store.columns import StoreColumns, collect_columns
 from manyclass.data.store.journal import PIECE_BYTES
@@ -87,7 +88,7 @@ def write_store(
     overwrite: bool = False,
     resume: bool = True,
     provenance: dict[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     identity: dict[str, Any] | None = None,
 ) -> Store:
     """Write a store, whole or not at all, and open it.
@@ -161,7 +162,7 @@ def append_store(
     y: Any = None,
     names: Any = None,
     split: Any = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
     resume: bool = True,
 ) -> Store:
     """Append rows to a store, all or none, and open it.
@@ -218,7 +219,7 @@ def _in_form_of(writer: StoreWriter, X: Matrix) -> Source:
     return source if same_quantizer(source.quantizer, writer.quantizer) else numbers_of(X)
 
 
-def _stream(writer: StoreWriter, source: Source, columns: StoreColumns, progress: Progress | None) -> None:
+def _stream(writer: StoreWriter, source: Source, columns: StoreColumns, progress: Report | None) -> None:
     n = source.shape[0]
     writer.reserve(n, columns.nbytes)
     _check_kept(writer, source)

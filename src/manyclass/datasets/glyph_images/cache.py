@@ -3,15 +3,12 @@
 import io
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass._core.digest import sha256_digest
 from manyclass._core.files import replace_file, write_bytes
-
-Arrays = dict[str, NDArray[Any]]
+from manyclass._core.typing import Arrays
 
 
 def user_folder() -> Path | None:

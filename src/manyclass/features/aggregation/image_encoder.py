@@ -19,13 +19,14 @@ from manyclass._core.linalg import l2_normalize
 from manyclass._core.models import save_model
 from manyclass._core.parallel import for_each
 from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Report
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid
 from manyclass.features.images.decoding import as_image_list, read_image
 from manyclass.features.images.pixels import ImageError, Pixels
 from manyclass.features.local.color import LocalColor
 from manyclass.features.local.dense_sift import DenseSift
-from manyclass.features.local.descriptor import MAX_IMAGES, Descriptor, LocalDescriptors, Progress, sample_descriptors
+from manyclass.features.local.descriptor import MAX_IMAGES, Descriptor, LocalDescriptors, sample_descriptors
 
 State = dict[str, Any]  # what was learned, as arrays by name
 
@@ -103,7 +104,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_features_out_: int
 
     @rollback_on_error
-    def fit(self, images: Sequence[Any], y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(self, images: Sequence[Any], y: Any = None, *, progress: Report | None = None) -> Self:
         """Learn from images.
 
         At most 5,000 images are read; those that cannot be read are listed in `skipped_`. After an error or Ctrl-C the

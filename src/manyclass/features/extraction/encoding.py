@@ -4,7 +4,7 @@ Where there is a quantizer, rows become its codes. One that is not fitted yet le
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count
 from manyclass._core.parallel import get_threads, thread_map, threads
+from manyclass._core.typing import Report
 from manyclass.data.quantizer import Quantizer
 from manyclass.features.extraction.workers import Workers, may_fork
 from manyclass.features.images.decoding import as_image_list, read_image
@@ -56,8 +57,6 @@ class EncodedImage:
 Group = list[list[EncodedImage]]  # of several chunks
 
 Known = dict[int, list[EncodedImage]]  # by the position of the first image of a chunk
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +269,7 @@ def _quantize_alone(outcome: EncodedImage, quantizer: Quantizer) -> EncodedImage
 
 
 def fit_quantizer(
-    quantizer: Quantizer, encoding: Encoding, sample: int | None, seed: int, progress: Progress | None = None
+    quantizer: Quantizer, encoding: Encoding, sample: int | None, seed: int, progress: Report | None = None
 ) -> tuple[Quantizer, Known]:
     """A copy of the quantizer that has learned from a sample of images, and the codes of these images."""
     sampled = _encode_sample(encoding, sample_size(encoding.encoder.n_features_out_, sample), seed, progress)
@@ -301,7 +300,7 @@ def is_fitted(quantizer: Any) -> bool:
         return False
 
 
-def _encode_sample(encoding: Encoding, n_rows: int, seed: int, progress: Progress | None) -> Known:
+def _encode_sample(encoding: Encoding, n_rows: int, seed: int, progress: Report | None) -> Known:
     """Images drawn at random, until they have so many rows or there are no more."""
     chunks = encoding.chunks()
     order = np.random.default_rng(seed).permutation(len(chunks)).tolist()

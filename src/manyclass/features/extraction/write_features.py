@@ -25,7 +25,8 @@ from manyclass._core.errors import StorageError
 from manyclass._core.files import sync_file, write_bytes
 from manyclass._core.models import is_savable, model_digest
 from manyclass._core.sealed import parse_json, raw_bytes
-from manyclass.data.quantizer import Progress, Quantizer
+from manyclass._core.typing import Report
+from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.store import Store, quantizer_fingerprint
 from manyclass.data.store.writer import StoreWriter
 from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
@@ -91,7 +92,7 @@ def write_features(
     overwrite: bool = False,
     resume: bool = True,
     provenance: dict[str, Any] | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> FeatureRun:
     """Encode images, and write their vectors to a store as they come.
 
@@ -267,7 +268,7 @@ def _write_rows(
     encoding: Encoding,
     known: Known,
     names: Sequence[str] | None,
-    progress: Progress | None,
+    progress: Report | None,
 ) -> None:
     n, start = len(encoding.images), log.position_after(writer.rows_done)
     append = writer.append_codes if encoding.quantizer else writer.append

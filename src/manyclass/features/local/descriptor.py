@@ -4,7 +4,7 @@ Patches lie on regular grids, on copies of the image whose sizes are a factor sq
 and mixtures are learned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import gcd
 from typing import Any, NamedTuple, Protocol
 
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count
 from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Report
 from manyclass.features.images.decoding import read_image
 from manyclass.features.images.pixels import ImageError
-
-Progress = Callable[[int, int], None]
 
 MAX_IMAGES = 5000  # to read more takes longer and changes little: a quarter of a million descriptors are 50 of each
 
@@ -242,7 +241,7 @@ def sample_descriptors(
     n_samples: int,
     max_pixels: int,
     seed: int,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> DescriptorSample:
     """Draw about n_samples rows of every descriptor, as many from each of at most 5,000 images.
 

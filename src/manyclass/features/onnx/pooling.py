@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_one_of
 from manyclass._core.linalg import l2_normalize
+from manyclass._core.typing import Doubles
 
 Maps = NDArray[np.float32]
-
-Vectors = NDArray[np.float64]
 
 _POWER = 3.0  # of the generalized mean
 
@@ -23,24 +22,24 @@ def pool(maps: Maps, pooling: str) -> NDArray[np.float32]:
     return l2_normalize(POOLINGS[pooling](maps)).astype(np.float32)
 
 
-def mean_pool(maps: Maps) -> Vectors:
+def mean_pool(maps: Maps) -> Doubles:
     """The mean over positions."""
     return np.asarray(maps.mean(axis=(2, 3), dtype=np.float64))
 
 
-def max_pool(maps: Maps) -> Vectors:
+def max_pool(maps: Maps) -> Doubles:
     """The maximum over positions."""
     return np.asarray(maps.max(axis=(2, 3)), np.float64)
 
 
-def gem_pool(maps: Maps) -> Vectors:
+def gem_pool(maps: Maps) -> Doubles:
     """GeM: (mean of a^p)^(1/p) over positions, with p = 3, of activations cut at 1e-6 from below."""
     powers = np.maximum(maps, _LEAST).astype(np.float64) ** _POWER
-    means: Vectors = powers.mean(axis=(2, 3)) ** (1 / _POWER)
+    means: Doubles = powers.mean(axis=(2, 3)) ** (1 / _POWER)
     return means
 
 
-def spoc_pool(maps: Maps) -> Vectors:
+def spoc_pool(maps: Maps) -> Doubles:
     """SPoC (Babenko and Lempitsky, 2015): the sum over positions, those in the center weighing more."""
     return np.asarray(np.einsum("mchw,hw->mc", maps.astype(np.float64), center_weights(*maps.shape[2:])))
 
@@ -59,7 +58,7 @@ def center_weights(height: int, width: int) -> NDArray[np.float64]:
     return weights
 
 
-POOLINGS: dict[str, Callable[[Maps], Vectors]] = {
+POOLINGS: dict[str, Callable[[Maps], Doubles]] = {
     "spoc": spoc_pool,
     "mean": mean_pool,
     "max": max_pool,

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from manyclass._core.digest import file_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
 from manyclass._core.files import sync_folder, write_bytes
-from manyclass._core.sealed import Arrays, SealedFormat, seal, unseal
+from manyclass._core.sealed import SealedFormat, seal, unseal
+from manyclass._core.typing import Arrays, Embeddings
 from manyclass.data.store.blocks import BlockFile
 from manyclass.data.store.columns import encode_names
 from manyclass.data.store.manifest import FileRecord, write_array
@@ -24,7 +25,7 @@ from manyclass.data.store.store import Names
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.metadata import as_metadata
 from manyclass.retrieval.search import FlatIndex
-from manyclass.retrieval.vectors import Embeddings, Positions
+from manyclass.retrieval.vectors import Positions
 
 GALLERY_MANIFEST = "manifest.json"
 

@@ -1,10 +1,11 @@
 """verify_gallery: everything wrong with a saved gallery, and not only the first thing."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
+from manyclass._core.typing import Report
 from manyclass.data.store.manifest import FileRecord
 from manyclass.data.store.verify import file_damages
 from manyclass.retrieval.gallery import Gallery
@@ -16,10 +17,8 @@ from manyclass.retrieval.storage.segments import (
     section_path,
 )
 
-Progress = Callable[[int, int], None]
 
-
-def verify_gallery(path: str | os.PathLike[str], progress: Progress | None = None) -> list[Damage]:
+def verify_gallery(path: str | os.PathLike[str], progress: Report | None = None) -> list[Damage]:
     """Read all of a gallery, also one that cannot be opened, and list what is not as it was written.
 
     With a damaged manifest nothing else can be checked. What keeps a gallery from being opened and is no damage is a
@@ -45,7 +44,7 @@ def gallery_bytes(path: str | os.PathLike[str]) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def _damaged(folder: Path, content: Content, progress: Progress) -> list[Damage]:
+def _damaged(folder: Path, content: Content, progress: Report) -> list[Damage]:
     try:
         sizes = {name: _size(folder / name) for name in names_of(content) - {GALLERY_MANIFEST}}
         total, done = sum(sizes.values()), 0

@@ -10,15 +10,12 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass._core.parallel import thread_map
-from manyclass._core.typing import Doubles, Floats
+from manyclass._core.typing import Doubles, Floats, Labels
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
-from manyclass.solvers.problem import LossGradient, Objective, Source
-
-Labels = NDArray[np.intp]
+from manyclass.solvers.problem import LossGradient, Objective, Scorer
 
 
 class DualFeasible(Protocol):
@@ -69,11 +66,11 @@ class ScaledDual:
     balance of a Markov chain has.
     """
 
-    def __init__(self, objective: Objective, scores: Source, t: Doubles):
+    def __init__(self, objective: Objective, scores: Scorer, t: Doubles):
         self.objective, self.scores, self.t = objective, scores, t
 
     @classmethod
-    def of(cls, objective: Objective, scores: Source) -> "ScaledDual | None":
+    def of(cls, objective: Objective, scores: Scorer) -> "ScaledDual | None":
         """None where no t is found."""
         M = _class_sums(objective, scores)
         size = float(np.abs(M).max(initial=0.0))
@@ -102,7 +99,7 @@ class ScaledDual:
         return R * self.t[y][:, None].astype(R.dtype)
 
 
-def _class_sums(objective: Objective, scores: Source) -> Doubles:
+def _class_sums(objective: Objective, scores: Scorer) -> Doubles:
     """The sum of p_i R_i over the rows of each class (k, k)."""
     from scipy.sparse import csr_matrix
 
@@ -137,7 +134,11 @@ class DualityGap:
 
 
 def duality_gap(
-    objective: Objective, point: Weights, base: NullModel, penalty: float | None = None, scores: Source | None = None
+    objective: Objective,
+    point: Weights,
+    base: NullModel,
+    penalty: float | None = None,
+    scores: Scorer | None = None,
 ) -> DualityGap:
     """Bound how far a point is from the optimum, for two products with X.
 
@@ -174,7 +175,7 @@ def duality_gap(
     return DualityGap(value, _bound(objective, scores, loss_gradient, base, inner), excess, smooth, loss_gradient.b)
 
 
-def _bound(objective: Objective, scores: Source, loss_gradient: LossGradient, base: NullModel, inner: float) -> float:
+def _bound(objective: Objective, scores: Scorer, loss_gradient: LossGradient, base: NullModel, inner: float) -> float:
     """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
@@ -185,7 +186,7 @@ def _bound(objective: Objective, scores: Source, loss_gradient: LossGradient, ba
     return -np.inf if scaled is None else _dual(objective, scores, scaled, loss_gradient.loss, inner)
 
 
-def _dual(objective: Objective, scores: Source, feasible: DualFeasible, loss: float, inner: float) -> float:
+def _dual(objective: Objective, scores: Scorer, feasible: DualFeasible, loss: float, inner: float) -> float:
     G = feasible.gradient()
     inside = _inside(objective, G)
     conjugates = partial(_sum_of_conjugates, objective, scores, feasible)
@@ -214,7 +215,7 @@ def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[fl
     return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
 
 
-def _sum_of_conjugates(objective: Objective, scores: Source, feasible: DualFeasible, t: float) -> float:
+def _sum_of_conjugates(objective: Objective, scores: Scorer, feasible: DualFeasible, t: float) -> float:
     """sum_i p_i L*(t Q_i / p_i)."""
     total = 0.0
     for part in objective.parts():

@@ -19,7 +19,7 @@ from manyclass.solvers.batch.lbfgs import Pairs, inverse_hessian_times
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
-from manyclass.solvers.problem import Objective, Source
+from manyclass.solvers.problem import Objective, Scorer
 
 # Columns to start with, at most, and no more than half of the rows or columns of W. Too few cost a second descent, too
 # many fade away: measured, 4,000 x 512, 200 classes of rank 20, 32 take 0.8 s, 64 1.4 to 1.7 s and 128 2.9 s.
@@ -216,7 +216,7 @@ def _column_scale(objective: Objective, base: NullModel, point: LowRankWeights, 
 
 def refit_intercept(
     objective: Objective, point: LowRankWeights, Z: Floats, tolerance: float
-) -> tuple[LowRankWeights, Source]:
+) -> tuple[LowRankWeights, Scorer]:
     """The same W with a b near its best, and its scores.
 
     No class has a gradient above `tolerance` of its fraction of the rows. Z is X A (n, r): no product with X is
@@ -228,7 +228,7 @@ def refit_intercept(
     return point, partial(loss.scores, point.b.astype(objective.dtype))
 
 
-def known_scores(objective: Objective, point: LowRankWeights, Z: Floats) -> Source:
+def known_scores(objective: Objective, point: LowRankWeights, Z: Floats) -> Scorer:
     """The scores of a point whose Z = X A (n, r) is known, without a product with X."""
     return partial(_InterceptLoss(objective, point, Z).scores, point.b.astype(objective.dtype))
 

@@ -15,7 +15,7 @@ from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
-from manyclass.solvers.problem import Objective, Source
+from manyclass.solvers.problem import Objective, Scorer
 
 # The inverse step is multiplied by it before every step, so that steps can become longer again. Measured, trace norm,
 # 1,500 x 128, 60 classes, gap of 1e-3: 0.8, 0.95 and 1 take 222, 205 and 375 passes.
@@ -40,7 +40,7 @@ class _Iterate:
     loss: float = np.inf
     penalty: float = 0.0
 
-    def scores(self, objective: Objective) -> Source:
+    def scores(self, objective: Objective) -> Scorer:
         S = self.S
         return self.point.scores(objective) if S is None else lambda rows: S[rows]
 

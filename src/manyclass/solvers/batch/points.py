@@ -10,7 +10,7 @@ from manyclass._core.parallel import one_blas_thread
 from manyclass._core.singular import rank_above_rounding
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix
-from manyclass.solvers.problem import Objective, Source
+from manyclass.solvers.problem import Objective, Scorer
 
 Factors = tuple[Floats, Doubles, Floats]
 
@@ -22,7 +22,7 @@ class DenseWeights:
     W: Floats
     b: Doubles
 
-    def scores(self, objective: Objective) -> Source:
+    def scores(self, objective: Objective) -> Scorer:
         """X W + b of some rows."""
         b = self.b.astype(objective.dtype)
         return lambda rows: objective.matmat(self.W, rows) + b
@@ -60,7 +60,7 @@ class LowRankWeights:
     B: Floats
     b: Doubles
 
-    def scores(self, objective: Objective) -> Source:
+    def scores(self, objective: Objective) -> Scorer:
         """X W + b of some rows."""
         right = np.ascontiguousarray(self.B.T, objective.dtype)
         b = self.b.astype(objective.dtype)

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from manyclass._core.typing import Doubles, Floats
+from manyclass._core.typing import Callback, Doubles, Floats
 from manyclass.solvers.batch.duality import DualityGap
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
-
-Callback = Callable[[dict[str, Any]], object]
 
 
 class Status(StrEnum):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.parallel import one_blas_thread
+from manyclass._core.typing import Callback
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored import factored
@@ -17,7 +18,7 @@ from manyclass.solvers.batch.null_model import NullModel, fit_null_model
 from manyclass.solvers.batch.points import Weights, zero_weights
 from manyclass.solvers.batch.rank_one import PUBLISHED, rank_one
 from manyclass.solvers.batch.ridge_lbfgs import ridge
-from manyclass.solvers.batch.solution import Callback, Solution, SolverRun, Status, StopSolver
+from manyclass.solvers.batch.solution import Solution, SolverRun, Status, StopSolver
 from manyclass.solvers.batch.stochastic_rank_one import stochastic_atoms
 from manyclass.solvers.problem import Objective
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from manyclass._core.digest import sha256_digest
 from manyclass._core.files import TEMPORARY_SUFFIX, explain_disk_errors, sync_folder
-from manyclass._core.sealed import Arrays, SealedFormat
+from manyclass._core.sealed import SealedFormat
+from manyclass._core.typing import Arrays
 from manyclass.data.matrix import rows_digest
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import LinearWeights, SgdRun

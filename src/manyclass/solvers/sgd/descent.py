@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, spans
-from manyclass.solvers.problem import Problem
+from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.sampling import Quarter, Schedule
 
 
@@ -72,7 +72,7 @@ class LinearWeights:
     def best_classes(self, X: Matrix, index: NDArray[np.intp]) -> NDArray[np.intp]:
         """The class of highest score for some rows of X."""
 
-        def block(at: slice) -> Scores:
+        def block(at: slice) -> Scorer:
             rows = X.rows(index[at]).astype(np.float32, copy=False)
             return lambda classes: self._scores(rows, classes)
 
@@ -274,10 +274,8 @@ _BYTES = 2 << 20
 
 Places = NDArray[np.intp]
 
-Scores = Callable[[slice], Floats]
 
-
-def top_classes(block: Callable[[slice], Scores], shape: tuple[int, int], k: int, top: int = 1) -> Places:
+def top_classes(block: Callable[[slice], Scorer], shape: tuple[int, int], k: int, top: int = 1) -> Places:
     """Find the classes of highest score for each of n rows, the best first; of equals the first.
 
     Blocks and panels depend on the shapes alone, and so the bits do not depend on the number of threads.
@@ -314,7 +312,7 @@ def top_classes(block: Callable[[slice], Scores], shape: tuple[int, int], k: int
     return np.concatenate([np.zeros((0, top), np.intp), *found])
 
 
-def _best(scores: Scores, panels: list[slice], top: int) -> Places:
+def _best(scores: Scorer, panels: list[slice], top: int) -> Places:
     first, *others = panels
     S = scores(first)
     classes = _highest(S, top)

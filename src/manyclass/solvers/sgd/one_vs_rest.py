@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.parallel import for_each, get_threads, one_blas_thread
+from manyclass._core.typing import Singles
 from manyclass.data.matrix import spans
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.problem import Problem
@@ -101,10 +102,8 @@ class _Run:
 
 _CLASSES = 256  # a panel of classes is one product of one thread
 
-Array = NDArray[np.float32]
 
-
-def sgd_scores(X: Array, W: Array) -> Array:
+def sgd_scores(X: Singles, W: Singles) -> Singles:
     """X W' (m, k) for X (m, d) and W (k, d)."""
     S = np.empty((len(X), len(W)), np.float32)
 
@@ -115,13 +114,13 @@ def sgd_scores(X: Array, W: Array) -> Array:
     return S
 
 
-def sgd_gram(X: Array) -> Array:
+def sgd_gram(X: Singles) -> Singles:
     """X X' (m, m)."""
     with one_blas_thread():
         return np.ascontiguousarray(X @ X.T)
 
 
-def apply_updates(W: Array, A: Array, X: Array) -> None:
+def apply_updates(W: Singles, A: Singles, X: Singles) -> None:
     """W += A' X for A (m, k); what is mostly zeros is not multiplied."""
     if np.count_nonzero(A) < 0.05 * A.size:
         _native.move_some(X, A, W, get_threads())

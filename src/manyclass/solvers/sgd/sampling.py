@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.typing import Doubles
 from manyclass.solvers.problem import Problem
 
 # Rows that are read at a time: enough to pay for starting threads, little beside the data.
@@ -125,10 +126,7 @@ def balanced_order(y: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np
     return by_class[rng.permutation(places)]
 
 
-Floats = NDArray[np.float64]
-
-
-def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Floats:
+def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Doubles:
     """(k,) with which probability each class meets an example of another, for classes of these sizes.
 
     min(1, beta * n_c / (n - n_c)), so that `beta` negatives go with every positive of every class; 1 for beta None. A
@@ -144,7 +142,7 @@ def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Floats:
     return np.minimum(1.0, beta * np.maximum(sizes, min(1.0, n / len(sizes))) / np.maximum(1, n - sizes))
 
 
-def cumulative_rates(p: Floats) -> Floats:
+def cumulative_rates(p: Doubles) -> Doubles:
     """(k + 1,) where the rates p begin if laid end to end, and where the last one ends.
 
     An example with offset u in [0, 1) is a negative of the classes whose interval holds one of u, u + 1, u + 2, ...,

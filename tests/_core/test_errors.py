@@ -1,0 +1,35 @@
+"""Errors of files say the file, what is wrong with it, and what to do."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (Damage("X.npy", 3, "has changed"), "X.npy block 3 has changed"),
+        (Damage("y.npy", None, "is gone"), "y.npy is gone"),
+    ],
+)
+def test_damage_names_its_block_if_it_is_in_one(damage, words):
+    assert str(damage) == words
+    error = StoreCorruptedError(Path("a.store"), damage)
+    assert str(error) == f"a.store is damaged: {words}; restore that file from a copy or write it again"
+    assert error.damage is damage
+    assert isinstance(error, StorageError)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied"), "permission denied; change its permissions"),
+        (OSError(errno.EIO, "Input/output error"), "input/output error"),
+        (OSError("Odd"), "odd"),
+    ],
+)
+def test_a_file_that_the_system_refuses_is_told_with_what_helps(error, words):
+    assert str(unreadable_error("x", error)) == f"x cannot be read: {words}"

@@ -1,0 +1,41 @@
+"""Small problems and schedules, and the check that an algorithm on them is what its plain twin is."""
+
+import numpy as np
+import pytest
+from solvers import twins
+
+import manyclass as mc
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.sampling import Schedule
+
+SCHEDULES = {
+    "plain": Schedule(0.3, seed=3),
+    "ridge": Schedule(0.3, 0.01, seed=4),
+    "decay": Schedule(0.5, 0.02, decays=True, bias_rate=1.0, seed=5),
+    "strong": Schedule(0.4, 1.5, seed=6),
+    "balanced": Schedule(0.3, seed=7, balanced=True),
+}
+
+SIZES = [{}, {"n": 77, "d": 33, "k": 2}, {"n": 40, "d": 5, "k": 60}, {"n": 300, "d": 130, "k": 23}]
+
+
+def problem(seed, n=150, d=19, k=7):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, n)
+    X = rng.normal(size=(k, d))[y] + rng.normal(size=(n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    whole = Problem.whole(mc.as_matrix(X.astype(np.float32)), y, k, rng.uniform(0.5, 2, n))
+    return whole.part(np.flatnonzero(rng.random(n) < 0.9))
+
+
+def check_sequential(solver, twin_epoch, schedule, seed, sizes):
+    given = problem(seed, **sizes)
+    machines, twin = LinearWeights.zeros(given.k, given.d), twins.Twin(given.k, given.d)
+    for epoch in range(2):
+        lost = solver.epoch(given, machines, schedule, epoch)
+        assert lost == pytest.approx(twin_epoch(twin, given, schedule, epoch), rel=1e-4, abs=1e-5)
+    machines.fold()
+    scale = np.abs(twin.W).max()
+    np.testing.assert_allclose(machines.W, twin.W, atol=1e-4 * scale)
+    np.testing.assert_allclose(machines.biases, twin.b, atol=1e-4 * max(scale, np.abs(twin.b).max()))

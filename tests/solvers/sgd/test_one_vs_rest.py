@@ -1,0 +1,58 @@
+"""One-vs-rest is the plain loop over examples, and its products are those of NumPy."""
+
+import numpy as np
+import pytest
+from solvers import twins
+from solvers.sgd.sequential import SCHEDULES, SIZES, check_sequential
+
+import manyclass as mc
+from manyclass import _native
+from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest, apply_updates, sgd_gram, sgd_scores
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("beta", [None, 1, 2.5])
+@pytest.mark.parametrize("loss", MARGIN_LOSSES)
+def test_one_vs_rest_is_sequential(any_level, loss, beta, schedule, sizes):
+    def twin_epoch(twin, given, schedule, epoch):
+        return twins.one_vs_rest(twin, given, schedule, epoch, loss, beta)
+
+    for level in any_level:
+        _native.set_level(level)
+        check_sequential(OneVsRest(MARGIN_LOSSES[loss], beta), twin_epoch, SCHEDULES[schedule], 0, sizes)
+
+
+@pytest.mark.parametrize(("beta", "cost"), [(None, 10), (3, 4), (0.5, 1.5), (50, 10)])
+def test_an_example_costs_its_class_and_its_negatives_of_which_there_are_no_more_than_classes(beta, cost):
+    assert OneVsRest(MARGIN_LOSSES["hinge"], beta).cost(k=10) == cost
+
+
+def test_another_beta_leaves_the_loss_and_the_first_as_they_were():
+    first = OneVsRest(MARGIN_LOSSES["logistic"], 2.0)
+    assert first.with_beta(None) == OneVsRest(MARGIN_LOSSES["logistic"])
+    assert first.beta == 2.0
+
+
+def whole(shape, seed):
+    """Small whole numbers, whose products are exact in any order."""
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("k", [1, 256, 600])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_products_of_a_block_are_those_of_all_classes_at_once(k, n_threads):
+    X, W = whole((9, 5), 0), whole((k, 5), 1)
+    with mc.threads(n_threads):
+        np.testing.assert_array_equal(sgd_scores(X, W), X @ W.T)
+        np.testing.assert_array_equal(sgd_gram(X), X @ X.T)
+
+
+@pytest.mark.parametrize("filled", [0.0, 0.02, 1.0], ids=["nothing", "few", "all"])
+def test_updates_are_added_whether_most_are_zero_or_none(filled):
+    X, W, A = whole((9, 5), 0), whole((600, 5), 1), whole((9, 600), 2)
+    A *= np.random.default_rng(3).random(A.shape) < filled
+    expected = W + A.T @ X
+    apply_updates(W, A, X)
+    np.testing.assert_array_equal(W, expected)
