@@ -1,5 +1,10 @@
 """Settings and fixtures that all tests share."""
 
+import errno
+import itertools
+import os
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -22,3 +27,45 @@ def any_level():
     before = _native.level()
     yield _native.levels()
     _native.set_level(before)
+
+
+@pytest.fixture
+def as_first_version():
+    """A function that makes of a store what the first version of the format had: nothing is attached to it."""
+    from dataclasses import replace
+
+    from manyclass.data.store.manifest import MANIFEST, read_manifest
+
+    def change(path):
+        manifest = read_manifest(path)
+        for file in manifest.attachments.values():
+            (path / file.name).unlink()
+        (path / MANIFEST).write_bytes(replace(manifest, version=1, attachments={}).to_bytes())
+        return path
+
+    return change
+
+
+@pytest.fixture
+def failing_call(monkeypatch):
+    """`with failing_call("fsync", 3) as hit:` the third such call of `os` fails; `hit` tells afterwards if it came.
+
+    Of "open", those that write are counted.
+    """
+
+    @contextmanager
+    def arrange(name, when, error=errno.EIO):
+        call, count, hit = getattr(os, name), itertools.count(1), []
+
+        def counted(*arguments, **more):
+            reads = name == "open" and not arguments[1] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_DIRECTORY)
+            if not reads and next(count) == when:
+                hit.append(arguments[0])
+                raise OSError(error, os.strerror(error), *(arguments[:1] if name != "fsync" else ()))
+            return call(*arguments, **more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, counted)
+            yield hit
+
+    return arrange

@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from manyclass._core.errors import StorageError
-from manyclass._core.files import FolderLock, write_bytes
+from manyclass._core.errors import DurabilityWarning, StorageError
+from manyclass._core.files import FolderLock, open_own, remove_stale_lock, replace_file, write_bytes
 
 
 def test_the_parts_are_written_one_after_the_other(tmp_path):
@@ -44,6 +44,94 @@ def test_the_file_is_synced_before_it_has_its_name_and_the_folder_after(tmp_path
     monkeypatch.setattr(os, "replace", lambda source, target: log.append("rename") or replace(source, target))
     write_bytes(tmp_path / "a", b"new")
     assert log == [(tmp_path / "a").stat().st_ino, "rename", tmp_path.stat().st_ino]
+
+
+def test_what_fails_after_the_rename_is_a_warning_since_the_new_file_is_there(tmp_path, failing_call):
+    (tmp_path / "a").write_bytes(b"old")
+    with (
+        failing_call("fsync", 2),
+        pytest.warns(DurabilityWarning, match=r"a is written, but the disk has not confirmed"),
+    ):
+        write_bytes(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+def test_the_name_of_a_part_must_last_before_anything_speaks_of_it(tmp_path, failing_call):
+    with failing_call("fsync", 2), pytest.raises(OSError, match="Input"):
+        write_bytes(tmp_path / "a", b"new", part=True)
+    with failing_call("fsync", 1), pytest.raises(OSError, match="Input"):
+        replace_file(tmp_path / "a", tmp_path / "b", part=True)
+
+
+PLANTED = {
+    "symlink": lambda path, mine: path.symlink_to(mine),
+    "dangling": lambda path, mine: path.symlink_to(mine.with_name("elsewhere")),
+    "link": lambda path, mine: path.hardlink_to(mine),
+    "pipe": lambda path, mine: os.mkfifo(path),
+}
+
+
+@pytest.fixture(params=PLANTED)
+def plant(request, tmp_path):
+    """A function that puts something at a path of ours that leads elsewhere, or hangs whoever opens it."""
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"precious")
+    yield lambda path: PLANTED[request.param](path, mine)
+    assert mine.read_bytes() == b"precious"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "folder").mkdir()
+    return tmp_path / "folder"
+
+
+def test_what_is_planted_at_a_temporary_name_is_replaced_and_never_written_through(folder, plant):
+    plant(folder / "a.tmp")
+    write_bytes(folder / "a", b"new")
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {"a": b"new"}
+
+
+def test_what_is_planted_at_the_lock_is_replaced_and_never_written_through(folder, plant):
+    plant(folder / "lock")
+    lock = FolderLock(folder)
+    assert (folder / "lock").read_bytes() == str(os.getpid()).encode()
+    lock.release()
+    assert os.listdir(folder) == []
+
+
+def test_what_is_planted_at_a_file_that_is_changed_in_place_is_refused(folder, plant):
+    plant(folder / "journal")
+    for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR, os.O_RDWR | os.O_CREAT):
+        with pytest.raises(StorageError, match=r"journal must be a regular file; it is a link, a pipe or a folder"):
+            os.close(open_own(folder / "journal", flags))
+
+
+def test_a_folder_at_the_lock_is_one_sentence(folder):
+    (folder / "lock").mkdir()
+    with pytest.raises(StorageError, match="lock must be a regular file"):
+        FolderLock(folder)
+
+
+@pytest.mark.parametrize("call", ["pwrite", "ftruncate"])
+def test_a_lock_that_cannot_be_had_leaves_no_file(folder, failing_call, call):
+    with failing_call(call, 1), pytest.raises(OSError, match="Input"):
+        FolderLock(folder)
+    assert os.listdir(folder) == []
+
+
+def test_a_lock_whose_file_cannot_be_removed_is_released_all_the_same(folder, failing_call):
+    lock = FolderLock(folder)
+    with failing_call("unlink", 1):
+        lock.release()
+    remove_stale_lock(folder)
+    assert os.listdir(folder) == []
+
+
+def test_the_lock_of_one_who_is_alive_is_not_stale(tmp_path, holder):
+    remove_stale_lock(tmp_path)
+    assert (tmp_path / "lock").read_bytes() == str(holder.pid).encode()
 
 
 _HOLDER = """

@@ -9,6 +9,7 @@ linalg.py            rows of unit length, signed roots, power iteration
 models.py            save_model and load: one sealed file per model
 parallel.py          numbers of threads, thread_map and for_each, BLAS in one thread
 progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
+reading.py           the gate for all that is read: regular files, of limited size, JSON of limited depth, .npy files
 rollback.py          methods that leave an estimator as it was when they fail
 sealed.py            JSON and safetensors files that notice every wrong bit
 singular.py          singular values and vectors: all, the largest, those above a threshold; their signs

@@ -9,13 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def as_2d(A: ArrayLike, name: str, height: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], bool]:
-    """A as a C-ordered (height, k) array of dtype, and whether it was a vector."""
+    """A as a C-ordered, aligned (height, k) array of dtype, and whether it was a vector."""
     A = np.asarray(A)
     if A.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold real numbers; got dtype {A.dtype}")
     if A.ndim not in (1, 2) or A.shape[0] != height:
         raise ValueError(f"{name} must have {height} rows; got shape {A.shape}")
-    return np.ascontiguousarray(A[:, None] if A.ndim == 1 else A, dtype=dtype), A.ndim == 1
+    return as_native(A[:, None] if A.ndim == 1 else A, dtype), A.ndim == 1
+
+
+def as_native(A: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+    """A as native loops take it: in C order, each number at an address that is a multiple of its size."""
+    return np.require(A, dtype, ["C", "A"])
 
 
 def as_row_index(index: Any, n: int) -> slice | NDArray[np.intp]:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from manyclass._core.reading import open_file
+
 
 def sha256_digest(pieces: Iterable[bytes | bytearray | memoryview | str | ArrayLike]) -> str:
     """The digest of all pieces, one after the other; texts are UTF-8, and arrays are as they lie in C order.
@@ -26,7 +28,7 @@ def sha256_digest(pieces: Iterable[bytes | bytearray | memoryview | str | ArrayL
 
 def file_digest(path: str | os.PathLike[str]) -> str:
     """The digest of a file."""
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -3,11 +3,12 @@
 import errno
 import os
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Damage:
-    """One thing that is wrong with a store or a gallery.
+    """One thing that is wrong with a store, a gallery or a run.
 
     Parameters
     ----------
@@ -32,16 +33,37 @@ class SettingsError(ValueError):
 
 
 class StorageError(ValueError):
-    """A store, a gallery or a checkpoint cannot be read or written; the message says why and what to do."""
+    """A file, a store, a gallery or a checkpoint cannot be read or written; the message says why and what to do."""
+
+
+class FileRefusedError(StorageError):
+    """A file is not read: it is no regular file, or larger than files of its kind may be.
+
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+        The file.
+    reason : str
+        The rule and what breaks it.
+
+    Attributes
+    ----------
+    reason : str
+        The rule and what breaks it.
+    """
+
+    def __init__(self, path: str | bytes | os.PathLike[Any], reason: str):
+        super().__init__(f"{os.fsdecode(path)} {reason}")
+        self.reason = reason
 
 
 class StoreCorruptedError(StorageError):
-    """A file of a store or a gallery differs from what was written.
+    """A file of a store, a gallery or a run differs from what was written.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The folder of the store or gallery.
+        The folder of the store, gallery or run.
     damage : Damage
         The file, the block and the reason.
 
@@ -54,6 +76,10 @@ class StoreCorruptedError(StorageError):
     def __init__(self, path: str | os.PathLike[str], damage: Damage):
         super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")
         self.damage = damage
+
+
+class DurabilityWarning(UserWarning):
+    """What was asked for is done, but the disk has not confirmed that it lasts, or leftovers could not be removed."""
 
 
 def unreadable_error(path: str | os.PathLike[str], error: OSError) -> StorageError:

@@ -1,18 +1,21 @@
 """Writing files so that they are there whole or not at all, even if the power goes, and the lock of a folder.
 
 The order is always the same: write under a temporary name, sync the file, rename it, sync the folder. A reader sees the
-old file or the new one, and after a crash so does everybody.
+old file or the new one, and after a crash so does everybody. The rename is the commit: what fails before it leaves the
+old file, and what fails after it is a warning.
 """
 
 import errno
 import fcntl
 import os
 import shutil
+import stat
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from manyclass._core.errors import StorageError
+from manyclass._core.errors import DurabilityWarning, StorageError
 from manyclass._core.text import format_bytes
 
 Bytes = bytes | bytearray | memoryview
@@ -22,22 +25,44 @@ LOCK = "lock"  # the file of a FolderLock
 TEMPORARY_SUFFIX = ".tmp"  # leftovers of a crash end so, and readers pass over them
 
 
-def write_bytes(path: str | os.PathLike[str], *pieces: Bytes) -> None:
-    """Make `path` hold these bytes, one piece after the other; on failure it holds what it held before."""
+def write_bytes(path: str | os.PathLike[str], *pieces: Bytes, part: bool = False) -> None:
+    """Make `path` hold these bytes, one piece after the other; on failure it holds what it held before.
+
+    `part` is as for `replace_file`.
+    """
     path = Path(path)
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
         _write_new_file(temporary, pieces)
-        replace_file(temporary, path)
+        replace_file(temporary, path, part)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong first is the news
+            temporary.unlink(missing_ok=True)
         raise
 
 
-def replace_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Rename a file that is synced already, over `target` if that exists, and make the new name last."""
+def replace_file(source: str | os.PathLike[str], target: str | os.PathLike[str], part: bool = False) -> None:
+    """Rename a file that is synced already, over `target` if that exists, and make the new name last.
+
+    After the rename the new file is there, so that nothing may fail any more: where the disk does not confirm the name,
+    that is a warning. Not so for a part of something larger that is committed later: it must not name what may vanish.
+    """
     os.replace(source, target)
-    sync_folder(Path(target).parent)
+    with after_commit(target, is_commit=not part):
+        sync_folder(Path(target).parent)
+
+
+@contextmanager
+def after_commit(path: str | os.PathLike[str], is_commit: bool = True) -> Iterator[None]:
+    """What follows a commit: whatever the system refuses here undoes nothing, and is a warning in one sentence."""
+    try:
+        yield
+    except OSError as error:
+        if not is_commit:
+            raise
+        reason = (error.strerror or str(error)).lower()
+        words = f"{os.fspath(path)} is written, but the disk has not confirmed that this lasts ({reason})"
+        warnings.warn(words, DurabilityWarning, stacklevel=3)
 
 
 def sync_folder(folder: str | os.PathLike[str]) -> None:
@@ -66,8 +91,45 @@ def write_at(descriptor: int, data: Bytes, offset: int) -> None:
         view, offset = view[written:], offset + written
 
 
+def create_file(path: str | os.PathLike[str]) -> int:
+    """A descriptor of a new file, in place of whatever a crash or a stranger left there.
+
+    A link of that name is removed, and not what it points to; nobody else's file is ever opened.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
+def open_own(path: str | os.PathLike[str], flags: int) -> int:
+    """A descriptor of a file of ours that is changed in place; StorageError for a link or anything but a file.
+
+    It is never waited for, as a pipe would make us.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise
+        raise _not_ours(path) from None
+    if not _is_own(descriptor):
+        os.close(descriptor)
+        raise _not_ours(path)
+    return descriptor
+
+
+def _is_own(descriptor: int) -> bool:
+    """Whether this is a file, and by no other name somebody else's."""
+    status = os.fstat(descriptor)
+    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1
+
+
+def _not_ours(path: str | os.PathLike[str]) -> StorageError:
+    return StorageError(f"{os.fspath(path)} must be a regular file; it is a link, a pipe or a folder; remove it")
+
+
 def _write_new_file(path: Path, pieces: tuple[Bytes, ...]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    descriptor = create_file(path)
     try:
         offset = 0
         for piece in pieces:
@@ -126,17 +188,36 @@ class FolderLock:
     def release(self) -> None:
         """Let others write. A second call does nothing."""
         if self._descriptor is not None:
-            self._path.unlink(missing_ok=True)
+            # A file that stays locks nothing, and the next holder removes it.
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
             os.close(self._descriptor)
             self._descriptor = None
 
 
+def lock_folder(folder: Path) -> FolderLock:
+    """The right to write in a folder, which is made if there is none."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True)
+        sync_folder(folder.parent)
+    return FolderLock(folder)
+
+
+def remove_stale_lock(folder: Path) -> None:
+    """Remove the file that a holder left who was killed; that of one who is alive stays, and so does any other."""
+    if os.path.lexists(folder / LOCK):
+        with suppress(StorageError, OSError):
+            FolderLock(folder).release()
+
+
 def _acquire_lock(path: Path, folder: Path) -> int:
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = _open_lock(path)
+        held = False
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_same_file(path, descriptor):
+            held = _is_same_file(path, descriptor)
+            if held:
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
                 return descriptor
@@ -146,14 +227,28 @@ def _acquire_lock(path: Path, folder: Path) -> int:
             who = f"process {holder}" if holder.isdigit() else "another process"
             raise StorageError(f"{folder} is being written by {who}; wait for it or stop it") from None
         except BaseException:
+            if held:
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
             os.close(descriptor)
             raise
         os.close(descriptor)
 
 
+def _open_lock(path: Path) -> int:
+    """The file, in place of a link or a pipe that somebody put there."""
+    try:
+        return open_own(path, os.O_RDWR | os.O_CREAT)
+    except StorageError:
+        if path.is_dir() and not path.is_symlink():
+            raise
+        path.unlink(missing_ok=True)
+        return open_own(path, os.O_RDWR | os.O_CREAT)
+
+
 def _is_same_file(path: Path, descriptor: int) -> bool:
     # The last holder removes the file; whoever had opened it before then holds a lock on nothing.
     try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
     except FileNotFoundError:
         return False

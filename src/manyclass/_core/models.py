@@ -8,7 +8,8 @@ labels are numbers); its content is
 
 with values as `encode_value` gives them: what JSON has stands for itself, as do lists, and all else is an object with
 one entry, whose name says what it is. Not kept are what belongs to a run rather than to a model (callbacks, the path of
-the checkpoint, generators of random numbers) and what `partial_fit` has under way: it goes on from the weights.
+the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
+`partial_fit` has under way: it goes on from the weights.
 
 A class may have `plain_parameters` and `parameters_of`, which describe parameters that are objects; `fitted_shapes`,
 if its arrays are not a linear classifier's; and `former_names`, for files of earlier versions: {old: new} names of
@@ -17,6 +18,7 @@ parameters and attributes, or {old: (new, function of the old value)}.
 
 import math
 import os
+import re
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
@@ -25,6 +27,7 @@ import numpy as np
 
 import manyclass
 from manyclass._core.lazy import find_public
+from manyclass._core.reading import check_unpacked
 from manyclass._core.sealed import DTYPES, SealedFormat
 from manyclass._core.typing import Arrays
 
@@ -56,9 +59,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     FORMAT.write(path, *_describe(model))
 
 
-def model_digest(model: Any) -> str:
-    """SHA-256 of the file that `save_model` would write, as hexadecimal digits."""
-    return FORMAT.digest(*_describe(model))
+def model_pieces(model: Any) -> list[Any]:
+    """The bytes that `save_model` would write, one piece after the other."""
+    return FORMAT.pieces(*_describe(model))
 
 
 def is_savable(model: Any) -> bool:
@@ -81,41 +84,23 @@ def _describe(model: Any) -> tuple[dict[str, Any], Arrays]:
         "estimator": name,
         "manyclass": manyclass.__version__,
         "parameters": {key: encode_value(value, key, arrays) for key, value in parameters.items()},
-        "fitted": {key: encode_value(value, key, arrays) for key, value in vars(model).items() if _is_fitted_name(key)},
+        "fitted": {key: encode_value(value, key, arrays) for key, value in _fitted(model).items()},
     }
     return content, arrays
 
 
+def _fitted(model: Any) -> dict[str, Any]:
+    """The fitted attributes, but for the times that the fit took."""
+    fitted = {key: value for key, value in vars(model).items() if _is_fitted_name(key) and key != "seconds_"}
+    if "history_" in fitted:
+        fitted["history_"] = [
+            {key: value for key, value in entry.items() if not key.endswith("seconds")} for entry in fitted["history_"]
+        ]
+    return fitted
+
+
 def load(path: str | os.PathLike[str]) -> Any:
-    """Load a classifier or an encoder that `save` wrote.
-
-    The model predicts or encodes to the same bits as the one that was saved. Callbacks, checkpoints and generators of
-    random numbers are not saved, and have their defaults.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file.
-
-    Returns
-    -------
-    object
-        The model, fitted.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, cut short, not a model, or of a later version.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from manyclass import TraceNormClassifier
-    >>> path = tempfile.mkdtemp() + "/model.safetensors"
-    >>> TraceNormClassifier().fit([[0.0], [1.0]], ["a", "b"]).save(path)
-    >>> load(path).predict([[1.0]]).tolist()
-    ['b']
-    """
+    """The model in a file that `save_model` wrote; ValueError, in one sentence, for all else."""
     content, arrays = FORMAT.read(path)
     try:
         name = content["estimator"]
@@ -127,7 +112,8 @@ def load(path: str | os.PathLike[str]) -> Any:
             for section in ("parameters", "fitted")
         )
         return _restored(_model_with(kind, parameters), fitted)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    # Who can write a file can seal it, and its values go through constructors that expect other ones.
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
 
@@ -184,6 +170,9 @@ def _parameters(model: Any) -> dict[str, Any]:
 
 
 _EXACT = (bool, int, str, type(None))
+
+# What arrays and numbers of files may be: text of some length or objects, numbers of few kinds.
+_TEXT, _NUMBER = re.compile(r"[<>=|]?U\d{1,9}|\|?O"), re.compile(r"[<>=|]?(?:[iu][1248]|f[248]|b1)")
 
 
 def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
@@ -242,23 +231,42 @@ def _can_hold(array: Any) -> bool:
 
 def _decode_array(what: Any, arrays: Arrays) -> Any:
     dtype, shape, values = what
-    if np.dtype(dtype).kind not in "UO":
-        raise ValueError(f"an array of dtype {dtype} cannot be stored as a list")
-    array = np.empty(len(values), dtype)
+    if not isinstance(dtype, str) or not _TEXT.fullmatch(dtype):
+        raise ValueError(f"an array of dtype {str(dtype)[:40]} cannot be stored as a list")
+    decoded = [decode_value(value, arrays) for value in values]
+    # A short file can ask for very long strings, each of which would take its whole length.
+    kind, letters = np.dtype(dtype), sum(len(value) for value in decoded if isinstance(value, str))
+    check_unpacked(len(decoded) * kind.itemsize, 4 * letters, "an array of strings")
+    array = np.empty(len(decoded), kind)
     # Item by item: NumPy would make of a list of tuples what it likes.
-    for i, value in enumerate(values):
-        array[i] = decode_value(value, arrays)
+    for i, value in enumerate(decoded):
+        array[i] = value
     return array.reshape(shape)
 
 
 def _decode_tensor(what: Any, arrays: Arrays) -> Any:
     name, dtype = what
-    return arrays[name].astype(np.dtype(dtype), copy=False)
+    array = arrays.pop(name)  # once: in another byte order it is copied
+    if _number_dtype(dtype).newbyteorder("<") != array.dtype.newbyteorder("<"):
+        raise ValueError(f"{name} must have the dtype {array.dtype}; got {dtype!r}")
+    return array.astype(np.dtype(dtype), copy=False)
 
 
 def _decode_scalar(what: Any, arrays: Arrays) -> Any:
     dtype, value = what
-    return np.dtype(dtype).type(decode_value(value, arrays))
+    decoded = decode_value(value, arrays)
+    if isinstance(decoded, str) and isinstance(dtype, str) and _TEXT.fullmatch(dtype):
+        return np.str_(decoded)
+    if not isinstance(decoded, int | float):
+        raise ValueError(f"a number cannot be stored as {type(decoded).__name__}")
+    return _number_dtype(dtype).type(decoded)
+
+
+def _number_dtype(dtype: Any) -> np.dtype[Any]:
+    """The dtype of that name, if files may have it."""
+    if not isinstance(dtype, str) or not _NUMBER.fullmatch(dtype):
+        raise ValueError(f"numbers cannot be stored as dtype {str(dtype)[:40]}")
+    return np.dtype(dtype)
 
 
 _DECODERS: dict[str, Any] = {

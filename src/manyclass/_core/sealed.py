@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from safetensors import SafetensorError, deserialize
 from manyclass._core.digest import canonical_json, json_digest, sha256_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
+from manyclass._core.reading import load_json, open_file, read_file
 from manyclass._core.typing import Arrays
 
 
@@ -34,7 +34,7 @@ def seal(content: dict[str, Any]) -> bytes:
 def unseal(data: bytes) -> dict[str, Any]:
     """The content, if these are exactly the bytes that `seal` makes of it."""
     try:
-        content = json.loads(data)["content"]
+        content = load_json(data, "it")["content"]
         exact = isinstance(content, dict) and data == seal(content)
     except (ValueError, KeyError, TypeError, RecursionError):
         exact = False
@@ -78,15 +78,16 @@ class SealedFormat:
     version: int
     advice: str
 
-    def write(self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Make `path` hold the content and the arrays, whole or not at all; arrays in C order are not copied."""
-        write_bytes(path, *self._encode(content, arrays))
+    def write(
+        self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]], part: bool = False
+    ) -> None:
+        """Make `path` hold the content and the arrays, whole or not at all; arrays in C order are not copied.
 
-    def digest(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> str:
-        """SHA-256 of the file that `write` would write, as hexadecimal digits."""
-        return sha256_digest(self._encode(content, arrays))
+        `part` is as for `replace_file`.
+        """
+        write_bytes(path, *self.pieces(content, arrays), part=part)
 
-    def _encode(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
+    def pieces(self, content: Any, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
         """The bytes of the file: its header, and one array after the other."""
         plain = {name: as_little_endian(array) for name, array in arrays.items()}
         header = bytearray(self._header(json.dumps(content, separators=(",", ":"), allow_nan=False), plain))
@@ -96,14 +97,15 @@ class SealedFormat:
 
     def read(self, path: str | os.PathLike[str]) -> tuple[Any, Arrays]:
         """(content, arrays) as they were written; whatever else the file holds is refused in one sentence."""
-        data = Path(path).read_bytes()
+        self._check_start(path)
+        data = read_file(path, "model")
         self._check_seal(path, data)
         # Who can write a file can seal it: from here on nothing is believed either.
         try:
             metadata = _metadata(data)
             name, version = metadata["format"], int(metadata["version"])
             known = name == self.name and version <= self.version
-            content, arrays = (json.loads(metadata["content"]), _arrays(data)) if known else (None, {})
+            content, arrays = (load_json(metadata["content"], "its content"), _arrays(data)) if known else (None, {})
         except _MALFORMED as error:
             raise ValueError(f"{os.fspath(path)} cannot be read as a {self.name}: {error}; {self.advice}") from error
         if name != self.name:
@@ -130,9 +132,12 @@ class SealedFormat:
         text += b" " * (-len(text) % 8)
         return len(text).to_bytes(8, "little") + text
 
-    def _check_seal(self, path: str | os.PathLike[str], data: bytes) -> None:
-        if data[8 : _SEAL.start] != START:
+    def _check_start(self, path: str | os.PathLike[str]) -> None:
+        """Refuse what is no such file before all of it is read."""
+        if not starts_sealed(path):
             raise ValueError(f"{os.fspath(path)} is not a {self.name}, or its first bytes are damaged; {self.advice}")
+
+    def _check_seal(self, path: str | os.PathLike[str], data: bytes) -> None:
         unsealed = [data[: _SEAL.start], _UNSEALED.encode(), memoryview(data)[_SEAL.stop :]]
         if sha256_digest(unsealed).encode() != data[_SEAL]:
             raise ValueError(
@@ -140,8 +145,15 @@ class SealedFormat:
             )
 
 
+def starts_sealed(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as sealed files of arrays do."""
+    with open_file(path, "model") as file:
+        return file.read(_SEAL.start)[8:] == START
+
+
 def _metadata(data: bytes) -> dict[str, str]:
-    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]  # type: ignore[no-any-return]
+    header = data[8 : 8 + int.from_bytes(data[:8], "little")]
+    return load_json(header, "its header")["__metadata__"]  # type: ignore[no-any-return]
 
 
 def _arrays(data: bytes) -> Arrays:

@@ -22,6 +22,8 @@ Arrays = dict[str, NDArray[Any]]  # by name, as files hold them
 # (the record of a step or an epoch); what it returns ends the work where it is true
 Callback = Callable[[dict[str, Any]], bool | None]
 
+Notify = Callable[[str], None]  # (a sentence)
+
 Report = Callable[[int, int], None]  # (done, in all)
 
 # (what is done, the unit that is counted), as in `with progress("encoding", "images") as report:`
