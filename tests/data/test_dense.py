@@ -1,6 +1,8 @@
 """DenseMatrix: arrays and memory maps as they are."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +118,56 @@ def test_a_position_outside_is_refused_by_the_compiled_gather():
         _native.gather(np.zeros((3, 2), np.float32), np.array([3]), np.empty((1, 2), np.float32), 1)
     with pytest.raises(ValueError, match="out must have a row"):
         _native.gather(np.zeros((3, 2), np.float32), np.array([1]), np.empty((2, 2), np.float32), 1)
+
+
+def unaligned(array):
+    """The same numbers, one byte behind where a processor likes them."""
+    room = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    room[:] = array
+    return room
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_not_aligned_come_aligned(dtype):
+    A = np.arange(12, dtype=dtype).reshape(4, 3)
+    X = mc.DenseMatrix(unaligned(A))
+    assert not X.array.flags.aligned
+    for rows in (X.rows(slice(1, 3)), X.rows([1, 2])):
+        assert rows.flags.aligned
+        np.testing.assert_array_equal(rows, A[1:3])
+
+
+@pytest.mark.parametrize("rotation", [None, "orthogonal"])
+def test_rows_that_are_not_aligned_have_the_codes_and_products_of_others(rotation):
+    rng = np.random.default_rng(0)
+    A, W = rng.standard_normal((40, 33), np.float32), rng.standard_normal((33, 3), np.float32)
+    pq = mc.ProductQuantizer(8, rotation=rotation, random_state=0).fit(A)
+    Xq = pq.encode(A)
+    np.testing.assert_array_equal(pq.encode(unaligned(A)).codes, Xq.codes)
+    np.testing.assert_array_equal(pq.encode_rows(unaligned(A)), Xq.codes)
+    np.testing.assert_array_equal(Xq @ unaligned(W), Xq @ W)
+
+
+CUT = """
+import os, sys
+import numpy as np
+import manyclass as mc
+path, how = sys.argv[1:]
+X = mc.as_matrix(path)
+os.truncate(path, 4096)
+try:
+    {"slice": lambda: X.rows(slice(None)), "rows": lambda: X.rows([len(X) - 1]), "product": lambda: X @ np.ones(64),
+     "store": lambda: mc.write_store(path + ".store", X)}[how]()
+except mc.StorageError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("how", ["slice", "rows", "product", "store"])
+def test_a_file_that_is_cut_while_it_is_mapped_is_an_error_and_not_the_end_of_the_process(how, tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((1000, 64), np.float32))
+    done = subprocess.run(
+        [sys.executable, "-c", CUT, str(tmp_path / "x.npy"), how], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r".*x\.npy has become shorter while it is used: 4096 bytes of 256128; .*", done.stdout.strip())

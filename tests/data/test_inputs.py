@@ -1,11 +1,16 @@
 """Whatever holds rows serves as X, and rows that are not numbers are named."""
 
+import re
+import warnings
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from estimators.problems import blobs
 from scipy import sparse
 
 import manyclass as mc
+from manyclass.data.inputs import RowScale, ScaleLimits, open_examples, open_features
 
 X, Y = blobs(k=5, per_class=20)
 
@@ -163,3 +168,74 @@ def test_a_matrix_of_nothing_is_refused(shape):
 
 def test_no_rows_of_a_matrix_have_no_predictions():
     assert fitted(X).predict(mc.DenseMatrix(np.zeros((0, 8), np.float32))).shape == (0,)
+
+
+ROWS = np.random.default_rng(0).standard_normal((200, 8)).astype(np.float32)
+
+
+def told(work):
+    """What is said while some work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        work()
+    return [str(one.message) for one in caught]
+
+
+def test_the_scale_of_rows_is_that_of_all_but_a_hundredth():
+    X = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
+    X[7] *= 1e6
+    X[11] = 0
+    assert RowScale.of(mc.DenseMatrix(X)).lengths == pytest.approx((1, 1), rel=1e-6)
+
+
+@pytest.mark.parametrize("offset", [0.0, 10.0, 1e3, 1e6])
+def test_the_fraction_in_which_rows_differ_is_right_however_far_they_lie_from_zero(offset):
+    scale = RowScale.of(mc.DenseMatrix(ROWS.astype(np.float64) + offset))
+    X = ROWS.astype(np.longdouble) + offset
+    assert scale.apart == pytest.approx(float(X.var(axis=0).sum() / np.square(X).sum(axis=1).mean()), rel=1e-6)
+
+
+def test_the_column_that_dwarfs_the_others_is_named():
+    X = ROWS * np.where(np.arange(8) == 5, 1e3, 1).astype(np.float32)
+    scale = RowScale.of(mc.DenseMatrix(X))
+    assert scale.column == 5
+    assert 0 < scale.beside < 1e-4
+    assert scale.troubles(ScaleLimits(beside=1e-9)) == []
+    (words,) = scale.troubles(ScaleLimits(beside=1e-3))
+    assert re.match(r"column 5 of X has all but \S+ of the variance, .*; divide the columns of X", words)
+
+
+@pytest.mark.parametrize("X", [np.ones((200, 3)), np.zeros((200, 3)), ROWS[:, :1], ROWS * np.eye(8)[2], ROWS[:1]])
+def test_rows_that_are_all_the_same_and_columns_alone_are_no_cause_for_a_warning(X):
+    scale = RowScale.of(mc.DenseMatrix(X))
+    assert scale.troubles(ScaleLimits(0.5, 0.5)) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(1, []), (3, []), (20, ["lengths of about 20,"]), (0.05, ["lengths of about 0.05,"])],
+)
+def test_rows_on_another_scale_than_those_of_the_fit_are_told_of(factor, words):
+    X = ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
+    estimator = SimpleNamespace()
+    open_examples(estimator, mc.DenseMatrix(X), reset=True)
+    said = told(lambda: open_features(estimator, mc.DenseMatrix(factor * X)))
+    assert len(said) == len(words)
+    for one, word in zip(said, words, strict=True):
+        assert word in one
+        assert "fitted on rows of lengths from 1 to 1; scale the rows of both" in one
+
+
+def test_rows_of_zeros_and_no_rows_have_no_scale():
+    estimator = SimpleNamespace()
+    open_examples(estimator, mc.DenseMatrix(ROWS), reset=True)
+    assert told(lambda: open_features(estimator, mc.DenseMatrix(0 * ROWS))) == []
+    assert told(lambda: open_features(estimator, mc.DenseMatrix(ROWS[:0]))) == []
+    open_examples(estimator, mc.DenseMatrix(0 * ROWS), reset=True)
+    assert told(lambda: open_features(estimator, mc.DenseMatrix(ROWS))) == []
+
+
+def test_few_rows_say_nothing_of_the_scale_of_others():
+    estimator = SimpleNamespace()
+    open_examples(estimator, mc.DenseMatrix(ROWS[:20]), reset=True)
+    assert told(lambda: open_features(estimator, mc.DenseMatrix(100 * ROWS))) == []

@@ -18,3 +18,39 @@ def test_a_quantizer_comes_back_from_its_kind_and_state(quantizer):
 def test_an_unknown_kind_is_refused_with_those_that_are_known():
     with pytest.raises(ValueError, match=r"must be one of \['product', 'scalar'\]; got 'pickle'"):
         restore_quantizer("pickle", {}, {})
+
+
+FITTED = pytest.mark.parametrize(
+    "quantizer", [ProductQuantizer(block=2, n_centroids=8).fit(X), ScalarQuantizer().fit(X)]
+)
+
+
+@FITTED
+def test_a_matrix_does_not_change_with_the_array_that_it_was_made_of(quantizer):
+    codes = quantizer.encode_rows(X)
+    Xq = quantizer.matrix(codes)
+    before = Xq.toarray()
+    codes[:] = 0
+    np.testing.assert_array_equal(Xq.toarray(), before)
+    with pytest.raises(ValueError, match="read-only"):
+        Xq.codes[0] = 0
+
+
+@FITTED
+def test_a_view_of_an_array_that_can_be_written_is_not_trusted(quantizer):
+    codes = quantizer.encode_rows(X)
+    view = codes.view()
+    view.flags.writeable = False
+    Xq = quantizer.matrix(view)
+    before = Xq.toarray()
+    codes[:] = 0
+    np.testing.assert_array_equal(Xq.toarray(), before)
+
+
+@FITTED
+def test_codes_that_nobody_can_write_are_not_copied(quantizer):
+    codes = quantizer.encode_rows(X)
+    codes.flags.writeable = False
+    assert np.shares_memory(quantizer.matrix(codes).codes, codes)
+    assert np.shares_memory(quantizer.matrix(codes[10:20]).codes, codes)
+    assert quantizer.encode(X).codes.base is None

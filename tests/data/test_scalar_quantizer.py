@@ -1,5 +1,7 @@
 """ScalarQuantizer and ScalarMatrix: one small integer per number."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -167,3 +169,12 @@ def test_bits_are_four_or_eight(bits):
 def test_what_cannot_be_done_is_said_in_a_sentence(act, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         act(mc.ScalarQuantizer().fit([[1.0, 2.0]]))
+
+
+@pytest.mark.parametrize(("offset", "told"), [(0, []), (100, []), (1e4, ["subtract the mean of X from its rows"])])
+def test_columns_so_far_from_zero_that_few_codes_are_left_are_told_of(offset, told):
+    X = np.random.default_rng(0).standard_normal((100, 5)).astype(np.float32) + offset
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mc.ScalarQuantizer().fit(X)
+    assert [str(one.message).split("; ")[1] for one in caught] == told

@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.datasets import Dataset, read_features
-from manyclass.datasets.dataset import without_label
+from manyclass.datasets.dataset import count_classes, without_label
 
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 Y = np.array([0, 2, 2, 5])  # labels may leave gaps
@@ -342,3 +342,10 @@ def test_a_row_without_a_name_is_known_by_its_number_in_the_whole():
 @pytest.mark.parametrize("labels", [[-1, 1, 1], [-2, -1, 3], [0, 1, 2]])
 def test_numbers_that_are_classes_are_labels(labels):
     assert not without_label(np.array(labels)).any()
+
+
+@pytest.mark.parametrize(
+    ("labels", "n"), [(["a", "", "b", ""], 2), ([0, -1, 1, 2], 3), ([-1, 1, 1, -1], 2), ([3, 3, 3, 3], 1)]
+)
+def test_rows_without_a_label_are_of_no_class(labels, n):
+    assert count_classes(np.array(labels)) == n

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 
@@ -202,3 +203,18 @@ def test_nothing_at_all_is_refused(tree, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="must hold at least one image"):
         read_images(tmp_path / "empty")
+
+
+def test_folders_in_two_spellings_are_one_class_and_their_files_open(tmp_path):
+    for folder in ("caf\u00e9", "cafe\u0301", "tea"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.jpg").write_bytes(b"x")
+    found = read_images(tmp_path)
+    assert sorted(set(found.y.tolist())) == ["caf\u00e9", "tea"]
+    assert [Path(path).read_bytes() for path in found.paths] == [b"x"] * 3
+
+
+@pytest.mark.parametrize("labels", [["cat", "", "dog"], ["0", "", "1"]])
+def test_an_image_without_a_label_in_a_table_stays_without(tmp_path, labels):
+    (tmp_path / "t.csv").write_text("path,label\n" + "".join(f"{i}.jpg,{label}\n" for i, label in enumerate(labels)))
+    assert read_images(tmp_path / "t.csv").y.tolist() == labels

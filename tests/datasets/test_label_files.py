@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass.datasets.dataset import without_label
 from manyclass.datasets.label_files import as_labels, class_mismatch, join_labels, read_labels, reorder_by_name
 
 
@@ -202,3 +203,51 @@ def test_labels_among_the_classes_fit(y):
 )
 def test_what_does_not_fit_is_told(y, classes, problem):
     assert class_mismatch(np.array(y), classes) == problem
+
+
+@pytest.mark.parametrize(
+    ("content", "y"),
+    [
+        ("path,label\na,cat\nb,\nc,dog\n", ["cat", "", "dog"]),
+        ("a,1\nb,0\nc,  \nd,2\n", [1, 0, -1, 2]),
+        ("a,1\nb,-5\nc,\n", ["1", "-5", ""]),
+    ],
+)
+def test_a_line_without_a_label_is_no_class_of_its_own(tmp_path, content, y):
+    (tmp_path / "labels.csv").write_text(content)
+    found = read_labels(tmp_path / "labels.csv")["y"]
+    assert found.tolist() == y
+    assert without_label(found).tolist() == [label in ("", -1) for label in y]
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.txt", "labels.npy"])
+def test_two_spellings_of_one_letter_are_one_class(tmp_path, name):
+    if name == "labels.npy":
+        np.save(tmp_path / name, np.array([COMPOSED, DECOMPOSED, "tea"]))
+    else:
+        (tmp_path / name).write_text(f"{COMPOSED}\n{DECOMPOSED}\ntea\n")
+    assert read_labels(tmp_path / name)["y"].tolist() == [COMPOSED, COMPOSED, "tea"]
+
+
+def test_names_stay_as_files_have_them_and_are_found_by_either_spelling(tmp_path):
+    (tmp_path / "labels.csv").write_text(f"{COMPOSED}.jpg,a\ntea.jpg,b\n")
+    table = read_labels(tmp_path / "labels.csv")
+    assert table["names"].tolist() == [f"{COMPOSED}.jpg", "tea.jpg"]
+    found = reorder_by_name(["tea.jpg", f"{DECOMPOSED}.jpg"], table, "labels.csv")
+    assert found["y"].tolist() == ["b", "a"]
+
+
+def test_a_line_of_a_million_commas_is_refused(tmp_path):
+    (tmp_path / "labels.csv").write_text("a,b\n" + "," * 1_000_001)
+    with pytest.raises(ValueError, match=r"labels\.csv must have lines of at most 1000000 letters; line 2 has 1000001"):
+        read_labels(tmp_path / "labels.csv")
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_letters_that_unicode_has_not_are_refused(order):
+    words = np.frombuffer(np.array([0x61, 0x110000], f"{order}u4").tobytes(), f"{order}U1")
+    with pytest.raises(ValueError, match=r"^x must be text; it has letters that Unicode has not$"):
+        as_labels(words, "x")

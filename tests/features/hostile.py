@@ -276,12 +276,12 @@ def _special(folder: Path) -> dict[str, str | None]:
     (folder / "closed.jpg").chmod(0)
     return {
         "caf\udce9 \udcff.jpg": GOOD,
-        "pipe.jpg": "is not a file",
+        "pipe.jpg": "must be a regular file",
         "folder.jpg": "is a folder",
         "link.jpg": GOOD,
         "loop.jpg": "cannot be read",
         "nowhere.jpg": "cannot be read: no such file",
-        "device.jpg": "is not a file",
+        "device.jpg": "must be a regular file",
         "around": "is a folder",
         "closed.jpg": "cannot be read: permission denied" if os.geteuid() else GOOD,
     }

@@ -1,12 +1,14 @@
 """Rows kept as they are, in an array or a memory map."""
 
 import mmap
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass import _native
+from manyclass._core.errors import StorageError
 from manyclass._core.parallel import native_threads
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
@@ -26,7 +28,7 @@ class DenseMatrix(Matrix):
     Attributes
     ----------
     array : ndarray of shape (n, d)
-        The numbers as they are stored.
+        The numbers as they are stored; what is changed there is changed here.
 
     Examples
     --------
@@ -38,7 +40,7 @@ class DenseMatrix(Matrix):
     def __init__(self, array: ArrayLike):
         if isinstance(array, np.ma.MaskedArray):
             raise ValueError("X must not be a masked array; fill its gaps with X.filled(value)")
-        self._map = _mapping(array)
+        self._file = _mapped_file(array)
         array = np.asarray(array)
         if array.ndim != 2:
             raise ValueError(f"X must have two dimensions; got shape {array.shape}")
@@ -55,25 +57,75 @@ class DenseMatrix(Matrix):
 
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         if not isinstance(index, slice) and self._gathers:
+            self._check_file()
             out = np.empty((len(index), self.shape[1]), np.float32)
             _native.gather(self.array, index.astype(np.int64, copy=False), out, native_threads(out.nbytes))
             return out
-        rows = self.array[index]
+        rows = self.stored(index)
+        if not rows.flags.aligned:
+            rows = rows.copy()
         if rows.dtype == self.dtype and isinstance(index, slice):
             rows = rows.view()
             rows.flags.writeable = False
         return rows.astype(self.dtype, copy=False)
 
+    def stored(self, index: slice | NDArray[np.intp]) -> NDArray[Any]:
+        """Read rows in the dtype of `array`.
+
+        Parameters
+        ----------
+        index : slice or ndarray of int
+            A slice of step 1, or positions.
+
+        Returns
+        -------
+        ndarray of shape (m, d)
+            The rows, a view of `array` where `index` is a slice.
+        """
+        self._check_file()
+        return self.array[index]
+
+    def _check_file(self) -> None:
+        """Refuse a file that somebody cut under us: to touch what is beyond its end would end the process.
+
+        That a file is cut between this look and the use of its rows cannot be seen.
+        """
+        if self._file is not None:
+            self._file.check()
+
     def release(self) -> None:
-        if self._map is not None:
-            self._map.madvise(mmap.MADV_DONTNEED)
+        if self._file is not None:
+            self._file.release()
 
 
-def _mapping(array: ArrayLike) -> mmap.mmap | None:
-    """The read-only map of a file behind an array. Of others, changes could be lost with the pages."""
+@dataclass(frozen=True)
+class _MappedFile:
+    """The file behind an array."""
+
+    path: str
+    pages: mmap.mmap
+    size: int  # at least, when it was mapped
+    read_only: bool  # of others, changes could be lost with the pages
+
+    def check(self) -> None:
+        size = self.pages.size()
+        if size < self.size:
+            raise StorageError(
+                f"{self.path} has become shorter while it is used: {size} bytes of {self.size}; "
+                "write it under another name first and rename it, or wait until nobody reads it"
+            )
+
+    def release(self) -> None:
+        if self.read_only and hasattr(mmap, "MADV_DONTNEED"):
+            self.pages.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapped_file(array: ArrayLike) -> _MappedFile | None:
     while isinstance(array, np.ndarray):
-        if isinstance(array, np.memmap) and array.mode == "r":
-            found = array._mmap  # type: ignore[attr-defined]
-            return found if isinstance(found, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
+        if isinstance(array, np.memmap):
+            pages = array._mmap  # type: ignore[attr-defined]
+            if isinstance(pages, mmap.mmap):
+                size = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + len(pages)
+                return _MappedFile(str(array.filename or "a mapped file"), pages, size, array.mode == "r")
         array = array.base  # type: ignore[assignment]
     return None

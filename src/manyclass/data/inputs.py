@@ -1,7 +1,9 @@
-"""X as users give it, opened as a Matrix."""
+"""X as users give it, opened as a Matrix; and the scale of its rows, of which users are told where it does harm."""
 
 import os
-from typing import Any
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +27,8 @@ def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
         X = validate_data(estimator, X, accept_sparse="csr", reset=reset, ensure_all_finite=False)
         if not plain:
             _refuse_infinite_entries(X)
-        return as_matrix(X)
+        matrix = as_matrix(X)
+        return matrix if reset else _on_scale(estimator, matrix)
     matrix = as_matrix(X)
     if reset:
         vars(estimator).pop("feature_names_in_", None)
@@ -35,11 +38,14 @@ def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
             f"X has {matrix.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
-    return matrix
+    return matrix if reset else _on_scale(estimator, matrix)
 
 
 def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
-    """X to learn from: some rows, and in each of them finite numbers that float32 can hold."""
+    """X to learn from: some rows, and in each of them finite numbers that float32 can hold.
+
+    With `reset` the estimator remembers the scale of the rows too, and warns where it does harm.
+    """
     matrix = open_features(estimator, X, reset)
     if 0 in matrix.shape:
         raise ValueError(f"X must have at least one row and one column; got shape {matrix.shape}")
@@ -49,7 +55,117 @@ def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
         for start, rows in matrix.blocks():
             with np.errstate(over="ignore"):
                 check_finite(rows.astype(np.float32, copy=False), name, start)
+    if reset:
+        scale = RowScale.of(matrix)
+        estimator.row_lengths_ = scale.lengths
+        for words in scale.troubles(scale_limits(estimator)):
+            _tell(words)
     return matrix
+
+
+def scale_limits(estimator: Any) -> "ScaleLimits":
+    """What an estimator bears."""
+    limits: ScaleLimits = getattr(estimator, "scale_limits", ScaleLimits())
+    return limits
+
+
+class ScaleLimits(NamedTuple):
+    """What an estimator bears: the least fraction of squared lengths in which rows differ; of variance beside a column.
+
+    Closed forms and solvers with curvature bear nearly all that float64 can hold.
+    """
+
+    apart: float = 0.0
+    beside: float = 1e-11
+
+
+@dataclass(frozen=True)
+class RowScale:
+    """The scale of rows, on a sample of them.
+
+    >>> from manyclass.data.dense import DenseMatrix
+    >>> scale = RowScale.of(DenseMatrix(np.array([[3.0, 1e3], [4.0, 1e3 + 4]])))
+    >>> scale.column, round(scale.beside, 3)
+    (1, 0.059)
+    """
+
+    lengths: tuple[float, float]  # of which all but a hundredth are longer, and shorter; 0 where there are few rows
+    apart: float  # the fraction of the squared length in which rows differ from their mean
+    column: int  # the one of largest variance
+    beside: float  # the fraction of the variance that is in other columns
+
+    @classmethod
+    def of(cls, X: Matrix) -> "RowScale":
+        """The scale of X, which has rows."""
+        rows = _sample(X, 512)
+        with np.errstate(over="ignore"):
+            # Differences from one of them keep the digits that squares of large numbers would lose.
+            variance = (rows - rows[0]).var(axis=0)
+            square = np.square(rows).sum(axis=1).mean()
+        total, column = variance.sum(), int(variance.argmax())
+        beside = float(np.delete(variance, column).sum() / total) if total else 1.0
+        return cls(_range(rows), float(total / square) if square else 1.0, column, beside)
+
+    def troubles(self, limits: ScaleLimits) -> list[str]:
+        """Why an estimator with these limits learns little from such rows, and what to do about it; a sentence each."""
+        words = []
+        # Rows that are all the same, but for rounding of float32, have nothing to learn from, and no way out.
+        if 1e-14 < self.apart < limits.apart:
+            words.append(
+                f"rows of X differ in only {self.apart:.1g} of their squared length, so that most steps follow their "
+                "common mean and little is learned; subtract the mean of X from its rows"
+            )
+        # Columns that are all the same beside one that is not do not count.
+        if 0 < self.beside < limits.beside:
+            words.append(
+                f"column {self.column} of X has all but {self.beside:.1g} of the variance, so that little is learned "
+                "from the others; divide the columns of X by their standard deviations, or leave that one out"
+            )
+        return words
+
+
+_FAR = 4  # rows that are so many times as long as any, or as short, come from elsewhere
+
+_LEAST_ROWS = 32  # that say how long others will be
+
+
+def _on_scale(estimator: Any, matrix: Matrix) -> Matrix:
+    """The matrix; tells of rows that are far longer or shorter than those that the estimator was fitted on."""
+    known = getattr(estimator, "row_lengths_", None)
+    if known is None or not known[1] or 0 in matrix.shape:
+        return matrix
+    lengths = _lengths(_sample(matrix, 64))
+    usual = float(np.median(lengths)) if len(lengths) else known[0]
+    if not known[0] / _FAR <= usual <= known[1] * _FAR:
+        _tell(
+            f"rows of X have lengths of about {usual:.2g}, and {type(estimator).__name__} was fitted on rows of "
+            f"lengths from {known[0]:.2g} to {known[1]:.2g}; scale the rows of both in the same way, "
+            "for example to unit length"
+        )
+    return matrix
+
+
+def _sample(X: Matrix, size: int) -> Any:
+    """At most so many rows (m, d), evenly spaced, in float64."""
+    n, d = X.shape
+    count = min(n, size, max(32, (1 << 22) // d))
+    return X.rows(np.linspace(0, n - 1, count).astype(np.intp)).astype(np.float64)
+
+
+def _lengths(rows: Any) -> Any:
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(rows, axis=1)
+    return lengths[(lengths > 0) & np.isfinite(lengths)]
+
+
+def _range(rows: Any) -> tuple[float, float]:
+    lengths = _lengths(rows)
+    low, high = np.quantile(lengths, (0.01, 0.99)) if len(lengths) >= _LEAST_ROWS else (0.0, 0.0)
+    return float(low), float(high)
+
+
+def _tell(words: str) -> None:
+    warnings.warn(words, UserWarning, stacklevel=5)
 
 
 def _ours(X: Any) -> bool:

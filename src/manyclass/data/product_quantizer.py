@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._core.checks import check_count, check_finite
+from manyclass._core.checks import as_native, check_count, check_finite
 from manyclass._core.parallel import get_threads, one_blas_thread
 from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import Matrix
@@ -158,7 +158,7 @@ class ProductQuantizer(Quantizer):
     def encode_rows(self, rows: Floats, first: int = 0) -> Codes:
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns, as in fit; got shape {rows.shape}")
-        x = np.ascontiguousarray(_rotated(_as_float32(rows), self.rotation_))
+        x = as_native(_rotated(_as_float32(rows), self.rotation_))
         codes = np.empty((len(x), self.code_size), np.uint8)
         bad = _native.pq_encode(x, self.codebooks_, codes, get_threads())
         if bad < len(x):

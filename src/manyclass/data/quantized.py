@@ -10,6 +10,7 @@ from manyclass import _native
 from manyclass._core.parallel import get_threads, native_threads
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
+from manyclass.data.quantizer import fixed_codes
 
 if TYPE_CHECKING:
     from manyclass.data.product_quantizer import ProductQuantizer
@@ -26,7 +27,7 @@ class QuantizedMatrix(Matrix):
     Parameters
     ----------
     codes : ndarray of uint8 of shape (n, n_blocks)
-        The number of the centroid of every block.
+        The number of the centroid of every block. They are copied, unless they are read-only: a matrix never changes.
     quantizer : ProductQuantizer
         The fitted quantizer, which is copied: fitting it again does not change the matrix.
 
@@ -47,7 +48,7 @@ class QuantizedMatrix(Matrix):
             )
         if quantizer.n_centroids < 256 and codes.size and int(codes.max()) >= quantizer.n_centroids:
             raise ValueError(f"codes must be below the number of centroids, {quantizer.n_centroids}; got {codes.max()}")
-        self.codes = np.ascontiguousarray(codes)
+        self.codes = fixed_codes(codes)
         # A copy, so that fitting the quantizer again does not change what these codes mean.
         self.quantizer = copy(quantizer)
         self.shape = (len(codes), quantizer.n_features)

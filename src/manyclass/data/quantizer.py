@@ -140,6 +140,7 @@ class Quantizer(ABC):
             codes[start : start + len(rows)] = self.encode_rows(rows, start)
             if progress:
                 progress(start + len(rows), X.shape[0])
+        codes.flags.writeable = False  # which a matrix would otherwise copy
         return self.matrix(codes)
 
     def decode(self, Xq: Matrix | ArrayLike) -> Floats:
@@ -156,6 +157,21 @@ class Quantizer(ABC):
             The decoded rows.
         """
         return (Xq if isinstance(Xq, Matrix) else self.matrix(np.asarray(Xq))).toarray()
+
+
+def fixed_codes(codes: Codes) -> Codes:
+    """Codes that nobody can write, in C order: as they are, or a copy if they, or what they are a view of, could be.
+
+    A matrix remembers what it found in its codes, so they must stay.
+    """
+    array: Any = codes
+    while isinstance(array, np.ndarray) and not array.flags.writeable:
+        array = array.base
+    if isinstance(array, np.ndarray):
+        codes = codes.copy()
+    fixed = np.ascontiguousarray(codes)
+    fixed.flags.writeable = False
+    return fixed
 
 
 # Names of classes by kind, as files name it.

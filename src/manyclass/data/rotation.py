@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._core.checks import as_native
 from manyclass._core.parallel import get_threads
 from manyclass._core.typing import Arrays, Floats
 
@@ -105,7 +106,7 @@ class MixedColumns(Rotation):
 
     def _mix(self, X: Floats, mixer: Floats, rest: Floats) -> Floats:
         # Not by BLAS, which rounds a row otherwise when it comes alone.
-        X = np.ascontiguousarray(X, np.float32)
+        X = as_native(X, np.float32)
         mixed = np.empty_like(X)
         if len(mixer):
             _native.mix(X, _padded(mixer), 0, mixed, get_threads())

@@ -1,5 +1,6 @@
 """ScalarQuantizer: 8 or 4 bits for every number; ScalarMatrix: products with them."""
 
+import warnings
 from copy import copy
 from typing import Any, Self
 
@@ -9,8 +10,10 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, matmat, rmatmat
-from manyclass.data.quantizer import Codes, Quantizer
+from manyclass.data.quantizer import Codes, Quantizer, fixed_codes
 from manyclass.data.readers.as_matrix import as_matrix
+
+_LEAST_CODES, _MANY_ROWS = 4, 32  # with fewer codes rows are hardly told apart; a few rows may well be alike
 
 
 class ScalarMatrix(Matrix):
@@ -22,7 +25,7 @@ class ScalarMatrix(Matrix):
     Parameters
     ----------
     codes : ndarray of uint8 of shape (n, code_size)
-        The codes.
+        The codes. They are copied, unless they are read-only: a matrix never changes.
     quantizer : ScalarQuantizer
         The fitted quantizer, which is copied: fitting it again does not change the matrix.
 
@@ -39,7 +42,7 @@ class ScalarMatrix(Matrix):
         if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] != quantizer.code_size:
             wanted = f"bytes of shape (n, {quantizer.code_size})"
             raise ValueError(f"codes must be {wanted}; got {codes.dtype} of shape {codes.shape}")
-        self.codes = codes
+        self.codes = fixed_codes(codes)
         self.quantizer = copy(quantizer)  # fitting it again must not change what these codes mean
         self.shape = (codes.shape[0], quantizer.n_features)
         self.dtype = np.dtype(np.float32)
@@ -126,14 +129,17 @@ class ScalarQuantizer(Quantizer):
         X = as_matrix(X)
         if not X.shape[0] or not X.shape[1]:
             raise ValueError(f"X must have at least one row and one column; got shape {X.shape}")
-        low, high = np.zeros((2, X.shape[1]))
+        least, greatest = np.full((2, X.shape[1]), [[np.inf], [-np.inf]])
         for start, rows in X.blocks():
             check_finite(rows, "X", start)
-            np.minimum(low, rows.min(axis=0), out=low)
-            np.maximum(high, rows.max(axis=0), out=high)
+            np.minimum(least, rows.min(axis=0), out=least)
+            np.maximum(greatest, rows.max(axis=0), out=greatest)
+        low, high = np.minimum(least, 0), np.maximum(greatest, 0)  # so that 0 is a code
         scale, zero = _affine(low, high, self._most)
         _check_range(low, high, _decodes(scale, zero, self._most))
         self.scale_, self.zero_ = scale, zero
+        if len(X) >= _MANY_ROWS:
+            _warn_of_few_codes(greatest - least, scale)
         return self
 
     @property
@@ -250,6 +256,19 @@ class ScalarQuantizer(Quantizer):
         _check_state(scale, zero, quantizer._most)
         quantizer.scale_, quantizer.zero_ = scale, zero
         return quantizer
+
+
+def _warn_of_few_codes(spread: NDArray[np.float64], scale: NDArray[np.float32]) -> None:
+    """Tell of columns that lie so far from 0, which is a code, that few codes are left for what tells rows apart."""
+    varies = spread > 0
+    codes = float(np.median(spread[varies] / scale[varies])) if varies.any() else np.inf
+    if codes < _LEAST_CODES:
+        warnings.warn(
+            f"columns of X lie so far from 0 that only about {codes:.1g} codes are left to tell rows apart; "
+            "subtract the mean of X from its rows",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _affine(low: Floats, high: Floats, most: int) -> tuple[NDArray[np.float32], Codes]:

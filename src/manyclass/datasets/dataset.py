@@ -217,6 +217,11 @@ def without_label(labels: Any) -> Any:
     return (labels == NO_LABEL) & bool(len(others) > 1 and others[0] >= 0)
 
 
+def count_classes(labels: Any) -> int:
+    """How many classes labels (n,) are of; those that stand for none are of no class."""
+    return len(np.unique(labels[~without_label(labels)]))
+
+
 class _TakenNames(Sequence[str]):
     """Names of some rows, looked up when they are asked for: those of a store are made then."""
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.datasets.label_files import read_labels
+from manyclass._core.reading import read_file
+from manyclass.datasets.dataset import without_label
+from manyclass.datasets.label_files import composed, read_labels
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
@@ -176,6 +178,7 @@ def _arrange(source: Path, found: FoundFiles) -> ImageSet:
     y, no_label = _column({name: annotations.get(name) or _head(tail) for name, tail in tails.items()}, "labels")
     split, no_part = _column({name: parts[name] for name in tails}, "parts")
     paths = [os.path.join(source, name) for name in tails]
+    y = None if y is None else composed(y)
     return ImageSet(paths, list(tails), y, split, (*found.notices, *no_label, *no_part))
 
 
@@ -225,7 +228,8 @@ def read_table(path: Path) -> tuple[list[str], NDArray[np.str_], NDArray[np.str_
         raise ValueError(f"{path} must have a column of paths (path,label) to be read as a table of images")
     if not len(about["names"]):
         raise ValueError(f"{path} must name at least one image; it names none")
-    return about["names"].tolist(), _words(about["y"]), _words(about["split"]) if "split" in about else None
+    y = np.where(without_label(about["y"]), "", _words(about["y"]))
+    return about["names"].tolist(), y, _words(about["split"]) if "split" in about else None
 
 
 def read_split_lists(source: Path, files: list[str]) -> tuple[dict[str, str], set[str]]:
@@ -255,7 +259,7 @@ def read_annotations(source: Path, files: list[str]) -> tuple[dict[str, str], se
 
 
 def _lines(path: Path) -> list[str]:
-    return path.read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    return read_file(path, "labels").decode("utf-8", "surrogateescape").split("\n")
 
 
 def _words(values: NDArray[Any]) -> NDArray[np.str_]:

@@ -7,16 +7,19 @@ the complaint tells how to go on without them.
 
 import csv
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_same_length
+from manyclass._core.reading import map_npy, read_text
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
 
@@ -113,6 +116,8 @@ def reorder_by_name(names: Sequence[str] | NDArray[np.str_], table: dict[str, An
     if len(names) == len(table["names"]) and all(a == b for a, b in zip(names, table["names"], strict=True)):
         return table
     positions = _positions(table["names"].tolist(), source)
+    if not all(name in positions for name in names):  # perhaps it spells them as another system does
+        names, positions = composed(np.array(names, np.str_)), _positions(composed(table["names"]).tolist(), source)
     for row, name in enumerate(names):
         if name not in positions:
             way_out = "leave its names out if it is in the order of the rows"
@@ -129,7 +134,9 @@ def _positions(names: list[str], source: object) -> dict[str, int]:
     return positions
 
 
-_WHOLE = re.compile("0|-?[1-9][0-9]{0,17}")
+_LONGEST_LINE = 1_000_000
+
+_WHOLE, _COUNTING = re.compile("0|-?[1-9][0-9]{0,17}"), re.compile("0|[1-9][0-9]{0,17}")
 
 
 def read_labels(path: Path) -> About:
@@ -156,14 +163,46 @@ def as_labels(values: ArrayLike, source: object) -> NDArray[Any]:
         labels = _decode(labels, source)
     if labels.dtype.kind not in "iubU":
         raise ValueError(f"{source} must be integers or strings; got dtype {labels.dtype}")
+    if labels.dtype.kind == "U" and _last_letter(labels) > sys.maxunicode:
+        raise ValueError(f"{source} must be text; it has letters that Unicode has not")
     return labels
 
 
+def _last_letter(words: NDArray[np.str_]) -> int:
+    """The largest code of a letter."""
+    plain = np.ascontiguousarray(words.astype(words.dtype.newbyteorder("="), copy=False))
+    return int(plain.view(np.uint32).max(initial=0)) if plain.dtype.itemsize else 0
+
+
 def normalize_types(about: About) -> About:
-    """The same, with names and classes as strings, whatever they were kept as, and labels of yes and no as integers."""
+    """The same, with names and classes as strings, whatever they were kept as, and labels of yes and no as integers.
+
+    Labels and classes are in one spelling each. Names stay as they are: they may be of files.
+    """
     words = {key: about[key].astype(np.str_) for key in ("names", "classes") if key in about}
-    y = {"y": about["y"].astype(np.int64)} if "y" in about and about["y"].dtype.kind == "b" else {}
+    words |= {key: composed(words[key]) for key in ("classes",) if key in words}
+    y = {"y": _normalize_labels(about["y"])} if "y" in about else {}
     return about | words | y
+
+
+def _normalize_labels(y: NDArray[Any]) -> NDArray[Any]:
+    if y.dtype.kind != "U":
+        return y.astype(np.int64) if y.dtype.kind == "b" else y
+    return composed(y)
+
+
+def composed(words: NDArray[np.str_]) -> NDArray[np.str_]:
+    """The words in Unicode's composed form (NFC): systems write one letter in two ways, and mean one class.
+
+    >>> [len(word) for word in composed(np.array(["e\u0301", "\u00e9", "e"]))]
+    [1, 1, 1]
+    """
+    if _last_letter(words) < 128:
+        return words
+    spelling = {word: normalize("NFC", word) for word in set(words.tolist())}
+    if all(word == known for word, known in spelling.items()):
+        return words
+    return np.array([spelling[word] for word in words.tolist()], np.str_)
 
 
 def read_column_as(key: str, read: Callable[[], ArrayLike], source: object) -> About:
@@ -184,9 +223,7 @@ def read_values(path: Path) -> NDArray[Any]:
     """A file of one value per row: .npy, or text with one value per line."""
     if path.suffix.lower() != ".npy":
         return _parse([line.strip() for line in _text(path).split("\n") if line.strip()])
-    from manyclass.data.readers.npy import map_npy
-
-    return as_labels(map_npy(path), path)
+    return as_labels(map_npy(path, "labels"), path)
 
 
 def _read_table(path: Path) -> About:
@@ -198,15 +235,24 @@ def _read_table(path: Path) -> About:
         if len(row) != width:
             raise ValueError(f"{path} must have {width} columns in every line; got {len(row)} in line {number}")
     header, rows = _header([row for _, row in lines], path)
+    chosen = _choose_columns(header, path)
     columns = dict(zip(header, zip(*rows, strict=True), strict=True)) if rows else {}
-    return {key: _parse(list(columns.get(name, ()))) for key, name in _choose_columns(header, path).items()}
+    cells = {key: list(columns.get(name, ())) for key, name in chosen.items()}
+    return {key: _parse(_with_gaps(values) if key == "y" else values) for key, values in cells.items()}
+
+
+def _with_gaps(cells: list[str]) -> list[str]:
+    """Labels with -1 for those that are empty, if the others count from 0: a gap does not make words of numbers."""
+    others = set(cells) - {""}
+    numbers = len(others) > 1 and all(map(_COUNTING.fullmatch, others))
+    return [cell or "-1" for cell in cells] if numbers else cells
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The number of the line on which a row begins, and its cells."""
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     # Unless it is strict, a quote that nobody closes swallows the rest of the file as one label.
-    rows = csv.reader(StringIO(_text(path)), delimiter=delimiter, skipinitialspace=True, strict=True)
+    rows = csv.reader(_short_lines(path), delimiter=delimiter, skipinitialspace=True, strict=True)
     number = 1
     try:
         for row in rows:
@@ -214,6 +260,16 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
             number = rows.line_num + 1
     except csv.Error as error:
         raise ValueError(f"{path} must close every quote that opens a cell; got {error} from line {number}") from error
+
+
+def _short_lines(path: Path) -> Iterator[str]:
+    # A line of nothing but commas would take eight times its length.
+    for number, line in enumerate(StringIO(_text(path)), 1):
+        if len(line) > _LONGEST_LINE:
+            raise ValueError(
+                f"{path} must have lines of at most {_LONGEST_LINE} letters; line {number} has {len(line)}"
+            )
+        yield line
 
 
 def _header(rows: list[list[str]], path: Path) -> tuple[list[str], list[list[str]]]:
@@ -254,7 +310,7 @@ def _decode(labels: NDArray[Any], source: object) -> NDArray[Any]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path, "labels", "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} must be text in UTF-8; {error.reason} at byte {error.start}") from error
 

@@ -16,9 +16,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from manyclass._core.reading import map_npy
 from manyclass.data.readers import as_matrix
 from manyclass.data.readers.as_matrix import visible_files
-from manyclass.data.readers.npy import by_number, map_npy, npy_shards, numbers, words
+from manyclass.data.readers.npy import by_number, npy_shards, numbers, words
 from manyclass.data.readers.npz import npz_names, read_member
 from manyclass.data.readers.parquet import column_names, count_rows, parquet_shards, plain_column_names, read_column
 from manyclass.datasets.label_files import (
@@ -88,7 +89,7 @@ def _join_shards(features: Sequence[Path], shards: Sequence[Path]) -> NDArray[An
 
 
 def _shard(path: Path, features: Path) -> NDArray[Any]:
-    values, n = as_labels(map_npy(path), path), len(map_npy(features))
+    values, n = as_labels(map_npy(path, "labels"), path), len(map_npy(features))
     if len(values) != n:
         raise ValueError(f"{path} must have {n} entries, one per row of {features.name}; got {len(values)}")
     return values

@@ -15,8 +15,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "FeatureRun": "extraction.write_features",
-        "SkippedImage": "extraction.write_features",
-        "read_skipped": "extraction.write_features",
+        "SkippedImage": "extraction.skip_log",
+        "read_skipped": "extraction.skip_log",
     },
     ("aggregation", "extraction", "images", "local", "onnx"),
 )

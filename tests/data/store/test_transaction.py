@@ -1,10 +1,13 @@
 """What a writer finds in a folder, and the commit."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass._core.errors import StorageError
+from manyclass._core.errors import DurabilityWarning, StorageError
 from manyclass.data.scalar_quantizer import ScalarQuantizer
 from manyclass.data.store import StoreWriter
 from manyclass.data.store.columns import StoreColumns
@@ -196,3 +199,51 @@ def test_a_quantizer_that_readers_refuse_is_refused_before_the_folder_is_made(tm
     with pytest.raises(ValueError, match="scale must be finite"):
         a_step_that_is_infinite(tmp_path / "a.store")
     assert not (tmp_path / "a.store").exists()
+
+
+WRITTEN = ["journal", "manifest.json", "X-1.npy", "y-1.npy", "encoder-1.safetensors"]
+
+
+@pytest.mark.parametrize("kind", ["symlink", "pipe"])
+@pytest.mark.parametrize("name", ["lock", "journal", "X-1.npy.partial", *(f"{name}.tmp" for name in WRITTEN)])
+def test_what_is_planted_in_a_folder_is_replaced_or_refused_and_never_written_through(tmp_path, name, kind):
+    path, mine = tmp_path / "a.store", tmp_path / "mine"
+    mine.write_bytes(b"precious")
+    mc.write_store(path, X)
+    if kind == "symlink":
+        (path / name).symlink_to(mine)
+    else:
+        os.mkfifo(path / name)
+    try:
+        mc.write_store(path, X + 1, y=np.zeros(15, int), overwrite=True, attachments={"encoder": b"learned"})
+    except StorageError as error:
+        refused = str(error)
+        (path / name).unlink()
+        mc.write_store(path, X + 1, y=np.zeros(15, int), overwrite=True, attachments={"encoder": b"learned"})
+        assert "must be a regular file" in refused
+    assert mine.read_bytes() == b"precious"
+    assert mc.open_store(path).X.rows(0).tolist() == [1, 2, 3, 4]
+    assert sorted(file.name.partition("-")[0] for file in path.iterdir()) == ["X", "encoder", "manifest.json", "y"]
+
+
+def test_what_fails_after_the_commit_is_a_warning(tmp_path, monkeypatch):
+    calls = []
+
+    def refuse(path, *more):
+        calls.append(path)
+        if len(calls) == 2:  # the first comes before anything is written
+            raise OSError(errno.EIO, "Input/output error", str(path))
+
+    mc.write_store(tmp_path / "a.store", X)
+    monkeypatch.setattr("manyclass.data.store.transaction.remove_leftovers", refuse)
+    with pytest.warns(DurabilityWarning, match=r"a\.store is written, but the disk has"):
+        mc.write_store(tmp_path / "a.store", X + 1, overwrite=True)
+    assert mc.open_store(tmp_path / "a.store").X.rows(0).tolist() == [1, 2, 3, 4]
+
+
+def test_a_lock_that_a_kill_left_goes_with_the_next_command_even_if_that_is_refused(tmp_path):
+    mc.write_store(tmp_path / "a.store", X)
+    (tmp_path / "a.store" / "lock").write_text("12345")
+    with pytest.raises(StorageError, match="is there already"):
+        StoreWriter.unfinished(tmp_path / "a.store", IDENTITY)
+    assert sorted(file.name for file in (tmp_path / "a.store").iterdir()) == ["X-0.npy", "manifest.json"]

@@ -1,14 +1,16 @@
 """An encoder that is killed, or whose disk fails, at any moment: nothing is lost, and the end is the same bytes.
 
-Two ways: kills at random moments, and, with strace, one at the first, the second, the third ... call of each kind that
-changes the disk, until there is none left.
+Two ways: kills at random moments, and one at the first, the second, the third ... call of each kind that changes the
+disk, until there is none left.
 """
 
+import errno
 import os
 import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.data.store import journal
+from tests.battery.shim import Action, Call, Fault, Shim
 from tests.data.store import child
 
 CHILD = [sys.executable, "-B", child.__file__]
@@ -101,44 +104,39 @@ def test_killed_at_a_hundred_random_moments_it_goes_on_to_the_same_bytes(tmp_pat
     check_random_kills(tmp_path, contents_of, fresh, n_kills=100, first_seed=1000)
 
 
-def can_trace():
-    if shutil.which("strace") is None:
-        return False
-    return (
-        subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode == 0
-    )
+@pytest.fixture
+def shim(tmp_path):
+    return Shim(tmp_path)
 
 
-traced = pytest.mark.skipif(not can_trace(), reason="strace is missing or may not trace")
+def run_with_fault(shim, path, fault):
+    """Run the child with a fault at one of its calls."""
+    shim.arm(path, fault)
+    command = [*CHILD, path, str(FEW), "4"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False, env=shim.env)
+    shim.disarm()
+    return process
 
 
-def run_with_fault(path, call, fault, when):
-    """Run the child with a fault at its when-th call of a kind."""
-    inject = f"inject={call}:{fault}:when={when}"
-    # The filter makes Python start faster, and does not go with signals.
-    faster = [] if "signal" in fault else ["--seccomp-bpf"]
-    trace = ["strace", "-f", *faster, "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
-    return subprocess.run([*trace, *CHILD, path, str(FEW), "4"], capture_output=True, text=True, check=False)
-
-
-def faults(tmp_path, old_store, call, fault, every=1):
+def faults(shim, tmp_path, old_store, fault, every=1):
     """(path, process) for a fault at the first call, the second ... until there are no more calls."""
     for when in range(1, 1000, every):
         path = tmp_path / f"{when}.store"
         shutil.copytree(old_store, path)
-        process = run_with_fault(path, call, fault, when)
+        process = run_with_fault(shim, path, replace(fault, when=when))
         if process.returncode == 0:
             return
         yield path, process
 
 
-@traced
-@pytest.mark.parametrize("call", ["pwrite64", "fsync", "rename", "unlink", "ftruncate"])
+@pytest.mark.parametrize(
+    "call", [Call.WRITE, Call.SYNC, Call.RENAME, Call.UNLINK, Call.TRUNCATE], ids=lambda call: call.name
+)
 def test_killed_at_each_call_that_changes_the_disk_the_store_is_old_or_new_and_goes_on(
-    tmp_path, old_store, renewed, contents_of, call
+    shim, tmp_path, old_store, renewed, contents_of, call
 ):
     hit = 0
-    for path, process in faults(tmp_path, old_store, call, "signal=KILL"):
+    for path, process in faults(shim, tmp_path, old_store, Fault(Action.KILL, kinds=call)):
         hit += 1
         assert process.returncode == -9
         store = mc.open_store(path)
@@ -148,12 +146,12 @@ def test_killed_at_each_call_that_changes_the_disk_the_store_is_old_or_new_and_g
     assert hit >= 2
 
 
-def check_errors(folder, old_store, renewed, contents_of, call, error, every):
+def check_errors(shim, folder, old_store, renewed, contents_of, call, error, every):
     hit = 0
-    for path, process in faults(folder, old_store, call, f"error={error}", every):
+    for path, process in faults(shim, folder, old_store, Fault(Action.FAIL, kinds=call, error=error), every):
         hit += 1
         assert process.returncode == 3, process.stderr
-        assert process.stderr.startswith("disk full: " if error == "ENOSPC" else "disk error: ")
+        assert process.stderr.startswith("disk full: " if error == errno.ENOSPC else "disk error: ")
         assert str(path) in process.stderr
         assert process.stderr.count("\n") == 1
         mc.open_store(path).X.check()
@@ -161,28 +159,26 @@ def check_errors(folder, old_store, renewed, contents_of, call, error, every):
     return hit
 
 
-@traced
-@pytest.mark.parametrize(("call", "error"), [("pwrite64", "ENOSPC"), ("fsync", "EIO")])
+@pytest.mark.parametrize(("call", "error"), [(Call.WRITE, errno.ENOSPC), (Call.SYNC, errno.EIO)])
 def test_an_error_of_the_disk_is_one_sentence_and_the_write_goes_on(
-    tmp_path, old_store, renewed, contents_of, call, error
+    shim, tmp_path, old_store, renewed, contents_of, call, error
 ):
-    assert check_errors(tmp_path, old_store, renewed, contents_of, call, error, every=3) >= 5
+    assert check_errors(shim, tmp_path, old_store, renewed, contents_of, call, error, every=3) >= 5
 
 
-@traced
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("call", "error"), [("pwrite64", "ENOSPC"), ("pwrite64", "EIO"), ("fsync", "EIO"), ("fsync", "ENOSPC")]
+    ("call", "error"),
+    [(Call.WRITE, errno.ENOSPC), (Call.WRITE, errno.EIO), (Call.SYNC, errno.EIO), (Call.SYNC, errno.ENOSPC)],
 )
-def test_an_error_of_the_disk_at_each_call_without_a_gap(tmp_path, old_store, renewed, contents_of, call, error):
-    assert check_errors(tmp_path, old_store, renewed, contents_of, call, error, every=1) >= 15
+def test_an_error_of_the_disk_at_each_call_without_a_gap(shim, tmp_path, old_store, renewed, contents_of, call, error):
+    assert check_errors(shim, tmp_path, old_store, renewed, contents_of, call, error, every=1) >= 15
 
 
-@traced
-def test_a_disk_that_stays_broken_gives_one_sentence_too(tmp_path, old_store, contents_of, renewed):
+def test_a_disk_that_stays_broken_gives_one_sentence_too(shim, tmp_path, old_store, contents_of, renewed):
     path = tmp_path / "a.store"
     shutil.copytree(old_store, path)
-    process = run_with_fault(path, "pwrite64", "error=EIO", "9+")
+    process = run_with_fault(shim, path, Fault(Action.FAIL, 9, Call.WRITE, errno.EIO, lasting=True))
     assert (process.returncode, process.stderr.count("\n")) == (3, 1)
     assert len(mc.open_store(path)) == 9
     finish(path, FEW, contents_of, renewed)

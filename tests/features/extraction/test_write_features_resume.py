@@ -1,4 +1,4 @@
-"""Interrupted and killed, a run goes on to the same bytes; what was skipped is in a log."""
+"""Interrupted and killed, a run goes on to the same bytes."""
 
 import subprocess
 import sys
@@ -7,10 +7,10 @@ import time
 import pytest
 
 import manyclass as mc
-from manyclass.features.extraction.write_features import SkipLog, SkippedImage, read_skipped, skip_log_path
+from manyclass.features.extraction.skip_log import read_skipped
 from tests.features import child
 from tests.features.child import Means, Pairs
-from tests.features.extraction.written import contents_of, many_images
+from tests.features.extraction.written import contents_of, many_images, skip_file
 
 
 def stop_after(n):
@@ -52,7 +52,7 @@ def test_another_run_is_not_taken_for_the_interrupted_one(tmp_path, change):
 def test_without_the_list_of_skipped_images_a_run_is_not_gone_on_with(tmp_path, folder):
     with pytest.raises(KeyboardInterrupt):
         child.write(tmp_path / "a.store", folder, progress=stop_after(20))
-    skip_log_path(tmp_path / "a.store").unlink()
+    skip_file(tmp_path / "a.store").unlink()
     with pytest.raises(mc.StorageError, match="resume=False"):
         child.write(tmp_path / "a.store", folder)
 
@@ -61,7 +61,7 @@ def test_a_line_that_a_crash_cut_short_is_forgotten(tmp_path, folder):
     child.write(tmp_path / "whole.store", folder)
     with pytest.raises(KeyboardInterrupt):
         child.write(tmp_path / "a.store", folder, progress=stop_after(20))
-    with open(skip_log_path(tmp_path / "a.store"), "ab") as file:
+    with open(skip_file(tmp_path / "a.store"), "ab") as file:
         file.write(b'{"position":21,"na')
     child.write(tmp_path / "a.store", folder)
     assert contents_of(tmp_path / "a.store") == contents_of(tmp_path / "whole.store")
@@ -94,37 +94,3 @@ def test_killed_ten_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
     assert killed >= 9
     child.write(path, folder)
     assert contents_of(path) == contents_of(whole)
-
-
-def log_with(store, positions):
-    log = SkipLog.open(store, "run", 0)
-    log.append([SkippedImage(position, f"{position}\udcff\n.jpg", "is bad") for position in positions])
-    return log
-
-
-@pytest.mark.parametrize(("rows", "position"), [(1, 2), (2, 3), (3, 6), (4, 7), (9, 12)])
-def test_the_next_picture_is_told_by_the_rows_and_those_passed_over(tmp_path, rows, position):
-    # The rows are of the pictures 1, 2, 5, 6, 7 ...; what was passed over after the last of them is looked at again.
-    assert log_with(tmp_path / "a.store", [0, 3, 4]).position_after(rows) == position
-
-
-def test_a_log_comes_back_as_it_was_up_to_the_rows_that_are_safe(tmp_path):
-    log_with(tmp_path / "a.store", [0, 3, 4])
-    again = SkipLog.open(tmp_path / "a.store", "run", 2)
-    assert [entry.position for entry in again.entries] == [0]
-    assert again.entries[0].name == "0\udcff\n.jpg"
-    assert read_skipped(tmp_path / "a.store") == again.entries
-
-
-def test_the_log_of_another_run_is_refused(tmp_path):
-    log_with(tmp_path / "a.store", [0])
-    with pytest.raises(mc.StorageError, match="belongs to another run"):
-        SkipLog.open(tmp_path / "a.store", "other run", 2)
-
-
-def test_a_log_of_nothing_goes_and_one_of_something_stays(tmp_path):
-    log_with(tmp_path / "a.store", []).close()
-    log_with(tmp_path / "b.store", [1]).close()
-    assert not skip_log_path(tmp_path / "a.store").exists()
-    assert len(read_skipped(tmp_path / "b.store")) == 1
-    assert read_skipped(tmp_path / "nothing.store") == []

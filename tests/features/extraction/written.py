@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from manyclass.features.extraction.write_features import skip_log_path
 from tests.features.hostile import picture
 
 
@@ -11,5 +10,10 @@ def many_images(n=40):
 
 
 def contents_of(path):
-    files = [*Path(path).iterdir(), skip_log_path(path)]
-    return {file.name.replace(path.name, "x"): file.read_bytes() for file in files if file.is_file()}
+    return {file.name: file.read_bytes() for file in Path(path).iterdir()}
+
+
+def skip_file(path):
+    """The list of skipped images in the folder of a store."""
+    (file,) = Path(path).glob("skipped-*.jsonl")
+    return file

@@ -113,7 +113,7 @@ def test_it_streams_into_a_store_with_the_same_bits_for_any_number_of_threads(tm
 def test_a_picture_too_small_for_the_network_is_skipped_and_the_rest_is_not(tmp_path, net):
     run = mc.write_features(tmp_path / "a.store", [picture(), picture(2, 2), picture()], mc.OnnxFeatures(net))
     assert [entry.position for entry in run.skipped] == [1]
-    assert "the network cannot run on shape (1, 3, 2, 2)" in run.skipped[0].reason
+    assert "net.onnx cannot run on shape (1, 3, 2, 2)" in run.skipped[0].reason
 
 
 def test_it_saves_and_loads_to_the_same_bits(tmp_path, net):

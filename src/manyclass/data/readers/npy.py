@@ -1,6 +1,5 @@
 """Arrays in .npy files, memory-mapped, and folders of them."""
 
-import errno
 import os
 import re
 import resource
@@ -8,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.reading import map_npy
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers.as_matrix import visible_files
@@ -18,20 +17,6 @@ from manyclass.data.views import ShardedMatrix
 
 # Words in the name of a file that holds something about the rows, rather than the rows.
 _NOT_FEATURES = {"labels", "label", "y", "targets", "target", "names", "classes", "split"}
-
-
-def map_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """The array of an .npy file, of any version and order, memory-mapped read-only; never one of Python objects."""
-    try:
-        array = np.lib.format.open_memmap(os.fspath(path), mode="r")
-    except FileNotFoundError:
-        raise FileNotFoundError(f"no file or folder at {path}") from None
-    except OSError as error:
-        way_out = "; raise the limit with ulimit -n" if error.errno == errno.EMFILE else ""
-        raise OSError(f"{path} cannot be opened: {error.strerror or error}{way_out}") from error
-    except Exception as error:  # a hostile header can fail in many ways
-        raise ValueError(f"{path} must be a whole .npy file of numbers; {_reason(error)}") from error
-    return np.asarray(array)
 
 
 def open_npy(path: str | os.PathLike[str]) -> DenseMatrix:
@@ -112,11 +97,3 @@ def words(path: Path) -> list[str]:
     ['y', 'train']
     """
     return re.findall(r"[a-z]+", path.stem.lower())
-
-
-def _reason(error: Exception) -> str:
-    if "mmap length" in str(error):
-        return "its data ends before its header says"
-    if "Python objects" in str(error):
-        return "it holds Python objects, which are never read"
-    return f"it cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}"

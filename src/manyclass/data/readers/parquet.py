@@ -1,12 +1,14 @@
 """Embeddings, labels and names in columns of parquet files."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.reading import check_unpacked, open_file
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.readers import as_matrix
 from manyclass.data.readers.as_matrix import visible_files
@@ -25,7 +27,7 @@ def open_parquet(paths: Sequence[Path]) -> DenseMatrix:
     done, n = 0, sum(count_rows(path) for path in paths)
     for path in paths:
         for start, rows in _batches(path):
-            out = np.empty((n, rows.shape[1]), rows.dtype) if out is None else out
+            out = _room(paths, n, rows) if out is None else out
             if rows.shape[1] != out.shape[1] or rows.dtype != out.dtype:
                 got = f"{rows.shape[1]} of {rows.dtype} in row {start}"
                 raise ValueError(f"{path} must have {out.shape[1]} numbers of {out.dtype} in a row; got {got}")
@@ -36,6 +38,12 @@ def open_parquet(paths: Sequence[Path]) -> DenseMatrix:
     return DenseMatrix(out)
 
 
+def _room(paths: Sequence[Path], n: int, rows: NDArray[Any]) -> NDArray[Any]:
+    """An array for n rows like these, if the files can hold so many."""
+    check_unpacked(n * rows.shape[1] * rows.itemsize, sum(path.stat().st_size for path in paths), paths[0])
+    return np.empty((n, rows.shape[1]), rows.dtype)
+
+
 def parquet_shards(folder: Path) -> list[Path]:
     """The parquet files of a folder, in the order of the numbers in their names."""
     return by_number(visible_files(folder, ".parquet", ".pq"))
@@ -43,34 +51,41 @@ def parquet_shards(folder: Path) -> list[Path]:
 
 def column_names(path: Path) -> list[str]:
     """The names of the columns of a parquet file."""
-    return list(_file(path).schema_arrow.names)
+    with _opened(path) as file:
+        return list(file.schema_arrow.names)
 
 
 def plain_column_names(path: Path) -> list[str]:
     """The names of the columns that `read_column` can read, unless they have gaps."""
-    return [field.name for field in _file(path).schema_arrow if is_whole(field.type) or is_text(field.type)]
+    with _opened(path) as file:
+        return [field.name for field in file.schema_arrow if is_whole(field.type) or is_text(field.type)]
 
 
 def count_rows(path: Path) -> int:
     """The number of rows of a parquet file, from its footer."""
-    return int(_file(path).metadata.num_rows)
+    with _opened(path) as file:
+        return int(file.metadata.num_rows)
 
 
 def read_column(path: Path, name: str) -> NDArray[Any]:
     """A column of integers, of yes and no, or of text, without gaps."""
-    file, source = _file(path), f"{path} column {name!r}"
-    if name not in file.schema_arrow.names:
-        raise ValueError(f"{path} must have a column {name!r}; got {', '.join(file.schema_arrow.names)}")
-    return plain(file.read(columns=[name]).column(0), source)
+    with _opened(path) as file:
+        if name not in file.schema_arrow.names:
+            raise ValueError(f"{path} must have a column {name!r}; got {', '.join(file.schema_arrow.names)}")
+        _check_size(path, file, name)
+        return plain(file.read(columns=[name]).column(0), f"{path} column {name!r}")
 
 
 def _batches(path: Path) -> Iterator[tuple[int, NDArray[Any]]]:
-    file, done = _file(path), 0
-    column = _vector_column(path, file.schema_arrow)
-    for batch in file.iter_batches(BATCH_ROWS, columns=[column], use_threads=False):
-        if len(batch):
-            yield done, vectors(batch.column(0), f"{path} column {column!r}", done)
-            done += len(batch)
+    with _opened(path) as file:
+        done, column = 0, _vector_column(path, file.schema_arrow)
+        _check_size(path, file, column)
+        for batch in file.iter_batches(BATCH_ROWS, columns=[column], use_threads=False):
+            if len(batch):
+                yield done, vectors(batch.column(0), f"{path} column {column!r}", done)
+                done += len(batch)
+        if done != file.metadata.num_rows:
+            raise ValueError(f"{path} must have the {file.metadata.num_rows} rows that its footer says; got {done}")
 
 
 def _vector_column(path: Path, schema: Any) -> str:
@@ -83,15 +98,28 @@ def _vector_column(path: Path, schema: Any) -> str:
     return named or lists[0]
 
 
-def _file(path: Path) -> Any:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """The file as Arrow has it; what Arrow makes of damaged or hostile ones becomes one sentence."""
     try:
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError(f'{path} needs pyarrow to be read; pip install "manyclass[parquet]"') from error
-    try:
-        return pyarrow.parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path} must be a complete parquet file; {str(error).splitlines()[0]}") from error
+    with open_file(path) as file:
+        try:
+            yield pyarrow.parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+        except (pyarrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
+            words = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            raise ValueError(f"{path} must be a complete parquet file; {words}") from error
+
+
+def _check_size(path: Path, file: Any, column: str) -> None:
+    """Refuse a column that would unpack to much more than the file has, by what its footer says of it."""
+    about, unpacked = file.metadata, 0
+    for group in range(about.num_row_groups):
+        chunks = (about.row_group(group).column(i) for i in range(about.row_group(group).num_columns))
+        unpacked += sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] == column)
+    check_unpacked(unpacked, path.stat().st_size, f"{path} column {column!r}")
 
 
 def is_whole(kind: Any) -> bool:

@@ -4,6 +4,7 @@ docs/formats.md has the format, byte by byte, and docs/why_a_store.md the reason
 
 manifest.py      manifest.json, which says what belongs to the store, and of each file how it was written; nothing in
                  it is believed before it is checked
+attachments.py   whole files that are committed with the rows: the encoder that made them, and what it skipped
 columns.py       labels, splits and names of the rows
 blocks.py        mapped files and matrices whose blocks are checked before they are first used
 store.py         an opened store, and its quantizer as files

@@ -1,8 +1,8 @@
 """BlockFile and VerifiedMatrix: mapped files and their rows, checked block by block before they are first used."""
 
+import hashlib
 import mmap
 import os
-import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,11 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.errors import Damage, StoreCorruptedError, unreadable_error
+from manyclass._core.errors import Damage, FileRefusedError, StoreCorruptedError, unreadable_error
 from manyclass._core.parallel import get_threads
+from manyclass._core.reading import open_file
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer
+from manyclass.data.store.attachments import Attachment
 from manyclass.data.store.manifest import FileRecord, row_bytes
 
 T = TypeVar("T")
@@ -72,20 +74,18 @@ def map_blocks(function: Callable[[T], R], items: list[T]) -> list[R]:
 
 
 @contextmanager
-def open_recorded(folder: Path, record: FileRecord) -> Iterator[int]:
+def open_recorded(folder: Path, record: FileRecord | Attachment) -> Iterator[int]:
     """A descriptor of a file; StoreCorruptedError if it is missing or no file, StorageError if it cannot be opened."""
     try:
-        descriptor = os.open(folder / record.name, os.O_RDONLY | os.O_NONBLOCK)
+        file = open_file(folder / record.name)
     except FileNotFoundError:
         raise StoreCorruptedError(folder, Damage(record.name, None, "is missing")) from None
+    except FileRefusedError as error:
+        raise StoreCorruptedError(folder, Damage(record.name, None, error.reason)) from None
     except OSError as error:
         raise unreadable_error(folder / record.name, error) from error
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise StoreCorruptedError(folder, Damage(record.name, None, "is not a file"))
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    with file:
+        yield file.fileno()
 
 
 def header_damages(descriptor: int, record: FileRecord) -> Iterable[Damage]:
@@ -100,7 +100,7 @@ def header_damages(descriptor: int, record: FileRecord) -> Iterable[Damage]:
         yield Damage(record.name, None, f"cannot be read ({error.strerror})")
 
 
-def size_damage(record: FileRecord, size: int) -> Damage:
+def size_damage(record: FileRecord | Attachment, size: int) -> Damage:
     return Damage(record.name, None, f"has {size} bytes and not {record.size}")
 
 
@@ -117,6 +117,42 @@ def _mapped(folder: Path, record: FileRecord) -> mmap.mmap:
             return mmap.mmap(descriptor, record.size, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise StoreCorruptedError(folder, Damage(record.name, None, f"cannot be mapped ({error})")) from error
+
+
+_PIECE = 1 << 20  # bytes of an attached file that are read at once
+
+
+@contextmanager
+def open_attached(folder: Path, record: Attachment) -> Iterator[int]:
+    """A descriptor of an attached file, if it has its size."""
+    with open_recorded(folder, record) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size != record.size:
+            raise StoreCorruptedError(folder, size_damage(record, size))
+        yield descriptor
+
+
+def attached_pieces(folder: Path, record: Attachment) -> Iterator[bytes]:
+    """The bytes of an attached file, a piece at a time; StoreCorruptedError at the end if any bit is wrong."""
+    state = hashlib.sha256()
+    with open_attached(folder, record) as descriptor:
+        for start in range(0, record.size, _PIECE):
+            piece = os.pread(descriptor, min(_PIECE, record.size - start), start)
+            state.update(piece)
+            yield piece
+    if state.hexdigest() != record.sha256:
+        raise StoreCorruptedError(folder, Damage(record.name, None, "does not match its checksum"))
+
+
+def read_attached(folder: Path, record: Attachment) -> bytes:
+    """All of an attached file, as it was written."""
+    return b"".join(attached_pieces(folder, record))
+
+
+def verify_attached(folder: Path, record: Attachment) -> None:
+    """Refuse an attached file that differs from what was written in any bit."""
+    for _ in attached_pieces(folder, record):
+        pass
 
 
 class VerifiedMatrix(Matrix):

@@ -1,16 +1,15 @@
 """Journal: how far an unfinished write is, so that it can go on; and PartialRows: the file of rows that it speaks of.
 
 A journal is a text file of lines; each is the CRC-32 of its JSON and the JSON. The first says what is being written,
-one may give the quantizer, and the others are marks: so many rows are safe on disk. A line is added after what it
-speaks of is synced. After a crash the lines up to the first that is not whole are true. The rows grow block by block,
-and what is marked of them survives the writer.
+one may give the quantizer, some what is attached, and the others are marks: so many rows are safe on disk. A line is
+added after what it speaks of is synced. After a crash the lines up to the first that is not whole are true. The rows
+grow block by block, and what is marked of them survives the writer.
 """
 
-import json
 import os
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -19,11 +18,15 @@ from numpy.typing import NDArray
 
 from manyclass._core.digest import canonical_json
 from manyclass._core.errors import StorageError
-from manyclass._core.files import replace_file, sync_file, sync_folder, write_at, write_bytes
+from manyclass._core.files import Bytes, open_own, replace_file, sync_file, sync_folder, write_at, write_bytes
+from manyclass._core.reading import load_json, read_file
 from manyclass._core.sealed import raw_bytes
-from manyclass.data.store.manifest import JOURNAL, FileRecord, QuantizerRecord, npy_header
+from manyclass.data.store.attachments import Attachment, Attachments
+from manyclass.data.store.manifest import JOURNAL, ROWS, FileRecord, QuantizerRecord, is_number, npy_header
 
-FORMAT = "manyclass store journal 1"
+FORMAT = "manyclass store journal 2"
+
+_FORMATS = (FORMAT, "manyclass store journal 1")  # in which nothing is attached
 
 PARTIAL = ".partial"
 
@@ -52,32 +55,37 @@ class Journal:
     path: Path
     header: dict[str, Any]
     quantizer: QuantizerRecord | None = None
+    attachments: Attachments = field(default_factory=dict)
     marks: list[Mark] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     size: int = 0
 
     @classmethod
-    def start(cls, folder: Path, header: dict[str, Any]) -> Self:
-        """Begin a journal with this first line."""
-        line = _line({"format": FORMAT, **header})
-        write_bytes(folder / JOURNAL, line)
-        return cls(folder / JOURNAL, header, size=len(line))
+    def start(cls, folder: Path, header: dict[str, Any], attachments: Attachments | None = None) -> Self:
+        """Begin a journal with this first line, and with what is attached already."""
+        attached = attachments or {}
+        lines = [_line({"format": FORMAT, **header}), *(_line(file.entry(role)) for role, file in attached.items())]
+        write_bytes(folder / JOURNAL, *lines, part=True)
+        return cls(folder / JOURNAL, header, attachments=dict(attached), size=sum(map(len, lines)))
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
         """The journal of a folder, as far as it is whole; None if there is none."""
         try:
-            lines = (folder / JOURNAL).read_bytes().splitlines(keepends=True)
+            lines = read_file(folder / JOURNAL, "manifest").splitlines(keepends=True)
         except FileNotFoundError:
-            return None
+            lines = []
         except OSError as error:
             raise StorageError(f"{folder / JOURNAL} cannot be read ({error.strerror})") from error
         entries = _whole(lines)
-        if not entries or entries[0].pop("format", None) != FORMAT or set(entries[0]) != HEADER:
+        if not entries or entries[0].pop("format", None) not in _FORMATS or not _is_header(entries[0]):
             return None
         journal = cls(folder / JOURNAL, entries[0], size=len(lines[0]))
         for entry, line in zip(entries[1:], lines[1:], strict=False):
-            journal._note(entry, len(line))
+            try:
+                journal._note(entry, len(line))
+            except (StorageError, TypeError):  # a line that no writer of ours wrote, and nothing after it is believed
+                break
         return journal
 
     @property
@@ -103,6 +111,20 @@ class Journal:
         """The quantizer's files are safe."""
         self._add({"quantizer": record.json()})
 
+    def attach(self, role: str, pieces: Sequence[Bytes], about: dict[str, Any], done: bool = False) -> None:
+        """Make a file safe that is committed with the rows; one of the same content keeps what is known about it.
+
+        A write that is done is not changed any more: its commit sees whether it is the same.
+        """
+        record, known = Attachment.of(role, self.header["serial"], pieces, about), self.attachments.get(role)
+        same = known is not None and (known.name, known.sha256) == (record.name, record.sha256)
+        if not done:
+            write_bytes(self.path.with_name(record.name), *pieces, part=True)
+        if done and not same:
+            self.attachments[role] = record
+        elif not same:
+            self._add(record.entry(role))
+
     def add_mark(self, mark: Mark) -> None:
         """These rows are safe."""
         self._add(asdict(mark))
@@ -112,13 +134,13 @@ class Journal:
         if n_marks < len(self.marks):
             self.size = self.ends[n_marks] - len(_line(asdict(self.marks[n_marks])))
             del self.marks[n_marks:], self.ends[n_marks:]
-        with open(self.path, "r+b", buffering=0) as file:
+        with os.fdopen(open_own(self.path, os.O_RDWR), "r+b", buffering=0) as file:
             file.truncate(self.size)
             sync_file(file.fileno())
 
     def _add(self, entry: dict[str, Any]) -> None:
         line = _line(entry)
-        descriptor = os.open(self.path, os.O_WRONLY)
+        descriptor = open_own(self.path, os.O_WRONLY)
         try:
             write_at(descriptor, line, self.size)
             sync_file(descriptor)
@@ -127,12 +149,20 @@ class Journal:
         self._note(entry, len(line))
 
     def _note(self, entry: dict[str, Any], length: int) -> None:
-        self.size += length
         if "quantizer" in entry:
             self.quantizer = QuantizerRecord.from_json(entry["quantizer"])
+        elif "attachment" in entry:
+            self.attachments[entry["attachment"]] = Attachment.from_json(entry["attachment"], entry["file"])
         else:
-            self.marks.append(Mark(**entry))
-            self.ends.append(self.size)
+            self._note_mark(Mark(**entry), self.size + length)
+        self.size += length
+
+    def _note_mark(self, mark: Mark, end: int) -> None:
+        before = self.marks[-1].rows if self.marks else 0
+        if not all(is_number(number) for number in asdict(mark).values()) or mark.rows <= before:
+            raise TypeError("marks must count rows")
+        self.marks.append(mark)
+        self.ends.append(end)
 
 
 def _line(entry: dict[str, Any]) -> bytes:
@@ -146,8 +176,26 @@ def _whole(lines: list[bytes]) -> list[dict[str, Any]]:
         text = line[9:-1]
         if line != f"{zlib.crc32(text):08x} ".encode() + text + b"\n":
             break
-        entries.append(json.loads(text))
+        try:
+            entry = load_json(text, "a line")
+        except ValueError:
+            break
+        if not isinstance(entry, dict):
+            break
+        entries.append(entry)
     return entries
+
+
+def _is_header(entry: dict[str, Any]) -> bool:
+    """Whether a first line can be one of ours: its numbers are used before anything else is known."""
+    if set(entry) != HEADER or not isinstance(entry["rows_name"], str) or entry["rows_name"] not in ROWS:
+        return False
+    counts = [entry[key] for key in ("width", "block_bytes")]
+    return entry["dtype"] in ROWS[entry["rows_name"]] and is_number(entry["serial"]) and all(map(_is_size, counts))
+
+
+def _is_size(value: Any) -> bool:
+    return is_number(value) and 0 < value < 2**40
 
 
 _SECONDS = 10.0  # between marks where a block takes longer: what a crash may cost, against the syncs
@@ -211,7 +259,7 @@ class PartialRows:
         write_at(self._descriptor, record.header, 0)
         sync_file(self._descriptor)
         self.close()
-        replace_file(self._path, self._folder / self.name)
+        replace_file(self._path, self._folder / self.name, part=True)
         return record
 
     def record(self) -> FileRecord:
@@ -234,8 +282,8 @@ class PartialRows:
     def _open(self) -> int:
         finished = self._folder / self.name
         if finished.exists():  # the crash came after it had its name and before the commit
-            replace_file(finished, self._path)
-        return os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            replace_file(finished, self._path, part=True)
+        return open_own(self._path, os.O_RDWR | os.O_CREAT)
 
     def _recover(self) -> None:
         marks = self._journal.marks
@@ -252,6 +300,8 @@ class PartialRows:
     def _good(self, mark: Mark) -> bool:
         start = self._end((mark.rows - 1) // self._per_block * self._per_block)
         length = self._end(mark.rows) - start
+        if start + length > os.fstat(self._descriptor).st_size:
+            return False
         data = os.pread(self._descriptor, length, start)
         return len(data) == length and zlib.crc32(data) == mark.crc32
 

@@ -1,11 +1,10 @@
 """Manifest: what a store holds, as its manifest.json says it; and FileRecord, what it says of each file."""
 
 import math
-import os
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,11 +14,13 @@ from numpy.typing import NDArray
 from manyclass._core.digest import json_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
 from manyclass._core.files import write_bytes
+from manyclass._core.reading import read_file
 from manyclass._core.sealed import as_little_endian, raw_bytes, seal, unseal
+from manyclass.data.store.attachments import Attachment, Attachments
 
 FORMAT = "manyclass store"
 
-VERSION = 1
+VERSION = 2  # of version 1 nothing is attached: the encoder and what it skipped lie beside the folder
 
 MANIFEST = "manifest.json"
 
@@ -85,13 +86,15 @@ class FileRecord:
         if not isinstance(value, dict) or set(value) != names:
             raise StorageError(f"a file must be described by {sorted(names)}")
         if not (isinstance(value["name"], str) and FILE_NAME.fullmatch(value["name"])):
-            raise StorageError(f"a file of a store cannot be named {value['name']!r}")
+            raise StorageError(f"a file of a store cannot be named {str(value['name'])[:60]!r}")
         if value["dtype"] not in DTYPES:
-            raise StorageError(f"{value['name']} must have one of the dtypes {DTYPES}; got {value['dtype']!r}")
+            raise StorageError(
+                f"{value['name']} must have one of the dtypes {DTYPES}; got {str(value['dtype'])[:60]!r}"
+            )
         shape, crc32 = (_numbers(value, key) for key in ("shape", "crc32"))
         if len(shape) > _MOST_DIMENSIONS:
             raise StorageError(f"{value['name']} must have at most {_MOST_DIMENSIONS} dimensions; got {len(shape)}")
-        if not (_is_number(value["block_bytes"]) and value["block_bytes"]):
+        if not (is_number(value["block_bytes"]) and value["block_bytes"]):
             raise StorageError(f"{value['name']} must have blocks of at least one byte; got {value['block_bytes']!r}")
         record = cls.of(value["name"], value["dtype"], shape, value["block_bytes"], crc32)
         record._check(value)
@@ -124,13 +127,14 @@ class FileRecord:
             raise StorageError(f"{self.name} of {self.size} bytes must have {blocks} checksums; got {self.n_blocks}")
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON is a whole number that a size can be."""
     return type(value) is int and 0 <= value <= _MOST
 
 
 def _numbers(value: dict[str, Any], key: str) -> tuple[int, ...]:
     numbers = value[key]
-    if not isinstance(numbers, list) or not all(map(_is_number, numbers)):
+    if not isinstance(numbers, list) or not all(map(is_number, numbers)):
         raise StorageError(f"{value['name']} must have integers for its {key}")
     return tuple(numbers)
 
@@ -139,7 +143,7 @@ def write_array(folder: Path, name: str, array: NDArray[Any]) -> FileRecord:
     """Write an array, whole or not at all, and give its record."""
     array = as_little_endian(array)
     record = FileRecord.of_array(name, array)
-    write_bytes(folder / name, record.header, raw_bytes(array))
+    write_bytes(folder / name, record.header, raw_bytes(array), part=True)
     return record
 
 
@@ -181,6 +185,8 @@ class Manifest:
     classes: list[str] | None
     splits: list[str] | None
     provenance: dict[str, Any]
+    attachments: Attachments = field(default_factory=dict)
+    version: int = VERSION
 
     @property
     def rows_name(self) -> str:
@@ -200,17 +206,23 @@ class Manifest:
         return column in self.segments[0]
 
     def files(self) -> Iterator[FileRecord]:
-        """Every file of the store but the manifest."""
+        """Every file of arrays."""
         for segment in self.segments:
             yield from segment.values()
         if self.quantizer:
             yield from self.quantizer.arrays.values()
 
+    def sizes(self) -> dict[str, int]:
+        """The bytes of every file of the store but the manifest, by its name."""
+        sizes = {file.name: file.size for file in self.files()}
+        return sizes | {file.name: file.size for file in self.attachments.values()}
+
     def content(self) -> dict[str, Any]:
         """What is sealed in manifest.json."""
+        attached = {role: file.json() for role, file in self.attachments.items()}
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": self.version,
             "serial": self.serial,
             "columns": self.columns,
             "segments": [{role: file.json() for role, file in segment.items()} for segment in self.segments],
@@ -218,6 +230,7 @@ class Manifest:
             "classes": self.classes,
             "splits": self.splits,
             "provenance": self.provenance,
+            **({"attachments": attached} if self.version > 1 else {}),
         }
 
     def to_bytes(self) -> bytes:
@@ -233,8 +246,11 @@ class Manifest:
         """The manifest of some unsealed content; nothing in it is believed before it is checked."""
         _check_format(content)
         keys = {"format", "version", "serial", "columns", "segments", "quantizer", "classes", "splits", "provenance"}
+        keys |= {"attachments"} if content["version"] > 1 else set()
         if set(content) != keys:
             raise StorageError(f"it must have the entries {sorted(keys)}; got {sorted(content)}")
+        if not isinstance(content.get("attachments", {}), dict):
+            raise StorageError("its attachments must be files by their roles")
         for key in ("serial", "columns"):
             if type(content[key]) is not int or not 0 <= content[key] < 2**31:
                 raise StorageError(f"its {key} must be a whole number; got {content[key]!r}")
@@ -246,6 +262,8 @@ class Manifest:
             _words(content, "classes"),
             _words(content, "splits"),
             content["provenance"],
+            {role: Attachment.from_json(role, file) for role, file in content.get("attachments", {}).items()},
+            content["version"],
         )
         manifest._check()
         return manifest
@@ -257,8 +275,7 @@ class Manifest:
             self._check_segment(segment)
         if self.has("split") != (self.splits is not None) or (self.classes is not None and not self.has("y")):
             raise StorageError("its classes and splits must go with columns of labels and parts")
-        names = [file.name for file in self.files()]
-        if len(set(names)) != len(names):
+        if len(self.sizes()) != sum(1 for _ in self.files()) + len(self.attachments):
             raise StorageError("it must name every file once")
 
     def _check_segment(self, segment: Segment) -> None:
@@ -319,8 +336,6 @@ def _words(content: dict[str, Any], key: str) -> list[str] | None:
     return words
 
 
-_LARGEST = 1 << 28  # bytes; a manifest of a million classes and a terabyte of rows has a tenth of it
-
 _ATTEMPTS = 20
 
 
@@ -347,7 +362,7 @@ def read_manifest(path: Path) -> Manifest:
 def store_bytes(path: Path) -> int:
     """Bytes of all files of the store at `path`, its manifest among them, as that says."""
     manifest = read_manifest(path)
-    return len(manifest.to_bytes()) + sum(file.size for file in manifest.files())
+    return len(manifest.to_bytes()) + sum(manifest.sizes().values())
 
 
 def _manifest(path: Path, data: bytes) -> Manifest:
@@ -367,10 +382,7 @@ def manifest_bytes(path: Path) -> bytes:
         kind = "it is a file, and a store is a folder" if path.exists() else "there is no such folder"
         raise StorageError(f"{path} cannot be read as a store: {kind}")
     try:
-        size = os.stat(path / MANIFEST).st_size
-        if size > _LARGEST:
-            raise StorageError(f"{path} cannot be read as a store: its {MANIFEST} has {size} bytes, over {_LARGEST}")
-        return (path / MANIFEST).read_bytes()
+        return read_file(path / MANIFEST, "manifest")
     except FileNotFoundError:
         raise StorageError(_no_manifest(path)) from None
     except OSError as error:

@@ -15,15 +15,15 @@ from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
-from manyclass.data.store.blocks import BlockFile, VerifiedMatrix
-from manyclass.data.store.manifest import FORMAT, VERSION, Manifest, QuantizerRecord, manifests, write_array
+from manyclass.data.store.blocks import BlockFile, VerifiedMatrix, open_attached, read_attached
+from manyclass.data.store.manifest import FORMAT, Manifest, QuantizerRecord, manifests, write_array
 
 
 def open_store(path: str | os.PathLike[str]) -> "Store":
     """Open a store for reading.
 
-    The manifest, the size and header of every file, labels, names, splits and the quantizer are checked now; rows when
-    they are first used.
+    The manifest, the size and header of every file, labels, names, splits and the quantizer are checked now; rows and
+    attached files when they are first used.
 
     Parameters
     ----------
@@ -96,11 +96,14 @@ class Store:
         self.quantizer: Quantizer | None = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
         self.X: Matrix = self._matrix()
         self.shape = self.X.shape
+        for attachment in manifest.attachments.values():
+            with open_attached(path, attachment):
+                pass
 
     @property
     def nbytes(self) -> int:
         """The bytes on disk without the manifest, an int."""
-        return sum(file.size for file in self._manifest.files())
+        return sum(self._manifest.sizes().values())
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Damage]:
         """Read all of the store as it is on disk now, and list what is damaged.
@@ -130,7 +133,7 @@ class Store:
         quantizer = self._manifest.quantizer
         return {
             "format": FORMAT,
-            "version": VERSION,
+            "version": self._manifest.version,
             "path": str(self.path),
             "rows": self.shape[0],
             "columns": self.shape[1],
@@ -143,8 +146,28 @@ class Store:
             "names": self.names is not None,
             "split": dict(sorted(Counter(self.split.tolist()).items())) if self.split is not None else None,
             "quantizer": {"kind": quantizer.kind, **quantizer.settings} if quantizer else None,
+            "attachments": {
+                role: {"bytes": file.size, "sha256": file.sha256, **file.about}
+                for role, file in self._manifest.attachments.items()
+            },
             "provenance": self.provenance,
         }
+
+    def attachment(self, role: str) -> bytes | None:
+        """Read a file that was committed with the rows, and check it.
+
+        Parameters
+        ----------
+        role : {"encoder", "skipped"}
+            The image encoder that made the rows, a model file; or the list of images without a row.
+
+        Returns
+        -------
+        bytes or None
+            What is in the file; None if the store has none.
+        """
+        found = self._manifest.attachments.get(role)
+        return None if found is None else read_attached(self.path, found)
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -6,7 +6,7 @@ disk a store that everybody sees, and removes what crashes and earlier commits l
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,22 @@ from numpy.typing import DTypeLike
 
 from manyclass._core.checks import check_count
 from manyclass._core.errors import StorageError, StoreCorruptedError
-from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, sync_folder, write_bytes
+from manyclass._core.files import (
+    LOCK,
+    TEMPORARY_SUFFIX,
+    Bytes,
+    after_commit,
+    explain_disk_errors,
+    lock_folder,
+    remove_stale_lock,
+    sync_folder,
+    write_bytes,
+)
+from manyclass._core.reading import read_file
 from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.quantizer import Quantizer
+from manyclass.data.store.attachments import ATTACHMENT_NAME, Attachment
+from manyclass.data.store.blocks import verify_attached
 from manyclass.data.store.columns import StoreColumns
 from manyclass.data.store.journal import SPEC, Journal, PartialRows
 from manyclass.data.store.manifest import (
@@ -27,6 +40,7 @@ from manyclass.data.store.manifest import (
     FORMAT,
     JOURNAL,
     MANIFEST,
+    VERSION,
     FileRecord,
     Manifest,
     Segment,
@@ -35,7 +49,7 @@ from manyclass.data.store.manifest import (
 )
 from manyclass.data.store.store import Store, check_quantizer, quantizer_fingerprint, read_quantizer
 
-_OURS = re.compile(rf"(?:{FILE_NAME.pattern}|journal|manifest\.json)(?:\.partial|\.tmp)?")
+_OURS = re.compile(rf"(?:{FILE_NAME.pattern}|{ATTACHMENT_NAME.pattern}|journal|manifest\.json)(?:\.partial|\.tmp)?")
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,8 @@ class _FolderState:
 
 
 Spec = dict[str, Any]  # the entries of a journal's header that `SPEC` names, but for `base`
+
+PREPARE = "prepare"  # the mode of a write that has no row yet, and only something that took long to learn
 
 
 def write_spec(n_features: int | None, dtype: DTypeLike, quantizer: Quantizer | None, identity: Any) -> Spec:
@@ -128,14 +144,58 @@ def find_unfinished(path: Path, identity: dict[str, Any], overwrite: bool, resum
     return UnfinishedWrite(marks[-1].rows if marks else 0, read_quantizer(path, quantizer) if quantizer else None)
 
 
+def prepare_write(
+    path: Path, role: str, pieces: Sequence[Bytes], about: dict[str, Any], overwrite: bool, resume: bool
+) -> None:
+    """Keep what was learned for a write that is still to begin, which takes it up; `kept_attachment` finds it."""
+    with explain_disk_errors(path):
+        check_folder(path)
+        lock = lock_folder(path)
+        try:
+            begin_or_resume(path, _prepare_spec(about), overwrite, resume, None).journal.attach(role, pieces, about)
+        finally:
+            lock.release()
+
+
+def kept_attachment(path: Path, role: str, about: dict[str, Any], overwrite: bool, resume: bool) -> Path | None:
+    """The file that an unfinished write keeps of a role, if it was made as `about` says.
+
+    What `prepare_write` would refuse is refused already.
+    """
+    check_folder(path)
+    check_writable(path)
+    journal = _inspect(path, _prepare_spec(about), overwrite, resume).journal
+    found = journal.attachments.get(role) if journal and resume else None
+    return path / found.name if found and found.about == about and _is_sound(path, found) else None
+
+
+def _is_sound(path: Path, attachment: Attachment) -> bool:
+    try:
+        verify_attached(path, attachment)
+    except StoreCorruptedError:
+        return False
+    return True
+
+
+def _prepare_spec(about: dict[str, Any]) -> Spec:
+    rows = {"columns": 1, "rows_name": "X", "dtype": "<f4", "width": 1, "quantizer": None}  # not known yet
+    return {"mode": PREPARE, "identity": about, **rows}
+
+
 def begin_or_resume(path: Path, spec: Spec, overwrite: bool, resume: bool, block_bytes: int | None) -> Transaction:
     """Begin the write of `spec`, or go on with it; refuse to lose what others began. The folder must be locked."""
     state = _inspect(path, spec, overwrite, resume)
     if state.journal and state.resumes:
         return Transaction(state.journal, state.committed, state.done)
-    if state.journal and not state.done:
+    prepared = _prepared(state.journal, spec) if resume else None
+    if state.journal and not state.done and not prepared:
         discard_work(path, state.journal)
-    return Transaction(_begin(path, spec, state.committed, block_bytes), state.committed, done=False)
+    return Transaction(_begin(path, spec, state.committed, block_bytes, prepared), state.committed, done=False)
+
+
+def _prepared(journal: Journal | None, spec: Spec) -> Journal | None:
+    """The journal, if it keeps what was learned for a write that begins now."""
+    return journal if journal and journal.header["mode"] == PREPARE and spec["mode"] == "write" else None
 
 
 def _inspect(path: Path, spec: Spec, overwrite: bool, resume: bool) -> _FolderState:
@@ -145,9 +205,11 @@ def _inspect(path: Path, spec: Spec, overwrite: bool, resume: bool) -> _FolderSt
     # The base of a write that is done was the store before it.
     different = _differences(journal, spec, committed) - ({"base"} if done else set()) if journal else set()
     resumes = journal is not None and resume and not different
-    if committed and spec["mode"] == "write" and not overwrite and not (done and resumes):
+    if committed and spec["mode"] != "append" and not overwrite and not (done and resumes):
+        remove_stale_lock(path)
         raise StorageError(f"{path} is there already; pass overwrite=True to replace it, or choose another name")
-    if journal and resume and different and not done and (journal.marks or journal.quantizer):
+    learned = spec["mode"] == PREPARE and journal is not None and journal.attachments
+    if journal and resume and different and not done and (journal.marks or journal.quantizer or learned):
         what = ", ".join(sorted(different))
         raise StorageError(f"{path} holds an unfinished write of something else ({what}); pass resume=False to drop it")
     return _FolderState(committed, journal, resumes, done)
@@ -165,12 +227,16 @@ def _committed_manifest(path: Path, overwrite: bool) -> Manifest | None:
         raise
 
 
-def _begin(path: Path, spec: Spec, committed: Manifest | None, block_bytes: int | None) -> Journal:
+def _begin(
+    path: Path, spec: Spec, committed: Manifest | None, block_bytes: int | None, prepared: Journal | None
+) -> Journal:
+    attachments = prepared.attachments if prepared else {}
     if committed:
-        remove_leftovers(path, committed)
-    size = block_bytes or BLOCK_BYTES
-    header = {**spec, "base": _base(committed), "serial": next_serial(path), "block_bytes": size}
-    return Journal.start(path, header)
+        wanted = {JOURNAL, *(file.name for file in attachments.values())} if prepared else None
+        remove_leftovers(path, committed, wanted)
+    serial = prepared.header["serial"] if prepared else next_serial(path)
+    header = {**spec, "base": _base(committed), "serial": serial, "block_bytes": block_bytes or BLOCK_BYTES}
+    return Journal.start(path, header, attachments)
 
 
 def _base(committed: Manifest | None) -> str | None:
@@ -178,6 +244,8 @@ def _base(committed: Manifest | None) -> str | None:
 
 
 def _differences(journal: Journal, spec: Spec, committed: Manifest | None) -> set[str]:
+    if spec["mode"] == PREPARE:  # what was learned as it says is as good in any write
+        return set() if any(file.about == spec["identity"] for file in journal.attachments.values()) else {"identity"}
     spec = {**spec, "base": _base(committed)}
     return {key for key in SPEC if key in spec and journal.header[key] != spec[key]}
 
@@ -205,7 +273,8 @@ def commit(
     store = Store(path, manifest)
     if rows:
         write_bytes(path / MANIFEST, manifest.to_bytes())
-    remove_leftovers(path, manifest)
+    with after_commit(path):
+        remove_leftovers(path, manifest)
     return store
 
 
@@ -237,6 +306,8 @@ def _manifest(
         columns.classes,
         columns.splits,
         provenance or (appended.provenance if appended else {}),
+        appended.attachments if appended else transaction.journal.attachments,
+        committed.version if committed and (appended or rows is None) else VERSION,
     )
 
 
@@ -278,7 +349,8 @@ def serial_of(name: str) -> int | None:
     (3, None)
     """
     match = _OURS.fullmatch(name)
-    return int(match[1]) if match and match[1] else None
+    serial = match and (match[1] or match[2])
+    return int(serial) if serial else None
 
 
 def is_ours(name: str) -> bool:
@@ -286,10 +358,10 @@ def is_ours(name: str) -> bool:
     return _OURS.fullmatch(name) is not None
 
 
-def remove_leftovers(path: Path, manifest: Manifest) -> None:
-    """Remove what crashes and earlier commits left beside a committed manifest; the journal goes last, so that until
-    then the same command again still knows that its write is done."""
-    keep = {MANIFEST, *(file.name for file in manifest.files())}
+def remove_leftovers(path: Path, manifest: Manifest, wanted: set[str] | None = None) -> None:
+    """Remove what crashes and earlier commits left beside a committed manifest and what is wanted; the journal goes
+    last, so that until then the same command again still knows that its write is done."""
+    keep = {MANIFEST, *manifest.sizes(), *(wanted or ())}
     _remove(path, (name for name in os.listdir(path) if is_ours(name) and name not in keep))
 
 
@@ -315,5 +387,5 @@ def _nearest_existing(path: Path) -> Path:
 def _is_store(path: Path) -> bool:
     names = set(os.listdir(path))
     if MANIFEST in names:
-        return FORMAT.encode() in (path / MANIFEST).read_bytes()
+        return FORMAT.encode() in read_file(path / MANIFEST, "manifest")
     return names <= {LOCK, JOURNAL + TEMPORARY_SUFFIX} or Journal.read(path) is not None

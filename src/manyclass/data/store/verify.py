@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
-from manyclass.data.store.blocks import block_damage, header_damages, map_blocks, open_recorded
+from manyclass.data.store.blocks import block_damage, header_damages, map_blocks, open_recorded, verify_attached
 from manyclass.data.store.manifest import FileRecord, Manifest, manifests
 from manyclass.data.store.store import Store
 
@@ -50,7 +50,7 @@ def verify_store(path: str | os.PathLike[str], progress: Callable[[int, int], No
 
 def _damaged(path: Path, manifest: Manifest, progress: Callable[[int, int], None]) -> list[Damage]:
     files = list(manifest.files())
-    total, before = sum(file.size for file in files), 0
+    total, before = sum(manifest.sizes().values()), 0
     found: list[Damage] = []
     for file in files:
         for step in file_damages(path, file):
@@ -59,6 +59,13 @@ def _damaged(path: Path, manifest: Manifest, progress: Callable[[int, int], None
             else:
                 progress(before + step, total)
         before += file.size
+    for attachment in manifest.attachments.values():
+        try:
+            verify_attached(path, attachment)
+        except StoreCorruptedError as error:
+            found.append(error.damage)
+        before += attachment.size
+        progress(before, total)
     return found
 
 

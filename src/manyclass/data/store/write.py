@@ -2,7 +2,7 @@
 
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,14 +51,11 @@ def source_of(X: Matrix) -> Source:
     if isinstance(X, ShardedMatrix):
         return _stacked(X)
     if hasattr(X, "codes") and hasattr(X, "quantizer"):
-        return _of_array(X, X.codes, X.quantizer)
+        codes = X.codes
+        return Source(X.shape, codes.dtype, X.quantizer, lambda start, stop: codes[start:stop])
     if isinstance(X, DenseMatrix) and X.array.dtype.kind == "f":
-        return _of_array(X, X.array, None)
+        return Source(X.shape, X.array.dtype, None, lambda start, stop: X.stored(slice(start, stop)))
     return numbers_of(X)
-
-
-def _of_array(X: Matrix, array: NDArray[Any], quantizer: Quantizer | None) -> Source:
-    return Source(X.shape, array.dtype, quantizer, lambda start, stop: array[start:stop])
 
 
 def _stacked(X: ShardedMatrix) -> Source:
@@ -90,6 +87,7 @@ def write_store(
     provenance: dict[str, Any] | None = None,
     progress: Report | None = None,
     identity: dict[str, Any] | None = None,
+    attachments: Mapping[str, bytes] | None = None,
 ) -> Store:
     """Write a store, whole or not at all, and open it.
 
@@ -121,6 +119,8 @@ def write_store(
         It is called with (rows done, rows in all).
     identity : dict, default=None
         What is being written, by which an interrupted write is recognized; the shape by default.
+    attachments : dict of str to bytes, default=None
+        Files that are committed with the rows, as for `StoreWriter.attach`, by their roles.
 
     Returns
     -------
@@ -152,6 +152,8 @@ def write_store(
         overwrite=overwrite,
         resume=resume,
     ) as writer:
+        for role, data in (attachments or {}).items():
+            writer.attach(role, data)
         _stream(writer, source, columns, progress)
         return writer.commit_columns(columns, provenance)
 

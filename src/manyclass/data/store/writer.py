@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from manyclass._core.checks import check_finite
 from manyclass._core.errors import StorageError
-from manyclass._core.files import FolderLock, check_disk_space, explain_disk_errors, sync_folder
+from manyclass._core.files import Bytes, FolderLock, check_disk_space, explain_disk_errors, lock_folder
 from manyclass._core.sealed import parse_json
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.columns import StoreColumns, collect_columns
@@ -238,6 +238,20 @@ class StoreWriter:
         with np.errstate(over="ignore"):  # what does not fit becomes infinite, and that is refused
             return np.ascontiguousarray(rows, self._transaction.journal.header["dtype"])
 
+    def attach(self, role: str, *pieces: Bytes) -> None:
+        """Keep a file with the rows: it is safe from a crash now, and is committed with them.
+
+        Parameters
+        ----------
+        role : {"encoder", "skipped"}
+            The image encoder that made the rows, a model file; or a list of images without a row.
+        *pieces : bytes
+            What is in the file.
+        """
+        self._check_open()
+        with self._explained():
+            self._transaction.journal.attach(role, pieces, {}, self.is_done)
+
     def flush(self) -> None:
         """Make all rows so far safe from a crash."""
         if self._partial:
@@ -314,6 +328,16 @@ class StoreWriter:
             self.close()
 
     @property
+    def is_done(self) -> bool:
+        """Whether a crash came after the commit of this very write, so that only `commit` is left, a bool."""
+        return self._transaction.done
+
+    @property
+    def serial(self) -> int:
+        """The number of the commit, by which files are named, an int."""
+        return int(self._transaction.journal.header["serial"])
+
+    @property
     def before(self) -> Manifest | None:
         """The manifest of the store to which rows are appended, or None."""
         return self._transaction.committed if self._transaction.journal.header["mode"] == "append" else None
@@ -330,10 +354,7 @@ class StoreWriter:
         self._partial: PartialRows | None = None
         with explain_disk_errors(path):
             check_folder(path)
-            if not path.is_dir():
-                path.mkdir(parents=True)
-                sync_folder(path.parent)
-            self._lock: FolderLock = FolderLock(path)
+            self._lock: FolderLock = lock_folder(path)
             try:
                 self._transaction = begin_or_resume(path, spec, overwrite, resume, size)
                 journal = self._transaction.journal

@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from manyclass._core.digest import sha256_digest
+from manyclass._core.errors import FileRefusedError
 from manyclass._core.files import replace_file, write_bytes
+from manyclass._core.reading import read_file
 from manyclass._core.typing import Arrays
+from manyclass.data.readers.npz import Archive
 
 
 def user_folder() -> Path | None:
@@ -28,14 +31,14 @@ def cache_path(folder: Path, name: str, settings: str) -> Path:
 def load_glyphs(path: Path) -> Arrays | None:
     """The arrays, or None where the file is missing, unreadable, or not what was written."""
     try:
-        content = path.read_bytes()
-    except OSError:
+        content = read_file(path, "model")
+    except (OSError, FileRefusedError):
         return None
     digest, body = content[:32], content[32:]
     if bytes.fromhex(sha256_digest([body])) != digest:
         return None
-    with np.load(io.BytesIO(body), allow_pickle=False) as arrays:
-        return dict(arrays)
+    archive = Archive(io.BytesIO(body), path)
+    return {name: archive.read(name) for name in archive.names}
 
 
 def save_glyphs(path: Path, arrays: Arrays) -> None:

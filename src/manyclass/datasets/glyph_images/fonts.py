@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.digest import sha256_digest
+from manyclass._core.reading import read_file
 
 _STYLES = ("", "-Bold", "-Oblique", "-BoldOblique")
 
@@ -79,7 +80,7 @@ def fonts_fingerprint() -> str:
     """Names everything outside this package that the pixels depend on: font files, Pillow, FreeType, NumPy."""
     from PIL import features
 
-    digest = sha256_digest(face.name.encode() + face.path.read_bytes() for face in faces())
+    digest = sha256_digest(face.name.encode() + read_file(face.path, "image") for face in faces())
     versions = [version("Pillow"), features.version("freetype2"), version("numpy")]
     return f"{digest} {versions}"
 

@@ -1,7 +1,8 @@
 """Extraction: whole folders of images through an encoder into a store.
 
-    write_features    the function write_features, which features exports, the log of skipped images, and what tells one
-                      run from another, so that it can be continued
+    write_features    the function write_features, which features exports, and what tells one run from another, so that
+                      it can be continued
+    skip_log          SkipLog, the images of a run without a row, committed with the rows
     encoding          Encoding, images to rows or codes, in parallel and in order; quantizers that learn from some first
     workers           processes that may crash without taking the run with them
 
@@ -15,9 +16,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Encoding": "encoding",
         "FeatureRun": "write_features",
-        "SkippedImage": "write_features",
+        "SkippedImage": "skip_log",
         "encode_images": "encoding",
         "images_digest": "write_features",
-        "read_skipped": "write_features",
+        "read_skipped": "skip_log",
     },
 )

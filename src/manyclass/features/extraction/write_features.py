@@ -1,59 +1,34 @@
 """write_features: from images to a store of features, which an interruption does not undo.
 
 A run is continued if its identity is the same: files are known by their names and sizes, arrays by their content, the
-encoder by the file that it saves.
-
-Images that cannot be used are listed in a file beside the store, the `SkipLog`. It is a text file of JSON lines: the
-first says which run it is of; each other is an image: its position in the run, its name and the reason. A line is safe
-on disk before any row of a later image is, so that after a crash the file tells which images the rows are of.
+encoder by the file that it saves. The encoder and the list of images that could not be used are committed with the
+rows, so that a store never has those of another.
 """
 
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from manyclass._core.checks import check_count
-from manyclass._core.digest import file_digest, json_digest
-from manyclass._core.errors import StorageError
-from manyclass._core.files import sync_file, write_bytes
-from manyclass._core.models import is_savable, model_digest
+from manyclass._core.digest import file_digest, json_digest, sha256_digest
+from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass._core.typing import Report
 from manyclass.data.quantizer import Quantizer
+from manyclass.data.store.attachments import ENCODER, SKIPPED, attachment_name
 from manyclass.data.store.store import Store, quantizer_fingerprint
 from manyclass.data.store.writer import StoreWriter
 from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
+from manyclass.features.extraction.skip_log import SkipLog, SkippedImage, read_skipped
 from manyclass.features.images.decoding import as_image_list, as_positional
 
-SKIP_LOG_FORMAT = "manyclass skipped images 1"
-
 _PLAIN = (int, float, str, type(None))  # settings of a quantizer that JSON holds as they are
-
-
-@dataclass(frozen=True)
-class SkippedImage:
-    """An image that has no row in a store.
-
-    Parameters
-    ----------
-    position : int
-        Position among the images of the run.
-    name : str
-        Name of the image.
-    reason : str
-        Why it could not be used.
-    """
-
-    position: int
-    name: str
-    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +73,8 @@ def write_features(
 
     Images are distributed over processes, as many as `manyclass.threads` allows. Neither their number nor
     interruptions, after which the same call resumes, change a bit of the result. An image that cannot be used has no
-    row in the store; it is listed with the reason in `FeatureRun.skipped` and in `<path>.skipped.jsonl`.
+    row in the store; it is listed with the reason in `FeatureRun.skipped`, and `read_skipped` finds it in the store. An
+    encoder of manyclass is kept in the store too.
 
     Parameters
     ----------
@@ -167,99 +143,26 @@ def write_features(
     encoding = replace(encoding, quantizer=quantizer)
     width = None if quantizer else encoder.n_features_out_
     with StoreWriter(path, width, quantizer=quantizer, identity=identity, overwrite=overwrite, resume=resume) as writer:
-        resumed_after = writer.rows_done
+        resumed_after, listed = writer.rows_done, path / attachment_name(SKIPPED, writer.serial)
+        if is_savable(encoder):
+            writer.attach(ENCODER, *model_pieces(encoder))
         writer.reserve(len(images))
-        log = SkipLog.open(path, run, resumed_after)
-        _write_rows(writer, log, encoding, known, names, progress)
+        if writer.is_done:
+            log = SkipLog(listed, run, read_skipped(path))
+        else:
+            log = SkipLog.open(listed, run, resumed_after)
+            _write_rows(writer, log, encoding, known, names, progress)
         if writer.rows_done == 0:
             name, reason = log.entries[0].name, log.entries[0].reason
             raise ValueError(f"at least one of the {len(images)} images must be usable; the first, {name}, {reason}")
         skipped = {entry.position for entry in log.entries}
         rows = [position for position in range(len(images)) if position not in skipped]
+        if skipped:
+            writer.attach(SKIPPED, log.content())
         entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
         counts = {"images": len(images), "skipped": len(skipped)}
         store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **counts})
-        log.close()
     return FeatureRun(store, log.entries, resumed_after)
-
-
-def skip_log_path(store: str | os.PathLike[str]) -> Path:
-    """Where the images that the run of a store skipped are listed."""
-    return Path(os.fspath(store) + ".skipped.jsonl")
-
-
-def read_skipped(store: str | os.PathLike[str]) -> list[SkippedImage]:
-    """Read which images have no row in a store that `write_features` wrote, and why.
-
-    Parameters
-    ----------
-    store : path-like
-        Folder of the store.
-
-    Returns
-    -------
-    list of SkippedImage
-        Images in the order of the run.
-    """
-    path = skip_log_path(store)
-    return [_parse_entry(line) for line in path.read_bytes().splitlines()[1:]] if path.exists() else []
-
-
-class SkipLog:
-    """The file `photos.store.skipped.jsonl` of the run that writes photos.store."""
-
-    def __init__(self, path: Path, entries: list[SkippedImage]):
-        self.path, self.entries = path, entries
-
-    @classmethod
-    def open(cls, store: Path, run: str, rows_done: int) -> Self:
-        """The log of a run, by its digest, which has so many rows already; what was said of later images is cut."""
-        path = skip_log_path(store)
-        header = _format_line({"format": SKIP_LOG_FORMAT, "run": run})
-        log = cls(path, _read_entries(path, header) if rows_done else [])
-        log.entries = [entry for entry in log.entries if entry.position < log.position_after(rows_done)]
-        write_bytes(path, header, *(_format_line(asdict(entry)) for entry in log.entries))
-        return log
-
-    def position_after(self, rows: int) -> int:
-        """The position of the image after that of so many rows."""
-        position = rows
-        for entry in self.entries:
-            if entry.position >= position:
-                break
-            position += 1
-        return position
-
-    def append(self, entries: Sequence[SkippedImage]) -> None:
-        """Note images, which must come after those before, safe from a crash."""
-        with open(self.path, "ab") as file:
-            file.write(b"".join(_format_line(asdict(entry)) for entry in entries))
-            file.flush()
-            sync_file(file.fileno())
-        self.entries += entries
-
-    def close(self) -> None:
-        """Remove the file of a run that is through and skipped nothing."""
-        if not self.entries:
-            self.path.unlink(missing_ok=True)
-
-
-def _read_entries(path: Path, header: bytes) -> list[SkippedImage]:
-    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    if lines[:1] != [header]:
-        raise StorageError(
-            f"{path}, which lists the images skipped so far, is missing or belongs to another run; "
-            "pass resume=False to start over"
-        )
-    return [_parse_entry(line) for line in lines[1:] if line.endswith(b"\n")]
-
-
-def _parse_entry(line: bytes) -> SkippedImage:
-    return SkippedImage(**json.loads(line))
-
-
-def _format_line(entry: dict[str, Any]) -> bytes:
-    return json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 def _write_rows(
@@ -353,7 +256,7 @@ def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> 
 def encoder_digest(encoder: Any) -> str:
     """A digest of all that an encoder is: of the file that it saves; of one that saves nothing, its class and width."""
     if is_savable(encoder):
-        return model_digest(encoder)
+        return sha256_digest(model_pieces(encoder))
     if not hasattr(encoder, "save"):
         return f"{type(encoder).__name__} {encoder.n_features_out_}"
     with tempfile.TemporaryDirectory() as folder:  # of other people's encoders nothing is known but that they save

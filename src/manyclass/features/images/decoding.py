@@ -5,7 +5,6 @@ that it is too large.
 """
 
 import os
-import stat
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
@@ -14,7 +13,9 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from manyclass._core.checks import check_count
+from manyclass._core.errors import FileRefusedError
 from manyclass._core.parallel import suppress_warnings
+from manyclass._core.reading import open_file
 from manyclass.features.images.pixels import (
     ImageError,
     Pixels,
@@ -151,21 +152,15 @@ def _decode_image(image: Image.Image, max_pixels: int) -> Pixels:
 
 def _open_file(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:
     try:
-        _check_file(os.stat(path))  # before it is opened: to open a device or a pipe can do things
-        return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
-    except ImageError:
-        raise
-    except (OSError, ValueError) as error:
+        file = open_file(path, "image")
+    except FileRefusedError as error:
+        raise ImageError(error.reason) from None
+    except OSError as error:
         raise ImageError(f"cannot be read: {error_reason(error)}") from error
-
-
-def _check_file(found: os.stat_result) -> None:
-    if stat.S_ISDIR(found.st_mode):
-        raise ImageError("is a folder")
-    if not stat.S_ISREG(found.st_mode):
-        raise ImageError("is not a file")
-    if found.st_size == 0:
+    if os.fstat(file.fileno()).st_size == 0:
+        file.close()
         raise ImageError("is empty")
+    return file
 
 
 def _prepare(image: Image.Image, max_pixels: int, max_source_pixels: int) -> None:

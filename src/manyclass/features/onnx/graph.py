@@ -1,9 +1,13 @@
 """An ONNX file as a graph: which tensor to take out of it, and which of its axes are channels."""
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from manyclass._core.reading import get_limits, open_file, read_file
 
 # Of these ONNX itself says that the channels come before height and width.
 _CHANNELS_FIRST = {
@@ -21,9 +25,12 @@ class Graph:
 
     def __init__(self, path: Path):
         onnx = _onnx()
+        self._proto = _load(path)
+        _attach_weights(self._proto, path)
         with _explain_errors(path):
-            self._proto = onnx.load(path)
             self._shapes = _known_shapes(onnx.shape_inference.infer_shapes(self._proto))
+        if not self._proto.graph.output:
+            raise ValueError(f"{path} must have an output; it has none")
         self.path = path
         self.nodes = list(self._proto.graph.node)
         self._maker = {name: node for node in self.nodes for name in node.output}
@@ -37,7 +44,7 @@ class Graph:
         if layer in self._maker:
             return layer
         for node in self.nodes:
-            if node.name == layer:
+            if node.name == layer and node.output:
                 return str(node.output[0])
         last = ", ".join(list(self._maker)[-8:])
         raise ValueError(
@@ -62,10 +69,11 @@ class Graph:
         """The model, with this tensor as its only output."""
         onnx = _onnx()
         proto = onnx.ModelProto()
-        proto.CopyFrom(self._proto)
-        del proto.graph.output[:]
-        proto.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
-        data: bytes = proto.SerializeToString()
+        with _explain_errors(self.path):
+            proto.CopyFrom(self._proto)
+            del proto.graph.output[:]
+            proto.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
+            data: bytes = proto.SerializeToString()
         return data
 
     def _last_map(self) -> str | None:
@@ -95,10 +103,64 @@ class Graph:
 
 def data_files(path: Path) -> list[Path]:
     """The files beside a model in which it keeps its weights; most models have them within."""
+    return sorted({_data_file(path, tensor) for tensor in _outside(_load(path))})
+
+
+def _load(path: Path) -> Any:
+    """The model without weights that are in other files."""
+    data = read_file(path, "network")
     with _explain_errors(path):
-        tensors = _onnx().load(path, load_external_data=False).graph.initializer
-    names = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
-    return [path.parent / name for name in sorted(names)]
+        return _onnx().load_model_from_string(data)
+
+
+def _outside(message: Any) -> Iterator[Any]:
+    """The tensors anywhere in a model whose numbers are in other files."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        if message.data_location == message.EXTERNAL:
+            yield message
+        return
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for part in [value] if hasattr(value, "ListFields") else value:
+                yield from _outside(part)
+
+
+def _data_file(path: Path, tensor: Any) -> Path:
+    """The file of a tensor's numbers, which must lie in or below the folder of the model: it says itself where."""
+    name = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+    folder = os.path.realpath(path.parent)
+    inside = (
+        name and isinstance(name, str) and not os.path.isabs(name) and "\0" not in name and ".." not in Path(name).parts
+    )
+    if not inside or not os.path.realpath(path.parent / name).startswith(os.path.join(folder, "")):
+        raise ValueError(f"{path} must have its weights in its own folder; it asks for {name[:200]!r}; copy them there")
+    return path.parent / name
+
+
+def _attach_weights(proto: Any, path: Path) -> None:
+    """Read the numbers that are in other files into the model."""
+    room = get_limits()["network"]
+    for tensor in _outside(proto):
+        start, length = (_external_number(tensor, key, path) for key in ("offset", "length"))
+        with open_file(name := _data_file(path, tensor), "model") as file:
+            size = os.fstat(file.fileno()).st_size
+            length = size - (start or 0) if length is None else length
+            room -= length
+            if not 0 <= length <= size - (start or 0) or room < 0:
+                raise ValueError(
+                    f"{path} must have weights within the {size} bytes of {name}, and at most 2 GB of them"
+                )
+            file.seek(start or 0)
+            tensor.raw_data = file.read(length)
+        del tensor.external_data[:]
+        tensor.data_location = tensor.DEFAULT
+
+
+def _external_number(tensor: Any, key: str, path: Path) -> int | None:
+    said = next((entry.value for entry in tensor.external_data if entry.key == key), None)
+    if said is not None and not re.fullmatch("[0-9]{1,18}", str(said)):
+        raise ValueError(f"{path} must say where its weights are by numbers; got {key} {said[:40]!r}")
+    return None if said is None else int(said)
 
 
 @contextmanager

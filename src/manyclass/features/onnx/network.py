@@ -1,6 +1,6 @@
 """Network: a layer of an ONNX file, run by onnxruntime; and images as networks want them, in size, range and axes."""
 
-import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from manyclass._core.checks import check_count, check_positive
+from manyclass._core.reading import check_unpacked, read_json
 from manyclass.features.images.pixels import Pixels
 from manyclass.features.onnx.graph import Graph
 
@@ -24,9 +25,12 @@ class Network:
 
     def __init__(self, path: Path, layer: str | None, spatial: bool):
         graph = Graph(path)
+        self._path = path
         self.tensor = graph.tensor(layer, spatial)
         self._session = _session(graph.bytes_with_output(self.tensor), path)
-        given = self._session.get_inputs()[0]
+        given = next(iter(self._session.get_inputs()), None)
+        if given is None:
+            raise ValueError(f"the network must take images; {path} takes nothing")
         self._name, shape = given.name, [size if isinstance(size, int) else None for size in given.shape]
         if given.type != "tensor(float)" or len(shape) != 4 or 3 not in (shape[1], shape[3]):
             raise ValueError(
@@ -38,6 +42,13 @@ class Network:
         self._batch = shape[0]
         height, width = shape[1:3] if self._channels_last else shape[2:4]
         self.size = (height, width) if height is not None and width is not None else None
+        self._check_sizes(path, [self._batch, height, width])
+
+    def _check_sizes(self, path: Path, sizes: list[int | None]) -> None:
+        """Refuse inputs that hold nothing, or more than there is memory for."""
+        if any(size is not None and size < 1 for size in sizes):
+            raise ValueError(f"the network must take images of at least one pixel; {path} takes (n, h, w) {sizes}")
+        check_unpacked(12 * math.prod(size or 1 for size in sizes), 0, f"a batch of images for {path}")
 
     def activations(self, images: Batch) -> Batch:
         """The activations of so many images of one size."""
@@ -57,7 +68,7 @@ class Network:
         try:
             found = self._session.run([self.tensor], {self._name: np.ascontiguousarray(X)})[0]
         except Exception as error:  # onnxruntime has classes of its own
-            raise ValueError(f"the network cannot run on shape {X.shape}: {str(error).splitlines()[0]}") from None
+            raise ValueError(f"{self._path} cannot run on shape {X.shape}: {str(error).splitlines()[0]}") from None
         return np.asarray(found, np.float32)
 
 
@@ -129,10 +140,7 @@ def _read_settings(model: Path) -> dict[str, Any]:
     path = model.with_suffix(".json")
     if not path.exists():
         return {}
-    try:
-        said = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise ValueError(f"{path} must hold JSON; {error}") from None
+    said = read_json(path, "settings")
     known = {"mean", "std", "size", "crop"}
     if not isinstance(said, dict) or not set(said) <= known:
         raise ValueError(f"{path} must hold an object with some of {', '.join(sorted(known))}; got {str(said)[:80]}")

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from manyclass._core import models
 from manyclass._core.checks import check_count, check_one_of
 from manyclass._core.digest import sha256_digest
+from manyclass._core.reading import read_pieces
 from manyclass.features.extraction.encoding import encode_images
 from manyclass.features.images.pixels import Pixels
 from manyclass.features.onnx.graph import data_files
@@ -245,4 +246,4 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
 
 def _digest(files: Sequence[Path]) -> str:
-    return sha256_digest(path.read_bytes() for path in files if path.exists() or path == files[0])
+    return sha256_digest(piece for path in files if path.exists() or path == files[0] for piece in read_pieces(path))
