@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._core.checks import as_native
 from manyclass._core.parallel import native_threads
 from manyclass._core.typing import Embeddings
 from manyclass.data.matrix import spans
@@ -57,7 +58,7 @@ def search_similarities(
     out = _nothing(len(C), k)
     for at in _batches(len(C), k):
         for places, block in _blocks(rows, positions):
-            S = np.ascontiguousarray(similarity(C[at], block), np.float32)
+            S = as_native(similarity(C[at], block), np.float32)
             _native.best_scores(S, places, out[0][at], out[1][at], native_threads(S.nbytes))
     return out
 

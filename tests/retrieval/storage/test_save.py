@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import DurabilityWarning
 from manyclass.retrieval.storage import save, segments
 from tests.retrieval.storage import child
 
@@ -305,7 +306,7 @@ def test_killed_at_each_call_that_changes_the_disk_it_is_old_or_new_and_goes_on(
         g.save()
         assert check_state(path, 3) == 3
         left = {file.name for file in path.iterdir()}
-        assert left == save.names_of(g.state().saved.content)
+        assert left == segments.names_of(g.state().saved.content)
 
 
 def test_names_are_given_after_their_files_are_synced_and_the_manifest_last(tmp_path, monkeypatch):
@@ -396,6 +397,53 @@ def test_a_record_beside_the_files_is_neither_in_the_way_nor_removed(tmp_path):
     g.add(X)
     g.save(tmp_path / "g")
     assert (tmp_path / "g" / "retrieval.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("kind", ["symlink", "pipe"])
+@pytest.mark.parametrize(
+    "name", ["lock", "manifest.json.tmp", "X-1.npy.tmp", "labels-1.safetensors.tmp", "gone-1.safetensors.tmp"]
+)
+def test_what_is_planted_in_a_folder_is_replaced_and_never_written_through(tmp_path, name, kind):
+    path, mine = tmp_path / "g", tmp_path / "mine"
+    mine.write_bytes(b"precious")
+    g = mc.Gallery()
+    g.add(X)
+    g.save(path)
+    if kind == "symlink":
+        (path / name).symlink_to(mine)
+    else:
+        os.mkfifo(path / name)
+    g.remove([3])
+    g.add(X[:2])
+    g.save()
+    assert mine.read_bytes() == b"precious"
+    assert len(mc.Gallery.open(path)) == 61
+    assert {file.name for file in path.iterdir()} == segments.names_of(g.state().saved.content)
+
+
+@pytest.mark.parametrize("call", ["fsync", "unlink"])
+def test_what_fails_after_the_commit_is_a_warning(tmp_path, monkeypatch, call):
+    g, replace, refused = mc.Gallery(), os.replace, []
+    g.add(X)
+    g.save(tmp_path / "g")
+    g.remove([3])
+    g.save()
+    g.remove([4, 5])
+
+    def refuse(*arguments, **more):
+        refused.append(arguments)
+        raise OSError(5, "Input/output error")
+
+    def commit(source, target):
+        replace(source, target)
+        if Path(target).name == "manifest.json":
+            monkeypatch.setattr(os, call, refuse)
+
+    monkeypatch.setattr(os, "replace", commit)
+    with pytest.warns(DurabilityWarning, match="is written, but the disk has not confirmed that this lasts"):
+        g.save()
+    assert refused
+    assert len(mc.Gallery.open(tmp_path / "g")) == 57
 
 
 def test_the_names_of_the_format_stay_as_they_are(tmp_path):

@@ -50,7 +50,7 @@ def _read_gallery(kind: type[G], folder: Path, content: Content, data: bytes) ->
         _fill(gallery, folder, content, np.concatenate([np.zeros(0, np.int64), *gone]))
     except StorageError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise StoreCorruptedError(folder, Damage(GALLERY_MANIFEST, None, f"cannot be understood ({error})")) from error
     gallery.state().saved = SavedState(folder, content, data, gone)
     return gallery

@@ -8,6 +8,8 @@ are gone, all is written anew.
 """
 
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.errors import StorageError
-from manyclass._core.files import FolderLock, explain_disk_errors, sync_folder
+from manyclass._core.files import LOCK, FolderLock, explain_disk_errors, sync_folder
 from manyclass._core.sealed import parse_json
 from manyclass.data.matrix import spans
 from manyclass.retrieval.catalog import Catalog
@@ -28,10 +30,10 @@ from manyclass.retrieval.storage.segments import (
     as_numbers,
     file_record,
     is_gallery,
-    names_of,
     only_ours,
     read_gallery_manifest,
     remove_stale_files,
+    stale_files,
     write_gallery_manifest,
     write_section,
     write_segment,
@@ -44,8 +46,16 @@ if TYPE_CHECKING:
 SEGMENT_BYTES = 256 << 20  # of embeddings in a segment, so that to write one takes no more memory
 
 
-def save_gallery(gallery: "Gallery", path: str | os.PathLike[str] | None, overwrite: bool) -> None:
-    """Write what has changed to the gallery's folder, or all of it to another one."""
+def save_gallery(
+    gallery: "Gallery",
+    path: str | os.PathLike[str] | None,
+    overwrite: bool,
+    write_retrieval: Callable[[Path], Any] | None = None,
+) -> None:
+    """Write what has changed to the gallery's folder, or all of it to another one.
+
+    `write_retrieval` writes a record of how well its images find their class, which becomes part of a new gallery.
+    """
     state = gallery.state()
     if path is not None:
         folder = Path(path).expanduser().absolute()
@@ -57,9 +67,21 @@ def save_gallery(gallery: "Gallery", path: str | os.PathLike[str] | None, overwr
         _make_folder(folder)
         lock = FolderLock(folder)
         try:
-            state.saved = _commit(gallery, folder, _base(state.saved, folder, overwrite))
+            state.saved = _commit(gallery, folder, _base(state.saved, folder, overwrite), write_retrieval)
             state.removed = []
-            remove_stale_files(folder, names_of(state.saved.content))
+            remove_stale_files(folder, state.saved.content)
+        finally:
+            lock.release()
+
+
+def tidy_gallery(folder: Path) -> None:
+    """Remove what a save that was killed left in the folder of a gallery, unless another is at work there."""
+    if not stale_files(folder, read_gallery_manifest(folder)[0]) and not os.path.lexists(folder / LOCK):
+        return
+    with suppress(StorageError, OSError):
+        lock = FolderLock(folder)
+        try:
+            remove_stale_files(folder, read_gallery_manifest(folder)[0])
         finally:
             lock.release()
 
@@ -91,7 +113,9 @@ def _base(saved: SavedState | None, folder: Path, overwrite: bool) -> SavedState
     raise StorageError(f"{folder} holds another gallery of {content.get('images')} images; pass overwrite=True")
 
 
-def _commit(gallery: "Gallery", folder: Path, known: SavedState | None) -> SavedState:
+def _commit(
+    gallery: "Gallery", folder: Path, known: SavedState | None, write_retrieval: Callable[[Path], Any] | None
+) -> SavedState:
     state = gallery.state()
     catalog, indexes = state.catalog, state.indexes
     serial = _next_serial(folder, known)
@@ -111,6 +135,8 @@ def _commit(gallery: "Gallery", folder: Path, known: SavedState | None) -> Saved
         "segments": [*plan.segments, *_write_segments(folder, serial, catalog, indexes, plan.new)],
         "gone": list(plan.gone_records),
     }
+    if known is None or "retrieval" in known.content:
+        content["retrieval"] = known.content["retrieval"] if known else _write_record(folder, serial, write_retrieval)
     gone = list(plan.gone)
     if len(plan.removed):
         content["gone"].append(write_section(folder, f"gone-{serial}.safetensors", {}, {"numbers": plan.removed}))
@@ -185,6 +211,13 @@ def _write_models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, An
         background = {"pool": indexes[0].encoder.background_}
         models["pool"] = write_section(folder, f"pool-{serial}.safetensors", {}, background)
     return models
+
+
+def _write_record(folder: Path, serial: int, write: Callable[[Path], Any] | None) -> Content | None:
+    if write is None:
+        return None
+    write(folder / f"retrieval-{serial}.json")
+    return file_record(folder, f"retrieval-{serial}.json")
 
 
 def _next_serial(folder: Path, known: SavedState | None) -> int:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.digest import file_digest
-from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
-from manyclass._core.files import sync_folder, write_bytes
+from manyclass._core.errors import Damage, FileRefusedError, StorageError, StoreCorruptedError, unreadable_error
+from manyclass._core.files import after_commit, sync_folder, write_bytes
+from manyclass._core.reading import read_file
 from manyclass._core.sealed import SealedFormat, seal, unseal
 from manyclass._core.typing import Arrays, Embeddings
 from manyclass.data.store.blocks import BlockFile
@@ -33,9 +34,12 @@ GALLERY_FORMAT, GALLERY_VERSION = "manyclass gallery", 1
 
 SECTION = SealedFormat("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
 
-_SECTION = re.compile(r"(?:labels|gone|pool|encoder|second|features)-(0|[1-9][0-9]{0,8})\.safetensors")
+_SECTION = re.compile(
+    r"(?:(?:labels|gone|pool|encoder|second|features)-(?:0|[1-9][0-9]{0,8})\.safetensors)"
+    r"|(?:retrieval-(?:0|[1-9][0-9]{0,8})\.json)"
+)
 
-_OURS = re.compile(rf"(?:{_SECTION.pattern}|(?:X|codes)-(0|[1-9][0-9]{{0,8}})\.npy|manifest\.json)(?:\.tmp)?")
+_OURS = re.compile(rf"(?:{_SECTION.pattern}|(?:X|codes)-(?:0|[1-9][0-9]{{0,8}})\.npy|manifest\.json)(?:\.tmp)?")
 
 # What may lie in the folder before its manifest does, and stays when files of earlier states are removed.
 _GUESTS = {"lock", "retrieval.json", "retrieval.json.tmp"}
@@ -53,7 +57,7 @@ def write_gallery_manifest(folder: Path, content: Content) -> bytes:
 def read_gallery_manifest(folder: Path) -> tuple[Content, bytes]:
     """(content, bytes) of the manifest; StorageError or StoreCorruptedError if none is good."""
     try:
-        data = (folder / GALLERY_MANIFEST).read_bytes()
+        data = read_file(folder / GALLERY_MANIFEST, "manifest")
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(
             f"{folder} is not a gallery; give the folder that Gallery.save or manyclass encode wrote"
@@ -77,14 +81,14 @@ def read_gallery_manifest(folder: Path) -> tuple[Content, bytes]:
 def is_gallery(folder: Path) -> bool:
     """Whether a folder has the manifest of a gallery, good or damaged."""
     try:
-        return GALLERY_FORMAT.encode() in (folder / GALLERY_MANIFEST).read_bytes()
-    except OSError:
+        return GALLERY_FORMAT.encode() in read_file(folder / GALLERY_MANIFEST, "manifest")
+    except (OSError, FileRefusedError):
         return False
 
 
 def write_section(folder: Path, name: str, content: Any, arrays: dict[str, NDArray[Any]]) -> Content:
     """Write a sealed section, and give its record."""
-    SECTION.write(folder / name, content, arrays)
+    SECTION.write(folder / name, content, arrays, part=True)
     return file_record(folder, name)
 
 
@@ -97,7 +101,7 @@ def section_path(folder: Path, record: Any) -> Path:
     """The file of a record, if it is the one that was written."""
     name = record["name"]
     if not isinstance(name, str) or not _SECTION.fullmatch(name):
-        raise StorageError(f"a part of a gallery cannot be named {name!r}")
+        raise StorageError(f"{folder} cannot be read as a gallery: a part of it cannot be named {str(name)[:60]!r}")
     try:
         if file_digest(folder / name) != record["sha256"]:
             raise StoreCorruptedError(folder, Damage(name, None, "does not match its checksum"))
@@ -108,18 +112,33 @@ def section_path(folder: Path, record: Any) -> Path:
     return folder / name
 
 
+def embeddings_record(folder: Path, value: Any) -> FileRecord:
+    """What the manifest says of a file of embeddings."""
+    try:
+        return FileRecord.from_json(value)
+    except StorageError as error:
+        raise StorageError(f"{folder} cannot be read as a gallery: {error}") from None
+
+
 def read_section(folder: Path, record: Any) -> tuple[Any, Arrays]:
     """(content, arrays) of a section."""
     return SECTION.read(section_path(folder, record))
 
 
-def remove_stale_files(folder: Path, keep: set[str]) -> None:
-    """Remove files of ours that the manifest does not name: those of earlier states, and what a crash left."""
-    doomed = [name for name in os.listdir(folder) if _OURS.fullmatch(name) and name not in keep]
-    for name in doomed:
-        (folder / name).unlink(missing_ok=True)
-    if doomed:
-        sync_folder(folder)
+def stale_files(folder: Path, content: Content) -> list[str]:
+    """Files of ours that a manifest does not name: those of earlier states, and what a crash left."""
+    keep = names_of(content)
+    return [name for name in os.listdir(folder) if _OURS.fullmatch(name) and name not in keep]
+
+
+def remove_stale_files(folder: Path, content: Content) -> None:
+    """Remove what the manifest of a gallery, which is committed, does not name."""
+    with after_commit(folder):
+        doomed = stale_files(folder, content)
+        for name in doomed:
+            (folder / name).unlink(missing_ok=True)
+        if doomed:
+            sync_folder(folder)
 
 
 def only_ours(folder: Path) -> bool:
@@ -130,10 +149,15 @@ def only_ours(folder: Path) -> bool:
 def names_of(content: Content) -> set[str]:
     """The files that belong to a manifest."""
     names = {GALLERY_MANIFEST}
-    names |= {model["name"] for model in content["models"].values() if model}
+    names |= {part["name"] for part in whole_parts(content)}
     for segment in content["segments"]:
         names |= {segment["labels"]["name"], *(file["name"] for file in segment["codes"])}
     return names | {gone["name"] for gone in content["gone"]}
+
+
+def whole_parts(content: Content) -> list[Content]:
+    """The parts that belong to all images: models, and how well they find their class, if that was measured."""
+    return [part for part in (*content["models"].values(), content.get("retrieval")) if part]
 
 
 def as_numbers(numbers: Any) -> NDArray[np.int64]:
@@ -204,7 +228,7 @@ def read_segment(
     content, arrays = read_section(folder, segment["labels"])
     numbers = arrays["numbers"].tolist()
     ids = list(Names(arrays["id_bytes"], arrays["id_offsets"])) if "id_bytes" in arrays else arrays["ids"].tolist()
-    files = [BlockFile(folder, FileRecord.from_json(value)) for value in segment["codes"]]
+    files = [BlockFile(folder, embeddings_record(folder, value)) for value in segment["codes"]]
     for file in files:
         file.check()
     shapes = [(len(numbers), d) for d in widths]

@@ -6,15 +6,16 @@ from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
 from manyclass._core.typing import Report
-from manyclass.data.store.manifest import FileRecord
 from manyclass.data.store.verify import file_damages
 from manyclass.retrieval.gallery import Gallery
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
     Content,
+    embeddings_record,
     names_of,
     read_gallery_manifest,
     section_path,
+    whole_parts,
 )
 
 
@@ -64,12 +65,12 @@ def _damaged(folder: Path, content: Content, progress: Report) -> list[Damage]:
 
 def _files(folder: Path, content: Content) -> Iterator[tuple[str, Iterator[Damage | int]]]:
     """Every file by its name, with what is wrong with it and how far its check is."""
-    for record in [model for model in content["models"].values() if model] + content["gone"]:
+    for record in whole_parts(content) + content["gone"]:
         yield record["name"], _section_damages(folder, record)
     for segment in content["segments"]:
         yield segment["labels"]["name"], _section_damages(folder, segment["labels"])
         for file in segment["codes"]:
-            yield file["name"], file_damages(folder, FileRecord.from_json(file))
+            yield file["name"], file_damages(folder, embeddings_record(folder, file))
 
 
 def _section_damages(folder: Path, record: Content) -> Iterator[Damage | int]:
