@@ -3,6 +3,7 @@
 import numpy as np
 
 import manyclass as mc
+from manyclass.runs.folder import RunFolder
 
 CLASSES = ["owl", "cat", "dog", "bee", "ant", "fox"]
 QUICK = ("--max-epochs", 6, "--step", 0.05, "--beta", 3)
@@ -34,7 +35,26 @@ def store(path, seed=0, classes=CLASSES, **more):
     return path
 
 
+BEGUN = {
+    "command": "train",
+    "arguments": [],
+    "settings": {"beta": 3.0},
+    "versions": {},
+    "machine": {},
+    "seed": 0,
+    "data": [{"role": "train", "fingerprint": "a1"}],
+    "started": "now",
+}
+
+
+def begin_run(path, record=BEGUN, resume=False, overwrite=False):
+    """A folder with a run that is under way, and that run."""
+    path.mkdir(exist_ok=True)
+    folder = RunFolder(path)
+    return folder, folder.begin(record, resume, overwrite)
+
+
 def bits(run):
     """What a model predicts by."""
-    model = mc.load(run / "model.safetensors")
+    model = mc.load(run)
     return model.coef_.tobytes() + model.intercept_.tobytes()

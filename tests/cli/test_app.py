@@ -104,3 +104,19 @@ def test_shells_can_complete_commands_and_options():
     words = {"_MANYCLASS_COMPLETE": "complete_bash", "COMP_WORDS": "manyclass tra", "COMP_CWORD": "1", "PATH": "/bin"}
     done = subprocess.run([sys.executable, "-c", code], env=words, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["train"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 20_000 + "]" * 20_000,
+        "x = " + "{a=" * 20_000,
+        ".".join("a" * 20_000) + " = 1",
+        ".".join("a" * 500) + " = 1",
+    ],
+)
+def test_a_file_nested_too_deeply_is_one_sentence(run, toml, text):
+    done = run("train", "--config", toml(text))
+    assert done.code == 1
+    assert "nested too deeply" in done.err
+    assert len(done.err.strip().splitlines()) == 1

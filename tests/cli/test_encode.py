@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 import manyclass as mc
 from manyclass.runs.records import read_record
+from manyclass.runs.sources import retrieval_file
 from tests.cli import encode_child
 from tests.cli.gallery_data import CLASSES, SMALL, labeled, world, write_album, write_store
 
@@ -105,7 +107,7 @@ def test_methods_are_compared_and_the_first_is_kept(run, store, negatives, tmp_p
     outcome = run(*common, "--method", ",".join(methods))
     assert outcome.code == 0, outcome.err
     assert "the gallery is made by the first, slem" in outcome.out
-    record = read_record(tmp_path / "g" / "retrieval.json", "retrieval")
+    record = read_record(retrieval_file(tmp_path / "g"), "retrieval")
     assert tuple(method["name"] for method in record["methods"]) == methods
     assert [data["role"] for data in record["data"]] == ["gallery", "negatives"]
     assert isinstance(mc.Gallery.open(tmp_path / "g").encoder, mc.SquareLossExemplar)
@@ -136,7 +138,7 @@ def test_negatives_of_the_data_are_neither_asked_for_nor_found(run, store, tmp_p
 
 def test_strips_show_queries_with_right_and_wrong_results(run, store, negatives, tmp_path):
     run("encode", store, "--negatives", negatives, "-o", tmp_path / "g", "--evaluate")
-    record = read_record(tmp_path / "g" / "retrieval.json", "retrieval")
+    record = read_record(retrieval_file(tmp_path / "g"), "retrieval")
     g = mc.Gallery.open(tmp_path / "g")
     for query in record["queries"]:
         found = g.search_ids(query["name"], k=8).ids[0].tolist()
@@ -161,9 +163,7 @@ def test_classes_that_settings_are_chosen_by_do_not_judge_them(run, store, negat
     arguments = ("encode", store, "--negatives", negatives, "-o", tmp_path / "g", "--tune", "--evaluate", "--json")
     result = json.loads(run(*arguments).out)
     assert "48 queries against 48 images" in result["evaluation"]["protocol"]
-    assert (
-        len({query["class"] for query in read_record(tmp_path / "g" / "retrieval.json", "retrieval")["queries"]}) <= 4
-    )
+    assert len({query["class"] for query in read_record(retrieval_file(tmp_path / "g"), "retrieval")["queries"]}) <= 4
 
 
 def test_rows_are_added_and_removed_at_once_and_answer_as_a_gallery_made_afresh(run, store, negatives, tmp_path):
@@ -202,7 +202,7 @@ def test_the_encoder_of_pictures_goes_into_the_gallery_also_by_way_of_a_compress
         outcome = run("encode", tmp_path / name, "-o", tmp_path / f"{name}.g", "--json")
         result = json.loads(outcome.out)
         assert (result["search_by_pictures"], result["pictures"]) == (True, str(photos))
-    (tmp_path / "a.store.encoder").unlink()
+    shutil.rmtree(tmp_path / "a.store")
     g = mc.Gallery.open(tmp_path / "a.store.g")
     assert g.search_images([photos / "class 1" / "05.png"], k=1).ids.tolist() == [["class 1/05.png"]]
 
@@ -222,7 +222,7 @@ def test_a_gallery_that_is_there_is_kept_unless_it_may_be_replaced(run, store, t
     assert "is there already; add --overwrite to replace it, or --add to add to it" in refused.err
     assert contents_of(tmp_path / "g") == before
     assert run("encode", store, "-o", tmp_path / "g", "--overwrite").code == 0
-    assert not (tmp_path / "g" / "retrieval.json").exists()
+    assert retrieval_file(tmp_path / "g") is None
 
 
 def _no_labels(tmp_path):
@@ -381,7 +381,7 @@ def test_killed_at_any_rename_the_same_command_again_gives_the_same_codes(run, s
         g = mc.Gallery.open(folder / "gallery")
         assert g.ids.tolist() == expected.ids.tolist()
         assert g.codes(g.ids).tobytes() == expected.codes(expected.ids).tobytes()
-        assert read_record(folder / "gallery" / "retrieval.json", "retrieval")["methods"]
+        assert read_record(retrieval_file(folder / "gallery"), "retrieval")["methods"]
 
 
 def test_info_tells_of_a_gallery_and_verify_finds_a_flipped_bit(run, store, tmp_path):

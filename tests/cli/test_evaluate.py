@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from cli.runs import CLASSES, QUICK, rows, store
+from cli.runs import CLASSES, QUICK, begin_run, rows, store
 
 import manyclass as mc
 from manyclass.runs.records import read_record
@@ -146,12 +146,7 @@ def _folder(path):
 
 def _unfinished(path):
     store(path / "z.store")
-    (path / "r").mkdir()
-    from manyclass.runs.records import write_record
-
-    words = {"command": "train", "status": "running"}
-    lists = {"arguments": [], "data": []}
-    write_record(path / "r" / "run.json", "run", {**words, **lists, "settings": {}, "versions": {}, "machine": {}})
+    begin_run(path / "r")
     return "is unfinished; go on with it by manyclass train --resume"
 
 

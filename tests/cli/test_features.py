@@ -1,5 +1,7 @@
+import errno
 import itertools
 import json
+import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import manyclass as mc
+from manyclass.runs.provenance import encoder_file
 from tests.features import networks
 from tests.features.hostile import picture, saved
 
@@ -78,11 +81,11 @@ def test_a_table_shows_what_was_done_and_what_was_skipped(run, photos, tmp_path)
 
 def test_the_encoder_is_kept_and_encodes_other_pictures_alike(run, photos, tmp_path):
     assert run("features", photos, "-o", tmp_path / "a.store", *SMALL).code == 0
-    again = run("features", photos, "-o", tmp_path / "b.store", "--kind", tmp_path / "a.store.encoder")
+    again = run("features", photos, "-o", tmp_path / "b.store", "--kind", tmp_path / "a.store")
     assert again.code == 0, again.err
     a, b = (mc.open_store(tmp_path / name) for name in ("a.store", "b.store"))
     assert_array_equal(a.X.toarray(), b.X.toarray())
-    assert not (tmp_path / "b.store.encoder").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.store", "b.store"]
 
 
 def test_it_learns_from_the_training_part_alone(run, photos, tmp_path):
@@ -92,7 +95,7 @@ def test_it_learns_from_the_training_part_alone(run, photos, tmp_path):
             (tmp_path / "p" / part / "a" / path.name).write_bytes(path.read_bytes())
     assert run("features", tmp_path / "p", "-o", tmp_path / "a.store", *SMALL).code == 0
     assert run("features", tmp_path / "p" / "train", "-o", tmp_path / "b.store", *SMALL).code == 0
-    a, b = (mc.load(tmp_path / f"{name}.store.encoder") for name in "ab")
+    a, b = (mc.load(encoder_file(tmp_path / f"{name}.store")) for name in "ab")
     assert_array_equal(a.encode(picture(50, 60)), b.encode(picture(50, 60)))
     assert sorted(set(mc.open_store(tmp_path / "a.store").split.tolist())) == ["test", "train"]
 
@@ -125,15 +128,6 @@ def test_a_store_that_is_there_is_kept_unless_it_may_be_replaced(run, photos, tm
     assert "a.store is there already; add --overwrite" in refused.err
     assert contents_of(tmp_path / "a.store") == before
     assert run(*arguments, "--overwrite").code == 0
-
-
-def test_an_encoder_that_is_there_is_kept_unless_it_may_be_replaced(run, photos, tmp_path):
-    (tmp_path / "a.store.encoder").write_bytes(b"precious")
-    refused = run("features", photos, "-o", tmp_path / "a.store", *SMALL)
-    assert refused.code == 1
-    assert "made otherwise" in refused.err
-    assert (tmp_path / "a.store.encoder").read_bytes() == b"precious"
-    assert run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--overwrite").code == 0
 
 
 @pytest.mark.parametrize(
@@ -216,8 +210,33 @@ def test_a_file_of_another_program_does_not_make_a_folder_of_pictures_ours(run, 
 def test_help_teaches(run):
     outcome = run("features", "--help")
     assert outcome.code == 0
-    for word in ("--kind", "fisher", "--resume", "--restart", "--json", "skipped.jsonl", "Example: manyclass features"):
+    for word in ("--kind", "fisher", "--resume", "--restart", "--json", "skipped", "Example: manyclass features"):
         assert word in outcome.out
+
+
+def test_an_overwrite_that_fails_at_the_last_moment_leaves_a_store_whose_pictures_find_themselves(
+    run, photos, tmp_path, monkeypatch
+):
+    arguments, replace = ("features", photos, "-o", tmp_path / "a.store", *SMALL), os.replace
+
+    def refuse(source, target):
+        if Path(target).name == "manifest.json":
+            raise OSError(errno.EIO, "Input/output error", str(source))
+        replace(source, target)
+
+    assert run(*arguments).code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", refuse)
+        refused = run(*arguments, "--seed", 1, "--overwrite")
+        assert (refused.code, refused.err.count("manyclass: ")) == (1, 1)
+    assert run("encode", tmp_path / "a.store", "-o", tmp_path / "g", "--method", "none").code == 0
+    found = run("search", tmp_path / "g", photos / "class 0" / "04.png", "-k", 1, "--json")
+    assert found.code == 0, found.err
+    hit = json.loads(found.out)["queries"][0]["hits"][0]
+    assert (hit["id"], round(hit["score"], 4)) == ("class 0/04.png", 1.0)
+    assert run("verify", tmp_path / "a.store").code == 0
+    assert run(*arguments, "--seed", 1, "--overwrite").code == 0
+    assert mc.load(encoder_file(tmp_path / "a.store")).random_state == 1
 
 
 @pytest.fixture
@@ -255,8 +274,6 @@ def test_an_interrupted_command_goes_on_to_the_same_store_and_does_not_learn_aga
     result = run(*cut, "--resume")
     assert json.loads(result.out)["resumed_after"] == 5
     assert contents_of(tmp_path / "cut.store") == contents_of(tmp_path / "whole.store")
-    for name in ("encoder", "encoder.json"):
-        assert (tmp_path / f"cut.store.{name}").read_bytes() == (tmp_path / f"whole.store.{name}").read_bytes()
 
 
 def test_a_command_that_is_interrupted_while_it_learns_leaves_nothing_in_the_way(run, photos, tmp_path, stop_at):
@@ -276,3 +293,5 @@ def test_other_settings_are_refused_until_the_unfinished_attempt_is_dropped(run,
     assert refused.code == 1
     assert "add --restart" in refused.err
     assert run(*arguments, "--seed", 1, "--restart").code == 0
+    assert run("features", photos, "-o", tmp_path / "b.store", *SMALL, "--seed", 1).code == 0
+    assert contents_of(tmp_path / "a.store") == contents_of(tmp_path / "b.store")

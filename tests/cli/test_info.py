@@ -88,7 +88,7 @@ def test_a_run_and_its_model_are_described(run, tmp_path):
     assert (told["format"], told["status"], told["model"]["classes"], told["rows"]) == ("manyclass run", "done", 6, 120)
     table = run("info", tmp_path / "run").out
     assert all(words in table for words in ("StochasticClassifier ovr hinge, 6 classes of 8 columns", "seed", "done"))
-    model = json.loads(run("info", tmp_path / "run" / "model.safetensors", "--json").out)
+    model = json.loads(run("info", tmp_path / "run" / "model-0.safetensors", "--json").out)
     assert (model["estimator"], model["classes"], model["columns"]) == ("StochasticClassifier", 6, 8)
 
 

@@ -2,12 +2,14 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
+from manyclass.runs.provenance import encoder_file
 from tests.features.hostile import picture, saved
 
 SMALL = ("--n-words", 4, "--descriptors", "sift", "--n-samples", 2000, "--n-components", 8, "--scales", 2)
@@ -95,17 +97,18 @@ def test_pictures_go_through_the_encoder_of_the_training_data(run, photos, tmp_p
     assert run("compress", tmp_path / "a.store", "-o", tmp_path / "b.store", "--kind", "scalar").code == 0
     trained = run("train", tmp_path / "b.store", "-o", tmp_path / "run", "--max-epochs", 4, "--step", 1)
     assert trained.code == 0, trained.err
-    encoder = mc.load(tmp_path / "a.store.encoder")
-    (tmp_path / "a.store.encoder").unlink()
+    judged = run("evaluate", tmp_path / "run", tmp_path / "b.store", "--json")
+    assert json.loads(judged.out)["pictures"] == {"folder": str(photos)}
+    encoder = mc.load(encoder_file(tmp_path / "a.store"))
+    for name in "ab":
+        shutil.rmtree(tmp_path / f"{name}.store")
     outcome = run("predict", tmp_path / "run", photos / "class 0" / "02.png", photos / "class 1", "--json")
     assert outcome.code == 0, outcome.err
     lines = [json.loads(line) for line in outcome.out.splitlines()]
     paths = [photos / "class 0" / "02.png", *sorted((photos / "class 1").iterdir())]
     assert [line["name"] for line in lines] == [str(path) for path in paths]
-    top = mc.load(tmp_path / "run" / "model.safetensors").predict_top(encoder.transform(paths), 5)
+    top = mc.load(tmp_path / "run").predict_top(encoder.transform(paths), 5)
     assert [line["classes"] for line in lines] == top.tolist()
-    judged = run("evaluate", tmp_path / "run", tmp_path / "b.store", "--json")
-    assert json.loads(judged.out)["pictures"] == {"folder": str(photos)}
 
 
 def test_pictures_that_cannot_be_read_are_named_and_the_others_answered(run, photos, tmp_path):

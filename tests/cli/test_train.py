@@ -26,9 +26,9 @@ def test_every_objective_leaves_a_model_and_a_record(run, data, tmp_path, option
     assert len(record["spectrum"]) == record["rank"] > 0
     assert record["history"]
     assert len(record["grid"] or []) == (6 if "--traces" in options else 0)
-    model = mc.load(tmp_path / "run" / "model.safetensors")
+    model = mc.load(tmp_path / "run")
     assert model.classes_.tolist() == sorted(CLASSES)
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["model.safetensors", "run.json"]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["model-0.safetensors", "run.json"]
 
 
 def test_the_model_is_what_the_library_fits(run, data, tmp_path):
@@ -42,7 +42,7 @@ def test_the_model_is_what_the_library_fits(run, data, tmp_path):
 
 def test_classes_can_be_drawn_equally_often(run, data, tmp_path):
     run("train", data, "-o", tmp_path / "run", "--sampling", "balanced", *QUICK)
-    assert mc.load(tmp_path / "run" / "model.safetensors").sampling == "balanced"
+    assert mc.load(tmp_path / "run").sampling == "balanced"
 
 
 def test_the_part_is_said_and_can_be_chosen(run, data, tmp_path):
@@ -65,7 +65,7 @@ def test_labels_come_from_a_file_too(run, tmp_path):
     (tmp_path / "animals.csv").write_text("\n".join(CLASSES[label] for label in y))
     outcome = run("train", tmp_path / "x.npy", "-o", tmp_path / "run", "--labels", tmp_path / "animals.csv", *QUICK)
     assert outcome.code == 0, outcome.err
-    assert mc.load(tmp_path / "run" / "model.safetensors").classes_.tolist() == sorted(CLASSES)
+    assert mc.load(tmp_path / "run").classes_.tolist() == sorted(CLASSES)
 
 
 @pytest.mark.parametrize("name", ["step", "beta", "regularization"])
@@ -76,7 +76,7 @@ def test_what_is_tuned_is_on_record_and_no_worse_on_validation(run, data, tmp_pa
     assert len(tried) >= 3
     assert {one["name"] for one in tried} == {name}
     assert len({one["value"] for one in tried}) == len(tried)
-    chosen = mc.load(tmp_path / "run" / "model.safetensors").get_params()[name]
+    chosen = mc.load(tmp_path / "run").get_params()[name]
     accuracy = next(one["accuracy"] for one in tried if one["value"] == (5.0 if chosen is None else chosen))
     assert accuracy >= tried[0]["accuracy"]
 
@@ -92,7 +92,7 @@ def test_a_tuned_value_that_chance_may_have_made_better_is_not_taken(run, data, 
 
     monkeypatch.setattr(GridSearch, "_fit", fitted)
     run("train", data, "-o", tmp_path / "run", "--tune", "regularization", "--max-epochs", 2)
-    assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
+    assert mc.load(tmp_path / "run").regularization == 0.0
 
 
 def test_a_tuned_value_with_which_a_fit_diverges_has_no_accuracy_and_is_not_taken(run, data, tmp_path, monkeypatch):
@@ -110,7 +110,7 @@ def test_a_tuned_value_with_which_a_fit_diverges_has_no_accuracy_and_is_not_take
     assert first["accuracy"] > 0.5
     assert [one["accuracy"] for one in others] == [None] * 4
     assert all(one["value"] > 0 for one in others)
-    assert mc.load(tmp_path / "run" / "model.safetensors").regularization == 0.0
+    assert mc.load(tmp_path / "run").regularization == 0.0
     assert run("info", tmp_path / "run").code == 0
     assert run("report", tmp_path / "run", "-o", tmp_path / "page.html").code == 0
 

@@ -65,7 +65,7 @@ def test_a_negative_number_that_is_a_class_is_learned(run, tmp_path, signs):
     X, y = rows(k=len(signs))
     np.savez(tmp_path / "x.npz", features=X, labels=np.array(signs)[y])
     assert "left out" not in run("train", tmp_path / "x.npz", "-o", tmp_path / "run", *QUICK).err
-    assert mc.load(tmp_path / "run" / "model.safetensors").classes_.tolist() == signs
+    assert mc.load(tmp_path / "run").classes_.tolist() == signs
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate"])

@@ -6,6 +6,7 @@ import pytest
 from cli.runs import QUICK, store
 
 from manyclass.runs.records import read_record
+from manyclass.runs.sources import retrieval_file
 
 
 @pytest.mark.parametrize("part", ["all", "train"])
@@ -17,6 +18,6 @@ def test_the_same_rows_are_on_record_alike_by_all_commands(run, tmp_path, part):
     judged = json.loads(run("evaluate", tmp_path / "run", data, "--part", part, "--json").out)["data"]
     run("encode", data, "-o", tmp_path / "g", *world, "--method", "none", "--evaluate")
     trained = read_record(tmp_path / "run" / "run.json", "run")["data"][0]
-    negatives = read_record(tmp_path / "g" / "retrieval.json", "retrieval")["data"][1]
+    negatives = read_record(retrieval_file(tmp_path / "g"), "retrieval")["data"][1]
     assert trained["rows"] == (180 if part == "all" else 120)
     assert trained | {"role": None} == judged | {"role": None} == negatives | {"role": None}

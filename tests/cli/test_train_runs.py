@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -128,6 +129,29 @@ def test_killed_at_any_write_it_goes_on_to_the_same_model(killable, data, tmp_pa
         assert killable((*words, "--resume")) == 0
         assert bits(tmp_path / str(moment)) == bits(tmp_path / "whole")
         assert not (tmp_path / str(moment) / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("call", ["replace", pytest.param("fsync", marks=pytest.mark.slow)])
+def test_killed_at_any_moment_a_run_that_is_replaced_is_the_old_or_the_new(killable, data, tmp_path, call):
+    seeds = {seed: ("--max-epochs", 2, "--step", 0.05, "--beta", 3, "--seed", seed) for seed in (0, 1)}
+    for seed, options in seeds.items():
+        assert killable(("train", data, "-o", tmp_path / f"seed-{seed}", *options)) == 0
+    expected = [bits(tmp_path / f"seed-{seed}") for seed in seeds]
+    states, ended = [], -signal.SIGKILL
+    path, words = tmp_path / "run", ("train", data, "-o", tmp_path / "run", *seeds[1], "--overwrite")
+    while ended == -signal.SIGKILL:
+        shutil.rmtree(path, ignore_errors=True)
+        shutil.copytree(tmp_path / "seed-0", path)
+        ended = killable(words, die=(call, len(states) + 1))
+        states.append(expected.index(bits(path)))
+        assert killable(("verify", path)) == 0
+        assert killable((*words, "--resume")) == 0
+        assert bits(path) == expected[1]
+        assert len(list(path.iterdir())) == 2
+    assert ended == 0
+    assert states == sorted(states)
+    assert set(states) == {0, 1}
+    assert len(states) > 5
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_evaluate_judges_the_rows_that_train_kept_back(run, data, tmp_path):
     assert trained["rows"] == 6 * 21
     X, y = rows()
     test = mc.datasets.draw_splits(y, 0.3, 3) == "test"
-    model = mc.load(tmp_path / "run" / "model.safetensors")
+    model = mc.load(tmp_path / "run")
     assert record["top_1"] == pytest.approx((model.predict(X[test]) == y[test]).mean())
 
 

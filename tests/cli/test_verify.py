@@ -62,11 +62,11 @@ def test_a_newer_version_is_one_sentence_and_not_damage(run, store):
     from manyclass._core.sealed import seal
     from manyclass.data.store.manifest import read_manifest
 
-    (store / "manifest.json").write_bytes(seal(read_manifest(store).content() | {"version": 2}))
+    (store / "manifest.json").write_bytes(seal(read_manifest(store).content() | {"version": 3}))
     verified, described = run("verify", store), run("info", store)
     assert (verified.code, verified.out) == (1, "")
     assert verified.err == described.err
-    assert "it has format version 2" in verified.err
+    assert "it has format version 3" in verified.err
 
 
 def test_a_damaged_manifest_is_damage(run, store):

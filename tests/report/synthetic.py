@@ -8,6 +8,8 @@ from PIL import Image
 
 from manyclass.runs.records import write_record
 
+MODEL = "5e" * 32  # the SHA-256 of a model that never was
+
 CLASSES = [f"class {i}" for i in range(12)]
 
 
@@ -27,6 +29,7 @@ def run_record(objective="warp", **changes):
         "seconds": 1.5 + len(objective),
         "peak_bytes": 10**8,
         "status": "done",
+        "files": {"model": {"name": "model-0.safetensors", "size": 3456, "sha256": MODEL}},
         "model": {
             "estimator": "StochasticClassifier",
             "objective": objective,
@@ -64,6 +67,7 @@ def evaluation_record(top_1=0.75, **changes):
     """An evaluation on 240 rows, 20 of each class."""
     right = [20 - i for i in range(len(CLASSES))]
     record = {
+        "model": MODEL,
         "data": {"path": "x.store", "part": "test", "rows": 240},
         "rows": 240,
         "top_1": top_1,

@@ -108,13 +108,21 @@ def test_a_run_that_was_not_evaluated_has_no_accuracies(keys, tmp_path):
     assert keys(tmp_path) == SECTIONS - {"accuracy", "confusions", "examples", "retrieval"}
 
 
-def test_a_run_that_has_only_begun_can_be_shown(tmp_path):
-    begun = run_record(status="running")
+def test_a_run_of_which_little_is_known_can_be_shown(tmp_path):
+    little = run_record()
     for entry in ("history", "tuning", "spectrum", "rank", "grid", "embedding", "model", "seconds", "peak_bytes"):
-        del begun[entry]
-    write_run(tmp_path / "warp", begun, evaluation=False)
+        del little[entry]
+    write_run(tmp_path / "warp", little, evaluation=False)
     write_page(tmp_path / "report.html", [tmp_path])
-    assert "Not finished when this page was made: warp." in (tmp_path / "report.html").read_text()
+    assert "1 run: warp." in (tmp_path / "report.html").read_text()
+
+
+def test_what_is_left_out_is_told(tmp_path):
+    write_run(tmp_path / "warp", evaluation=evaluation_record(model="0" * 64))
+    said = []
+    write_page(tmp_path / "report.html", [tmp_path], warn=said.append)
+    assert len(said) == 1
+    assert "x-test.json is left out, as it is of another model" in said[0]
 
 
 def test_a_gallery_alone_makes_a_page(keys, everything):

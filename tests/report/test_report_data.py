@@ -1,6 +1,7 @@
 """Records found in folders."""
 
 import pytest
+from cli.runs import begin_run
 
 from manyclass.report.report_data import collect
 from manyclass.runs.records import write_record
@@ -49,6 +50,30 @@ def test_a_damaged_record_in_a_run_is_refused_by_its_path(tmp_path):
     (run / "evaluations" / "x-test.json").write_text("{")
     with pytest.raises(ValueError, match=r"x-test\.json must be a record"):
         collect([tmp_path])
+
+
+def test_one_flipped_bit_of_an_evaluation_is_refused(tmp_path):
+    file = write_run(tmp_path / "warp") / "evaluations" / "x-test.json"
+    file.write_bytes(file.read_bytes().replace(b'"top_1": 0.75', b'"top_1": 0.71'))
+    with pytest.raises(ValueError, match=r"x-test\.json is damaged: its \d+ bytes do not match .*; evaluate again"):
+        collect([tmp_path])
+
+
+def test_the_evaluation_of_an_earlier_model_is_left_out_with_a_warning(tmp_path):
+    run = write_run(tmp_path / "warp")
+    write_record(run / "evaluations" / "y-test.json", "evaluation", evaluation_record(1.0, model="0" * 64))
+    with pytest.warns(UserWarning, match=r"y-test\.json is left out, as it is of another model than that of .*warp"):
+        (found,) = collect([tmp_path]).runs
+    assert list(found.evaluations) == ["x-test"]
+
+
+def test_an_unfinished_run_is_left_out_among_others_and_refused_alone(tmp_path):
+    write_run(tmp_path / "warp")
+    begin_run(tmp_path / "new")
+    with pytest.warns(UserWarning, match=r"new is left out, as its run is unfinished; go on with it"):
+        assert [run.name for run in collect([tmp_path]).runs] == ["warp"]
+    with pytest.raises(ValueError, match="new holds a run that is unfinished; go on with it by manyclass train --res"):
+        collect([tmp_path / "new"])
 
 
 def test_images_must_be_a_folder(tmp_path):

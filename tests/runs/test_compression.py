@@ -5,6 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.runs.compression import fit_on_sample, relative_error
+from manyclass.runs.sources import retrieval_file
 
 
 class Recorder(mc.ScalarQuantizer):
@@ -114,5 +115,5 @@ def test_a_tilde_is_the_home_folder_everywhere(tmp_path, monkeypatch):
     run = mc.runs.train("~/x.npz", "~/run", test_fraction=0.25, max_epochs=2)
     mc.runs.evaluate("~/run", "~/x.npz")
     assert run.path == tmp_path / "run"
-    assert (tmp_path / "g" / "retrieval.json").exists()
+    assert retrieval_file(tmp_path / "g").exists()
     assert not (tmp_path / "~").exists()

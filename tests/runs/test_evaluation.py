@@ -31,7 +31,7 @@ def test_the_test_subset_is_judged_and_kept(trained, tmp_path, capsys):
 
 
 def test_of_a_model_file_nothing_is_written_unless_asked(trained, tmp_path):
-    model = trained.path / "model.safetensors"
+    model = trained.path / "model-0.safetensors"
     assert mc.runs.evaluate(model, tmp_path / "x.store").path is None
     result = mc.runs.evaluate(model, tmp_path / "x.store", out=tmp_path / "deep" / "e.json")
     assert read_record(result.path, "evaluation")["rows"] == 60

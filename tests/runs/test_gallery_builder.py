@@ -1,12 +1,18 @@
 """build_gallery, from Python: no command line, and nothing printed."""
 
+import shutil
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import manyclass as mc
 from manyclass._core.errors import SettingsError
+from manyclass.retrieval.storage.segments import read_gallery_manifest, write_gallery_manifest
+from manyclass.retrieval.storage.verify_gallery import verify_gallery
 from manyclass.runs.records import read_record
+from manyclass.runs.sources import retrieval_file
 from tests.cli.gallery_data import labeled, world, write_store
 
 
@@ -81,3 +87,66 @@ def test_several_methods_need_an_evaluation_to_choose_one(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32))
     with pytest.raises(ValueError, match=r"`method` must name one method; pass `evaluate=True`"):
         mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "g", method=["slem", "lda"])
+
+
+@pytest.fixture
+def labeled_rows(tmp_path):
+    """Rows with labels; the second file has others."""
+    for seed in (0, 1):
+        X, y = labeled(seed=seed)
+        np.savez(tmp_path / f"{seed}.npz", X=X, y=y)
+    return [tmp_path / f"{seed}.npz" for seed in (0, 1)]
+
+
+def judged(gallery):
+    """The rows of which a gallery was made, and those on which its record was measured."""
+    file = retrieval_file(gallery)
+    source = mc.Gallery.open(gallery).provenance["source"]
+    return source, None if file is None else read_record(file, "retrieval")["data"][0]["path"]
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync", "unlink", "open"])
+def test_whichever_call_fails_a_gallery_has_the_record_that_was_measured_on_it(
+    tmp_path, labeled_rows, failing_call, call
+):
+    old, new = map(str, labeled_rows)
+    mc.runs.build_gallery(old, tmp_path / "old", method="none", evaluate=True)
+    hit, when = True, 0
+    while hit:
+        when += 1
+        path = tmp_path / f"{when}"
+        shutil.copytree(tmp_path / "old", path)
+        with failing_call(call, when) as hit, warnings.catch_warnings(action="ignore"):
+            try:
+                mc.runs.build_gallery(new, path, method="none", evaluate=True, overwrite=True)
+                expected = new
+            except (mc.StorageError, OSError):
+                expected = old
+        assert judged(path) == (expected, expected)
+    assert when > 3
+    assert judged(tmp_path / "old") == (old, old)
+    mc.runs.build_gallery(new, tmp_path / "old", method="none", overwrite=True)
+    assert judged(tmp_path / "old") == (new, None)
+
+
+def test_a_gallery_that_is_added_to_keeps_its_record_and_verifies(tmp_path, labeled_rows):
+    mc.runs.build_gallery(labeled_rows[0], tmp_path / "g", method="none", evaluate=True)
+    mc.runs.update_gallery(tmp_path / "g", labeled_rows[1])
+    assert judged(tmp_path / "g")[1] == str(labeled_rows[0])
+    file = retrieval_file(tmp_path / "g")
+    file.write_bytes(file.read_bytes().replace(b"retrieval", b"Retrieval", 1))
+    assert [damage.file for damage in verify_gallery(tmp_path / "g")] == [file.name]
+    with pytest.raises(mc.StoreCorruptedError, match=file.name):
+        retrieval_file(tmp_path / "g")
+
+
+def test_the_record_beside_a_gallery_that_names_none_is_still_found(tmp_path, labeled_rows):
+    mc.runs.build_gallery(labeled_rows[0], tmp_path / "g", method="none")
+    (tmp_path / "g" / "retrieval.json").write_text("{}")
+    assert retrieval_file(tmp_path / "g") is None
+    content, _ = read_gallery_manifest(tmp_path / "g")
+    del content["retrieval"]
+    write_gallery_manifest(tmp_path / "g", content)
+    assert retrieval_file(tmp_path / "g") == tmp_path / "g" / "retrieval.json"
+    mc.runs.build_gallery(labeled_rows[0], tmp_path / "g", method="none", overwrite=True)
+    assert not (tmp_path / "g" / "retrieval.json").exists()

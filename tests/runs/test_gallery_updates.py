@@ -1,9 +1,13 @@
 """update_gallery, and ids as users write them."""
 
+import shutil
+import warnings
+
 import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.retrieval.storage.segments import names_of, read_gallery_manifest
 from manyclass.runs.gallery_updates import known_ids
 from tests.cli.gallery_data import labeled, write_store
 
@@ -39,6 +43,73 @@ def test_an_image_can_be_replaced_by_one_of_its_name(named, tmp_path):
     with pytest.raises(ValueError, match=r"is in .* already: remove it first with `remove`"):
         mc.runs.update_gallery(named, again)
     assert mc.runs.update_gallery(named, again, remove=names)["images"] == 96
+
+
+def more(tmp_path, n=16, seed=5):
+    np.save(tmp_path / f"more{seed}.npy", labeled(n, seed=seed)[0])
+    return tmp_path / f"more{seed}.npy"
+
+
+def test_what_was_added_is_not_added_again(numbered, tmp_path):
+    told, data = [], more(tmp_path)
+    assert mc.runs.update_gallery(numbered, data)["images"] == 112
+    mc.runs.update_gallery(numbered, more(tmp_path, seed=6))
+    result = mc.runs.update_gallery(numbered, data, warn=told.append)
+    assert result == {"path": str(numbered), "images": 128, "added": 0, "removed": 0}
+    assert told == [f"{data} was added to {numbered} already, and is not added again"]
+
+
+def test_rows_with_names_that_were_added_are_not_in_their_own_way(named, tmp_path):
+    data = write_store(tmp_path / "more.store", 16, seed=5, prefix="new ").path
+    first = str(mc.Gallery.open(named).ids[0])
+    for added in (16, 0):
+        result = mc.runs.update_gallery(named, data, remove=[first], warn=lambda words: None)
+        assert (result["images"], result["added"]) == (96 + 16 - 1, added)
+    with pytest.raises(ValueError, match=r"was added to .* already; leave it out to remove images alone"):
+        mc.runs.update_gallery(named, data, remove=["new 0"])
+
+
+def test_images_that_were_added_and_are_all_removed_may_be_added_again(numbered, tmp_path):
+    data = more(tmp_path)
+    mc.runs.update_gallery(numbered, data)
+    mc.runs.update_gallery(numbered, remove=list(range(96, 112)))
+    assert mc.runs.update_gallery(numbered, data)["images"] == 112
+
+
+def test_other_rows_of_the_same_file_are_added(numbered, tmp_path):
+    data = more(tmp_path)
+    mc.runs.update_gallery(numbered, data)
+    np.save(data, labeled(16, seed=7)[0])
+    assert mc.runs.update_gallery(numbered, data)["images"] == 128
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync", "unlink", "open", "pwrite"])
+def test_whichever_call_fails_the_same_command_again_adds_everything_once(numbered, tmp_path, failing_call, call):
+    data, hit, when = more(tmp_path), True, 0
+    while hit:
+        when += 1
+        path = tmp_path / f"{when}.g"
+        shutil.copytree(numbered, path)
+        with failing_call(call, when) as hit, warnings.catch_warnings(record=True, action="always") as caught:
+            try:
+                images = mc.runs.update_gallery(path, data)["images"]
+            except mc.StorageError:
+                images = 96
+        assert len(mc.Gallery.open(path)) == images
+        assert images == 112 or not caught
+        mc.runs.update_gallery(path, data, warn=lambda words: None)
+        gallery = mc.Gallery.open(path)
+        assert len(gallery) == 112
+        assert {file.name for file in path.iterdir()} == names_of(read_gallery_manifest(path)[0])
+    assert when > 2
+
+
+def test_leftovers_of_a_save_that_was_killed_are_tidied_up_by_the_next_command(numbered):
+    for name in ("lock", "X-7.npy", "labels-7.safetensors.tmp", "retrieval-3.json"):
+        (numbered / name).write_bytes(b"half")
+    with pytest.raises(ValueError, match="it has no '1000'"):
+        mc.runs.update_gallery(numbered, remove=[1000])
+    assert {file.name for file in numbered.iterdir()} == names_of(read_gallery_manifest(numbered)[0])
 
 
 def test_the_folder_of_pictures_is_remembered_once(named, tmp_path):

@@ -1,12 +1,11 @@
 """Settings are tried one after another, none twice, and taken where they are better by more than chance."""
 
-import json
-
 import numpy as np
 import pytest
 from cli.runs import rows
 
 import manyclass as mc
+from manyclass._core.sealed import unseal
 from manyclass.runs.grid_search import GridSearch
 from manyclass.runs.recipe import make_recipe
 
@@ -80,7 +79,7 @@ def test_what_was_tried_before_an_interruption_is_not_tried_again(tmp_path, pret
     pretend(interrupted)
     with pytest.raises(KeyboardInterrupt):
         search(tmp_path, "step").choose(ignore)
-    assert len(json.loads((tmp_path / "tuning.json").read_text())) == 3
+    assert len(unseal((tmp_path / "tuning.json").read_bytes())["tried"]) == 3
     tried, said = pretend(lambda s: 0.5), []
     search(tmp_path, "step").choose(said.append)
     assert tried == [{"step": 2.0}, {"step": 4.0}]
@@ -103,3 +102,14 @@ def test_a_real_fit_has_an_accuracy_and_the_settings_that_it_found(tmp_path):
 def test_a_first_fit_that_diverges_is_an_error(tmp_path):
     with pytest.raises(FloatingPointError):
         search(tmp_path, "beta", step=1e38).choose(ignore)
+
+
+def test_a_flipped_bit_of_what_was_tried_is_noticed(tmp_path, pretend):
+    pretend(lambda s: 0.5)
+    search(tmp_path, "step").choose(ignore)
+    file = tmp_path / "tuning.json"
+    good = file.read_bytes()
+    for place in range(0, len(good), 7):
+        file.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        with pytest.raises(ValueError, match=r"tuning\.json is damaged; pass `overwrite=True` to begin the run again"):
+            search(tmp_path, "step")

@@ -70,3 +70,9 @@ def test_some_rows_are_those_of_whole_classes():
 def test_some_rows_without_labels_are_any():
     rows = Dataset(mc.DenseMatrix(np.zeros((30, 2), np.float32)))
     assert len(draw_rows(rows, 12, seed=0)) == 12
+
+
+def test_rows_without_a_label_are_not_asked_about():
+    rows = Dataset(mc.DenseMatrix(np.eye(5, dtype=np.float32)), y=np.array(["a", "", "b", "a", ""]))
+    found = other_rows(rows, np.array([0]))
+    assert found.y.tolist() == ["b", "a"]

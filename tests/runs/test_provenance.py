@@ -1,17 +1,17 @@
-"""Where features came from, and encoders that are kept beside their stores."""
-
-from pathlib import Path
+"""Where features came from, and encoders that are kept in their stores."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import manyclass as mc
 from manyclass._core.errors import SettingsError
+from manyclass._core.models import model_pieces
 from manyclass.runs.provenance import (
     about_encoder,
     choose_kind,
+    encoder_bytes,
     encoder_file,
-    encoder_path,
     keep_encoder,
     kept_encoder,
     picture_folder,
@@ -41,10 +41,72 @@ def test_pictures_are_found_by_way_of_a_compressed_store(store, compressed):
     assert pictures_of(compressed) == {"folder": str(folder.resolve())}
 
 
-def test_the_encoder_beside_a_store_is_that_of_its_compressed_copy_too(store, compressed):
+def encoder(seed=0):
+    return mc.WhitenedPCA().fit(np.random.default_rng(seed).normal(size=(9, 3)))
+
+
+def attach(path, model, **options):
+    """A store that holds an encoder."""
+    return mc.write_store(path, X, attachments={"encoder": b"".join(model_pieces(model))}, **options).path
+
+
+def test_the_encoder_of_a_store_is_in_it_and_in_its_compressed_copy(tmp_path):
+    store = attach(tmp_path / "x.store", encoder())
+    mc.runs.compress(store, tmp_path / "small.store", kind="scalar")
+    attach(store, encoder(1), overwrite=True)  # the copy goes on with the encoder of its own rows
+    for path, seed in ((store, 1), (tmp_path / "small.store", 0)):
+        assert encoder_file(path).parent == path
+        assert encoder_bytes(path) == b"".join(model_pieces(encoder(seed)))
+        assert_array_equal(mc.load(encoder_file(path)).transform(X), encoder(seed).transform(X))
+
+
+def test_another_encoder_than_was_committed_with_the_rows_is_refused(tmp_path):
+    store = attach(tmp_path / "x.store", encoder())
+    encoder(1).save(encoder_file(store))
+    with pytest.raises(mc.StoreCorruptedError, match=r"encoder-0\.safetensors"):
+        encoder_file(store)
+    with pytest.raises(mc.StoreCorruptedError, match=r"encoder-0\.safetensors"):
+        mc.runs.compress(store, tmp_path / "small.store", kind="scalar")
+
+
+def test_a_file_beside_a_store_of_today_is_not_its_encoder(store):
+    beside(store).write_bytes(b"encoder")
+    assert encoder_file(store) is None
+
+
+def beside(store):
+    return store.with_name(store.name + ".encoder")
+
+
+def test_of_the_first_version_the_encoder_lies_beside_it_or_the_store_it_was_compressed_from(
+    store, compressed, as_first_version
+):
+    for path in (store, compressed):
+        as_first_version(path)
     assert encoder_file(compressed) is None
-    encoder_path(store).write_bytes(b"encoder")
-    assert encoder_file(compressed) == encoder_path(store)
+    beside(store).write_bytes(b"encoder")
+    assert encoder_file(compressed) == encoder_file(store) == beside(store)
+
+
+def test_an_append_to_a_store_of_the_first_version_leaves_it_its_encoder(store, as_first_version):
+    as_first_version(store)
+    beside(store).write_bytes(b"encoder")
+    mc.append_store(store, X)
+    assert encoder_file(store) == beside(store)
+
+
+def test_an_append_keeps_what_is_attached(tmp_path):
+    store = attach(tmp_path / "x.store", encoder())
+    mc.append_store(store, X)
+    assert encoder_bytes(store) == b"".join(model_pieces(encoder()))
+
+
+def test_a_store_is_a_kind_if_it_holds_an_encoder(tmp_path, store):
+    kind = choose_kind(str(attach(tmp_path / "e.store", encoder())), 0, {})
+    assert kind.is_saved
+    assert_array_equal(kind.encoder().transform(X), encoder().transform(X))
+    with pytest.raises(ValueError, match="must hold the encoder of its pictures; it has none"):
+        choose_kind(str(store), 0, {}).encoder()
 
 
 def test_what_is_no_store_came_from_nowhere(tmp_path):
@@ -56,7 +118,7 @@ def test_what_is_no_store_came_from_nowhere(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("sift", {}, "`kind` must be one of fisher, bow, vlad, an .onnx file, or a saved encoder; got sift"),
+        ("sift", {}, "`kind` must be one of fisher, bow, vlad, an .onnx file, a store, or a saved encoder; got sift"),
         ("vlad", {"layer": "x"}, "`layer` does not go with `kind='vlad'`"),
         ("m.onnx", {"n_words": 4}, "`n_words` does not go with `kind='m.onnx'`"),
     ],
@@ -76,10 +138,29 @@ def test_an_encoder_is_kept_for_the_same_settings_and_images_alone(tmp_path):
     out = tmp_path / "x.store"
     kind, other = (choose_kind("vlad", seed, {}) for seed in (0, 1))
     about, different = about_encoder(kind, []), about_encoder(other, [])
-    assert kept_encoder(out, about, restart=False) is None
-    keep_encoder(out, about, mc.WhitenedPCA().fit(np.random.default_rng(0).normal(size=(9, 3))))
-    assert isinstance(kept_encoder(out, about, restart=False), mc.WhitenedPCA)
-    assert kept_encoder(out, different, restart=True) is None
-    with pytest.raises(ValueError, match="made otherwise; name it with `kind` to use it, or pass resume=False"):
-        kept_encoder(out, different, restart=False)
-    assert sorted(path.name for path in Path(tmp_path).iterdir()) == ["x.store.encoder", "x.store.encoder.json"]
+    assert kept_encoder(out, about, False, True) is None
+    assert not out.exists()
+    keep_encoder(out, about, encoder(), False, True)
+    assert isinstance(kept_encoder(out, about, False, True), mc.WhitenedPCA)
+    assert kept_encoder(out, about, False, False) is None
+    assert kept_encoder(out, different, False, False) is None
+    with pytest.raises(mc.StorageError, match=r"unfinished write of something else .*pass resume=False to drop it"):
+        kept_encoder(out, different, False, True)
+    keep_encoder(out, different, encoder(1), False, False)
+    assert kept_encoder(out, different, False, True) is not None
+    assert sorted(path.name for path in out.iterdir()) == ["encoder-0.safetensors", "journal"]
+
+
+def test_the_encoder_that_is_kept_is_that_of_the_store_when_it_is_written(tmp_path):
+    out, about = tmp_path / "x.store", about_encoder(choose_kind("vlad", 0, {}), [])
+    keep_encoder(out, about, encoder(), False, True)
+    attach(out, encoder())
+    assert mc.open_store(out).summary()["attachments"]["encoder"]["kind"] == "vlad"
+    assert encoder_bytes(out) == b"".join(model_pieces(encoder()))
+
+
+def test_a_store_that_is_in_the_way_is_refused_before_anything_is_learned(store):
+    about = about_encoder(choose_kind("vlad", 0, {}), [])
+    with pytest.raises(mc.StorageError, match="is there already; pass overwrite=True"):
+        kept_encoder(store, about, False, True)
+    assert kept_encoder(store, about, True, True) is None

@@ -1,14 +1,18 @@
 """Records on disk: what is written is read back, and what is not a record is refused in one sentence."""
 
+import hashlib
 import json
 import math
 
 import numpy as np
 import pytest
 
+import manyclass as mc
 from manyclass.runs.records import kind_of, read_record, write_record
 
-RUN = {
+DIGEST = "0123456789abcdef" * 4
+
+UNFINISHED = {
     "command": "train",
     "arguments": ["train", "x.store"],
     "settings": {"beta": 4.0},
@@ -17,7 +21,10 @@ RUN = {
     "data": [{"role": "train", "path": "x.store", "rows": 10}],
     "status": "running",
 }
+FILE = {"name": "model-0.safetensors", "size": 9, "sha256": DIGEST}
+RUN = UNFINISHED | {"status": "done", "files": {"model": FILE}}
 EVALUATION = {
+    "model": DIGEST,
     "data": {"path": "x.store", "part": "test"},
     "rows": 4,
     "top_1": 0.5,
@@ -25,7 +32,7 @@ EVALUATION = {
     "per_class": [{"class": "a", "rows": 4, "right": 2, "accuracy": 0.5}],
 }
 RETRIEVAL = {"data": [], "protocol": "holidays", "methods": [{"name": "slem", "map": 0.75}]}
-RECORDS = {"run": RUN, "evaluation": EVALUATION, "retrieval": RETRIEVAL}
+RECORDS = {"run": RUN, "unfinished run": UNFINISHED, "evaluation": EVALUATION, "retrieval": RETRIEVAL}
 
 
 def _known(value):
@@ -41,7 +48,7 @@ def _known(value):
 def test_what_is_written_is_read_back(tmp_path, kind):
     write_record(tmp_path / "x.json", kind, RECORDS[kind])
     read = read_record(tmp_path / "x.json", kind)
-    assert _known(read) == {"format": f"manyclass {kind}", "version": 1} | RECORDS[kind]
+    assert _known(read) == {"format": f"manyclass {kind}", "version": 2} | RECORDS[kind]
     write_record(tmp_path / "y.json", kind, read)
     assert (tmp_path / "y.json").read_bytes() == (tmp_path / "x.json").read_bytes()
 
@@ -78,7 +85,11 @@ def test_numbers_that_are_not_finite_are_refused_with_their_place(tmp_path, make
         ("run", {"data": {}}, "data must be a list; got dict"),
         ("run", {"status": None}, "status must be text"),
         ("run", {"format": "manyclass store"}, "must have the format 'manyclass run'; got 'manyclass store'"),
-        ("run", {"version": 2}, "must have version 1; got 2; update manyclass"),
+        ("run", {"version": 3}, "must have version 2; got 3; update manyclass"),
+        ("run", {"files": {}}, r"files must have the entry 'model'; got None"),
+        ("run", {"files": {"model": FILE | {"sha256": "a1"}}}, "sha256 must be a SHA-256 in 64 digits; got a1"),
+        ("run", {"files": {"model": FILE | {"name": "../model-0.safetensors"}}}, "name must be the name of a model"),
+        ("run", {"files": {"model": FILE | {"name": "run.json"}}}, "name must be the name of a model or an encoder"),
         ("run", {"embedding": {"classes": ["a"], "x": [1], "y": []}}, "different lengths"),
         ("run", {"note": object()}, "note must be what JSON can hold; got object"),
         ("evaluation", {"top_1": 50.0}, r"top_1 must be a share from 0 to 1; got 50.0"),
@@ -98,10 +109,62 @@ def test_a_wrong_entry_is_refused_by_writer_and_reader_in_one_sentence(tmp_path,
         write_record(tmp_path / "x.json", kind, RECORDS[kind] | change)
     assert "\n" not in str(refused.value)
     if not any(type(value) is object for value in change.values()):
-        head = {"format": f"manyclass {kind}", "version": 1}
-        (tmp_path / "x.json").write_text(json.dumps(head | RECORDS[kind] | change))
+        # Who can write a file can seal it.
+        (tmp_path / "x.json").write_bytes(sealed(RECORDS[kind] | change, kind))
         with pytest.raises(ValueError, match=said):
             read_record(tmp_path / "x.json", kind)
+
+
+def sealed(record, kind):
+    """A record as the pages about formats say that it is written."""
+    head = {"format": f"manyclass {kind}", "version": 2}
+    text = json.dumps(head | record | {"sha256": "0" * 64}, indent=1) + "\n"
+    return text.replace("0" * 64 + '"\n}\n', hashlib.sha256(text.encode()).hexdigest() + '"\n}\n').encode()
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_the_seal_is_what_the_pages_say(tmp_path, kind):
+    whole = write_record(tmp_path / "x.json", kind, RECORDS[kind])
+    assert (tmp_path / "x.json").read_bytes() == sealed(whole, kind)
+    assert json.loads((tmp_path / "x.json").read_text())["format"] == f"manyclass {kind}"
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_a_flipped_bit_is_noticed_in_every_byte(tmp_path, kind):
+    file = tmp_path / "x.json"
+    write_record(file, kind, RECORDS[kind])
+    good = file.read_bytes()
+    for place in range(len(good)):
+        bad = bytearray(good)
+        bad[place] ^= 1 << place % 8
+        file.write_bytes(bad)
+        with pytest.raises(ValueError, match=r"x\.json (is damaged|must be a record)"):
+            read_record(file, kind)
+
+
+def test_every_cut_and_every_byte_too_many_is_noticed(tmp_path):
+    file = tmp_path / "x.json"
+    write_record(file, "run", RUN)
+    good = file.read_bytes()
+    for bad in [good[:end] for end in range(len(good))] + [good + b" ", b" " + good, good.replace(b"\n", b"\r\n")]:
+        file.write_bytes(bad)
+        with pytest.raises(ValueError, match=r"x\.json (is damaged|must be a record)"):
+            read_record(file, "run")
+
+
+@pytest.mark.parametrize(
+    ("kind", "way_out"),
+    [
+        ("run", "train it again with `overwrite=True`"),
+        ("evaluation", "evaluate again"),
+        ("retrieval", "build its gallery again"),
+    ],
+)
+def test_a_record_of_an_earlier_version_says_what_to_do(tmp_path, kind, way_out):
+    head = {"format": f"manyclass {kind}", "version": 1}
+    (tmp_path / "x.json").write_text(json.dumps(head | RECORDS[kind], indent=1) + "\n")
+    with pytest.raises(mc.StorageError, match=f"x.json is of an earlier version, which had no checksum; {way_out}$"):
+        read_record(tmp_path / "x.json", kind)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[1, 2", b"[" * 100_000, b"[]", b"{}", b'"manyclass run"'])
@@ -119,5 +182,5 @@ def test_a_file_says_its_kind(tmp_path, kind):
 
 
 def test_an_unknown_kind_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="kind must be one of run, evaluation, retrieval; got 'model'"):
+    with pytest.raises(ValueError, match="kind must be one of run, unfinished run, evaluation, retrieval; got 'model'"):
         write_record(tmp_path / "x.json", "model", {})

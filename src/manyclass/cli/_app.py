@@ -19,6 +19,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from manyclass import __version__
+from manyclass._core.reading import check_depth, read_text
 from manyclass.cli._errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
@@ -31,6 +32,8 @@ from manyclass.cli.report import report
 from manyclass.cli.search import search
 from manyclass.cli.train import train
 from manyclass.cli.verify import verify
+
+_MOST_DOTS = 1000  # Python's reader takes 20 s for a key of 20,000 parts
 
 _HELP = "A TOML file of options, such as seed = 1; the command line wins."
 
@@ -99,10 +102,17 @@ def chosen_table(content: dict[str, Any], path: Path, command: str, commands: se
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.expanduser().read_text(encoding="utf-8"))
+        text = read_text(path.expanduser(), "settings")
+        if max(line.count(".") for line in text.split("\n")) > _MOST_DOTS:
+            raise ValueError(f"{path} must have at most {_MOST_DOTS} dots in a line; its keys are nested too deeply")
+        settings = tomllib.loads(text)
+        check_depth(settings, str(path))
+        return settings
+    except RecursionError:
+        print_error(f"{path} must be a TOML file of a few tables; it is nested too deeply")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         print_error(f"{path} must be a TOML file; {str(error)[:1].lower() + str(error)[1:]}")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print_error(sentence(error))
     raise SystemExit(FAILED)
 

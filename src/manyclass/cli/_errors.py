@@ -6,6 +6,7 @@ import os
 import re
 import select
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TextIO
@@ -109,6 +110,32 @@ def _is_broken(stream: TextIO) -> bool:
     return any(event & select.POLLERR for _, event in pipe.poll(0))
 
 
+@contextmanager
+def warning_lines() -> Iterator[None]:
+    """Print whatever the library warns of as one line on stderr, each sentence once."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        show = warnings.showwarning
+
+        def print_once(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if not issubclass(category, UserWarning):
+                show(message, category, filename, lineno, file, line)
+            elif str(message) not in said:
+                said.add(str(message))
+                print_error(option_words(str(message)))
+
+        warnings.showwarning = print_once
+        yield
+
+
 def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """A command whose known errors become one line and an exit code; `interrupted` is what Ctrl-C leaves."""
     import typer  # here, since that it cannot be imported is told by what is above
@@ -117,7 +144,8 @@ def report_errors(interrupted: str) -> Callable[[Callable[P, None]], Callable[P,
         @functools.wraps(command)
         def run(*args: P.args, **kwargs: P.kwargs) -> None:
             try:
-                command(*args, **kwargs)
+                with warning_lines():
+                    command(*args, **kwargs)
             except KeyboardInterrupt:
                 print_error(f"interrupted; {interrupted}")
                 raise SystemExit(INTERRUPTED) from None

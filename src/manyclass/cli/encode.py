@@ -46,7 +46,7 @@ class SolverName(StrEnum):
     exact = "exact"
 
 
-@report_errors("the gallery is as it was before; give the same command again to start over")
+@report_errors("the gallery has all of the change or none of it; give the same command again")
 def encode(
     out: Annotated[Path, out_option("The gallery to write, or to change.")],
     data: Annotated[
@@ -75,7 +75,7 @@ def encode(
         bool, typer.Option("--evaluate", help="Measure how well images find their class; the first method is kept.")
     ] = False,
     labels: LabelsOrNone = None,
-    encoder: Annotated[Path | None, path_option("What turned pictures into DATA; by default DATA.encoder.")] = None,
+    encoder: Annotated[Path | None, path_option("What turned pictures into DATA; by default that in DATA.")] = None,
     pictures: Annotated[Path | None, path_option("The folder of the pictures; by default that of DATA.")] = None,
     add: Annotated[bool, typer.Option("--add", help="Add the rows of DATA to the gallery that is there.")] = False,
     remove: Annotated[
@@ -90,7 +90,7 @@ def encode(
     """Encode features into a gallery, each image by a machine of its own against unrelated ones (the negatives).
 
     Images are known by the names of their rows, or by numbers. A gallery made of the features of pictures can be
-    searched by pictures. With --evaluate the mean average precision of every method goes to OUT/retrieval.json. The
+    searched by pictures. With --evaluate the mean average precision of every method is kept in the gallery. The
     gallery is written at one instant: one that is interrupted leaves what was there.
     """
     import manyclass as mc

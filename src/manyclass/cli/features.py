@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from manyclass.features.extraction.write_features import FeatureRun
     from manyclass.runs.provenance import EncoderKind
 
-_SHOWN = 5  # skipped images in the table; all are in the file beside the store
+_SHOWN = 5  # skipped images in the table; all are in the store
 
 
 class CodedFeatures(StrEnum):
@@ -46,7 +46,7 @@ def features(
     ],
     out: OutStore,
     kind: Annotated[
-        str, typer.Option(help="fisher, bow or vlad; a network, model.onnx; or an encoder that was saved before.")
+        str, typer.Option(help="fisher, bow or vlad; a network, model.onnx; or a store, to encode alike.")
     ] = "fisher",
     n_words: Annotated[int | None, typer.Option(min=1, help="Gaussians of fisher, words of bow and vlad.")] = None,
     descriptors: Annotated[str | None, typer.Option(help="sift, color, or sift,color.")] = None,
@@ -75,11 +75,11 @@ def features(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Turn images into features. Bad files are skipped, and listed with the reason in OUT.skipped.jsonl.
+    """Turn images into features. Bad files are skipped, and listed with the reason in the store.
 
-    fisher, bow and vlad learn from the images first (from those of train/, if there is one), and keep what they learned
-    in OUT.encoder, with which later images are encoded alike: --kind OUT.encoder. Labels come from the folders. If
-    it is interrupted, the same command goes on where it stopped.
+    fisher, bow and vlad learn from the images first (from those of train/, if there is one). What they learned is kept
+    in the store, by which later images are encoded alike: --kind OUT. Labels come from the folders. The store is
+    replaced at one instant. If it is interrupted, the same command goes on where it stopped.
     """
     from manyclass._core.parallel import threads as limit_threads
     from manyclass.features.extraction.write_features import write_features
@@ -93,9 +93,8 @@ def features(
     }  # fmt: skip
     wanted = choose_kind(kind, seed, options)
     with limit_threads(threads):
-        _check_free(out, overwrite)
         images = _images(source, out, test_fraction, seed, console)
-        encoder = _encoder(out, wanted, images, overwrite or not resume, console)
+        encoder = _encoder(out, wanted, images, overwrite, resume, console)
         with console.progress("encoding", "images") as report:
             run = write_features(
                 out,
@@ -110,22 +109,14 @@ def features(
                 seed=seed,
                 max_source_pixels=max_source_pixels,
                 overwrite=overwrite,
-                resume=resume,
+                resume=resume or wanted.is_learned,  # what was there is dropped, and what was learned since is kept
                 provenance={"made by": "manyclass features", "source": str(source), "kind": kind, "seed": seed},
                 progress=report,
             )
-    result = _result(out, run, wanted, len(images.paths), time.perf_counter() - started)
+    result = _result(out, run, len(images.paths), time.perf_counter() - started)
     rows = _rows(result)
     console.json(result)
     console.table(str(out), rows)
-
-
-def _check_free(out: Path, overwrite: bool) -> None:
-    """Refuse a store that is there before anything is learned for it."""
-    from manyclass.data.store.manifest import JOURNAL, MANIFEST
-
-    if (out / MANIFEST).exists() and not (out / JOURNAL).exists() and not overwrite:
-        raise ValueError(f"{out} is there already; add --overwrite to replace it, or choose another name")
 
 
 def _images(source: Path, out: Path, test_fraction: float | None, seed: int, console: Console) -> "ImageSet":
@@ -141,23 +132,22 @@ def _images(source: Path, out: Path, test_fraction: float | None, seed: int, con
     return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
 
 
-def _encoder(out: Path, kind: "EncoderKind", images: "ImageSet", restart: bool, console: Console) -> Any:
-    """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept beside the store."""
+def _encoder(
+    out: Path, kind: "EncoderKind", images: "ImageSet", overwrite: bool, resume: bool, console: Console
+) -> Any:
+    """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept for the store."""
     from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
     train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
     chosen = train or images.paths
-    if kind.is_saved:
+    if not kind.is_learned:
         return kind.encoder()
     about = about_encoder(kind, chosen)
-    encoder = kept_encoder(out, about, restart)
-    if encoder is not None:
-        return encoder
-    encoder = kind.encoder()
-    if kind.is_learned:
+    encoder = kept_encoder(out, about, overwrite, resume)
+    if encoder is None:
         with console.progress("learning", "images") as report:
-            encoder.fit(chosen, progress=report)
-    keep_encoder(out, about, encoder)
+            encoder = kind.encoder().fit(chosen, progress=report)
+        keep_encoder(out, about, encoder, overwrite, resume)
     return encoder
 
 
@@ -170,9 +160,7 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: float) -> dict[str, Any]:
-    from manyclass.runs.provenance import encoder_path
-
+def _result(out: Path, run: "FeatureRun", n: int, taken: float) -> dict[str, Any]:
     skipped = [{"name": entry.name, "reason": entry.reason} for entry in run.skipped]
     return {
         "path": str(out),
@@ -181,7 +169,7 @@ def _result(out: Path, run: "FeatureRun", kind: "EncoderKind", n: int, taken: fl
         "dimensions": run.store.shape[1],
         "bytes": run.store.nbytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
-        "encoder": kind.name if kind.is_saved else str(encoder_path(out)),
+        "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,
         "resumed_after": run.resumed_after,
         "seconds": taken,
@@ -200,6 +188,6 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ("encoder", result["encoder"]),
         ("time", format_seconds(result["seconds"])),
         ("rate", f"{result['images_per_second']:,.1f} images/s"),
-        ("skipped", f"{len(skipped):,}, all in {result['path']}.skipped.jsonl" if skipped else "none"),
+        ("skipped", f"{len(skipped):,}, all listed in the store" if skipped else "none"),
         *shown,
     ]

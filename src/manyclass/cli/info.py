@@ -30,8 +30,9 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
     from manyclass.data.store.manifest import JOURNAL, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
-    from manyclass.runs.folder import is_run, read_run
+    from manyclass.runs.folder import is_run, last_unfinished, read_run
     from manyclass.runs.load_model import describe_model, is_model
+    from manyclass.runs.records import RUN_FILE
     from manyclass.runs.run_record import run_summary
 
     if is_gallery(source):
@@ -42,16 +43,16 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
         summary: dict[str, Any] = mc.open_store(source).summary()
         return summary
     if is_run(source):
-        return run_summary(read_run(source))
+        unfinished = None if (source / RUN_FILE).is_file() else last_unfinished(source)
+        return run_summary(read_run(source) if unfinished is None else unfinished.record)
     if is_model(source):
         return describe_model(source)
     return _describe_features(source, warn)
 
 
 def _describe_features(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
-    import numpy as np
-
     from manyclass.data.readers.as_matrix import layout_of
+    from manyclass.datasets.dataset import count_classes
     from manyclass.runs.sources import read_source
 
     features = read_source(source, warn=warn)
@@ -63,7 +64,7 @@ def _describe_features(source: Path, warn: Callable[[str], None]) -> dict[str, A
         "dtype": str(X.dtype),
         "bytes": int(X.nbytes),
         "labels": y is not None,
-        "classes": len(np.unique(y)) if features.classes is None and y is not None else _length(features.classes),
+        "classes": count_classes(y) if features.classes is None and y is not None else _length(features.classes),
         "names": features.names is not None,
         "split": None if features.split is None else _counts(features.split),
     }

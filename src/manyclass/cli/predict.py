@@ -97,10 +97,11 @@ def _predictions(
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
     from manyclass.runs.sources import read_source
 
-    model = open_classifier(run)
+    opened = open_classifier(run)
+    model = opened.model
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
-    encodes = open_encoder(run, encoder, model) if pictures else None
+    encodes = open_encoder(run, encoder, opened) if pictures else None
     others = [path for path in inputs if path not in pictures]
     for block in picture_blocks([name for names in pictures.values() for name in names], encodes, bad):
         yield from _of_block(model, block, top)
@@ -152,11 +153,11 @@ def _write(path: Path, found: Iterable[Prediction]) -> None:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[TextIO]:
-    from manyclass._core.files import TEMPORARY_SUFFIX, replace_file, sync_file
+    from manyclass._core.files import TEMPORARY_SUFFIX, create_file, replace_file, sync_file
 
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
-        with temporary.open("w", encoding="utf-8", newline="") as file:
+        with os.fdopen(create_file(temporary), "w", encoding="utf-8", newline="") as file:
             yield file
             file.flush()
             sync_file(file.fileno())

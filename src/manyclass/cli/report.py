@@ -16,7 +16,7 @@ def report(
     runs: Annotated[
         list[Path],
         path_argument(
-            "Run folders, folders of them, gallery folders, or a retrieval.json.", repeated=True, metavar="RUN..."
+            "Run folders, folders of them, gallery folders, or a record of one.", repeated=True, metavar="RUN..."
         ),
     ],
     out: Annotated[Path, out_option("The page to write.")] = Path("report.html"),
@@ -31,7 +31,7 @@ def report(
     console = Console(json=json)
     if not available():
         console.warn(f"the page has no figures: {NEEDED_EXTRA}")
-    sections = write_page(out, runs, title=title, images=images)
+    sections = write_page(out, runs, title=title, images=images, warn=console.warn)
     n_bytes = out.stat().st_size
     console.json({"path": str(out), "bytes": n_bytes, "sections": sections, "figures": available()})
     rows = [("size", format_bytes(n_bytes)), ("sections", ", ".join(sections)), ("open", out.resolve().as_uri())]

@@ -135,12 +135,11 @@ def _is_features(path: Path) -> bool:
 
 def _rows(file: Path, warn: Callable[[str], None]) -> tuple[Any, list[str]]:
     """Rows that ask, and names for them; a file of one vector is one row."""
-    import numpy as np
-
+    from manyclass._core.reading import map_npy
     from manyclass.runs.sources import read_source
 
     if file.suffix.lower() == ".npy" and file.exists():
-        array = np.load(file, mmap_mode="r", allow_pickle=False)
+        array = map_npy(file)
         if array.ndim == 1:
             return array[None], [str(file)]
     features = read_source(file, warn=warn)

@@ -1,12 +1,14 @@
-"""manyclass verify: is every byte of a store or gallery what was written?"""
+"""manyclass verify: is every byte of a store, a gallery or a run what was written?"""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from manyclass._core.errors import Damage
 from manyclass._core.text import format_bytes
-from manyclass._core.typing import ProgressFactory, no_progress
+from manyclass._core.typing import ProgressFactory, Report, no_progress
 from manyclass.cli._console import Console
 from manyclass.cli._errors import FAILED, report_errors
 from manyclass.cli._options import Json, Quiet, path_argument
@@ -14,11 +16,11 @@ from manyclass.cli._options import Json, Quiet, path_argument
 
 @report_errors("nothing was changed; start again when you like")
 def verify(
-    store: Annotated[Path, path_argument("The store or gallery to check.")],
+    store: Annotated[Path, path_argument("The store, gallery or run to check.")],
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Check every file of a store or gallery against its checksums; exit with 1 if anything is wrong."""
+    """Check every file of a store, a gallery or a run against its checksums; exit with 1 if anything is wrong."""
     console = Console(quiet, json)
     result = check(store, console.progress)
     console.json(result)
@@ -28,17 +30,26 @@ def verify(
 
 
 def check(path: Path, progress: ProgressFactory = no_progress) -> dict[str, Any]:
-    """Size of a store or gallery, None where its manifest is damaged, and every damage as file, block and reason."""
+    """Size of a store, gallery or run, None if its manifest is damaged, and every damage as file, block and reason."""
     from manyclass.data.store.manifest import MANIFEST, store_bytes
     from manyclass.data.store.verify import verify_store
     from manyclass.retrieval.storage.segments import is_gallery
     from manyclass.retrieval.storage.verify_gallery import gallery_bytes, verify_gallery
+    from manyclass.runs.folder import is_run
+    from manyclass.runs.records import RUN_FILE
+    from manyclass.runs.verify_run import run_bytes, verify_run
 
-    look, count = (verify_gallery, gallery_bytes) if is_gallery(path) else (verify_store, store_bytes)
+    look: Callable[[Path, Report], list[Damage]] = verify_store
+    count: Callable[[Path], int] = store_bytes
+    manifest = MANIFEST
+    if is_gallery(path):
+        look, count = verify_gallery, gallery_bytes
+    elif is_run(path):
+        look, count, manifest = verify_run, run_bytes, RUN_FILE
     with progress("checking", "bytes") as report:
         found = look(path, report)
     damage = [{"file": one.file, "block": one.block, "reason": one.reason} for one in found]
-    n_bytes = None if any(one.file == MANIFEST for one in found) else count(path)
+    n_bytes = None if any(one.file == manifest for one in found) else count(path)
     return {"path": str(path), "bytes": n_bytes, "good": not damage, "damage": damage}
 
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 
 from manyclass import __version__
 from manyclass._core.files import write_bytes
+from manyclass._core.typing import Notify
 from manyclass.report import sections
 from manyclass.report.components import Section
 from manyclass.report.figures.svg import NEEDED_EXTRA, available
@@ -23,6 +24,7 @@ def write_page(
     runs: Iterable[str | os.PathLike[str]],
     title: str | None = None,
     images: str | os.PathLike[str] | None = None,
+    warn: Notify | None = None,
 ) -> list[str]:
     """Write the page of run folders, folders of them, and gallery folders.
 
@@ -33,18 +35,20 @@ def write_page(
     out : path-like
         File to write.
     runs : iterable of path-like
-        Run folders, folders of them, gallery folders, or files retrieval.json.
+        Run folders, folders of them, gallery folders, or records of galleries.
     title : str, default=None
         Title of the page.
     images : path-like, default=None
         Folder in which the images of rows are looked for first.
+    warn : callable, default=None
+        Called with a sentence on what is left out; None for Python's warnings.
 
     Returns
     -------
     list of str
         Titles of the sections.
     """
-    report = collect(runs, images)
+    report = collect(runs, images, warn)
     shown = make_sections(report)
     write_bytes(out, render(report, shown, title or TITLE).encode(errors="replace"))
     return [section.title for section in shown]

@@ -1,14 +1,17 @@
 """ReportData: the records that a page is made of, collected from the folders that hold them."""
 
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manyclass.runs.folder import EVALUATIONS, seen_rows
-from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN, RUN_FILE, kind_of, read_record
+from manyclass._core.typing import Notify
+from manyclass.runs.folder import EVALUATIONS, is_run, read_run, seen_rows
+from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN_FILE, kind_of, read_record
+from manyclass.runs.sources import retrieval_file
 
 _DEPTH = 2  # folders of folders of runs, and no deeper
 
@@ -69,15 +72,19 @@ def _preference(measured: list[tuple[RunReport, dict[str, Any]]]) -> tuple[int, 
     return -len(measured), seen, all(evaluated["part"] != "test" for _, evaluated in data)
 
 
-def collect(paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[str] | None = None) -> ReportData:
+def collect(
+    paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[str] | None = None, warn: Notify | None = None
+) -> ReportData:
     """Collect the records that a page is made of.
 
     Parameters
     ----------
     paths : iterable of path-like
-        Run folders, folders of them, gallery folders, or files retrieval.json.
+        Run folders, folders of them, gallery folders, or records of galleries.
     images : path-like, default=None
         Folder in which the images of rows are looked for first.
+    warn : callable, default=None
+        Called with a sentence on what is left out; None for Python's warnings.
 
     Returns
     -------
@@ -87,11 +94,11 @@ def collect(paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[s
     Raises
     ------
     ValueError
-        If a path holds no record.
+        If a path holds no record, or a run that is unfinished.
     """
     found: dict[Path, RunReport | SearchReport] = {}
     for path in map(Path, paths):
-        here = list(_records_at(path))
+        here = list(_records_at(path, warn or warnings.warn))
         if not here:
             rule = f"must hold {RUN_FILE} or {RETRIEVAL_FILE}, or folders that do"
             raise ValueError(f"{path} {rule}; give what `manyclass train -o` wrote")
@@ -104,32 +111,41 @@ def collect(paths: Iterable[str | os.PathLike[str]], images: str | os.PathLike[s
     return ReportData(_number_runs(runs), searches, None if images is None else Path(images))
 
 
-def _records_at(path: Path) -> Iterator[tuple[Path, RunReport | SearchReport]]:
+def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, RunReport | SearchReport]]:
     if path.is_dir():
-        return _records_in(path, _DEPTH)
+        if is_run(path):
+            read_run(path)  # which refuses one that is unfinished
+        return _records_in(path, _DEPTH, warn)
     if path.name == RUN_FILE:
-        return _records_in(path.parent, 0)
+        return _records_in(path.parent, 0, warn)
     kind = kind_of(path)
     if kind != RETRIEVAL:
         raise ValueError(f"{path} must be a run folder or a {RETRIEVAL_FILE}; got {kind or 'something else'}")
     return iter([(path, _read_search(path))])
 
 
-def _records_in(folder: Path, depth: int) -> Iterator[tuple[Path, RunReport | SearchReport]]:
-    is_run = (folder / RUN_FILE).is_file()
-    if is_run:
-        yield folder / RUN_FILE, _read_run(folder)
-    if (folder / RETRIEVAL_FILE).is_file():
-        yield folder / RETRIEVAL_FILE, _read_search(folder / RETRIEVAL_FILE)
-    if depth and not is_run:
+def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, RunReport | SearchReport]]:
+    done = (folder / RUN_FILE).is_file()
+    if done:
+        yield folder / RUN_FILE, _read_run(folder, warn)
+    elif is_run(folder):
+        warn(f"{folder} is left out, as its run is unfinished; go on with it by manyclass train --resume")
+    if (search := retrieval_file(folder)) is not None:
+        yield search, _read_search(search)
+    if depth and not done:
         for child in sorted(child for child in folder.iterdir() if child.is_dir()):
-            yield from _records_in(child, depth - 1)
+            yield from _records_in(child, depth - 1, warn)
 
 
-def _read_run(folder: Path) -> RunReport:
-    files = sorted((folder / EVALUATIONS).glob("*.json"))
-    evaluations = {file.stem: read_record(file, EVALUATION) for file in files}
-    return RunReport(_name(folder), folder, read_record(folder / RUN_FILE, RUN), evaluations)
+def _read_run(folder: Path, warn: Notify) -> RunReport:
+    record, evaluations = read_run(folder), {}
+    for file in sorted((folder / EVALUATIONS).glob("*.json")):
+        evaluation = read_record(file, EVALUATION)
+        if evaluation["model"] == record["files"]["model"]["sha256"]:
+            evaluations[file.stem] = evaluation
+        else:
+            warn(f"{file} is left out, as it is of another model than that of {folder}; evaluate again")
+    return RunReport(_name(folder), folder, record, evaluations)
 
 
 def _read_search(file: Path) -> SearchReport:

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from manyclass._core.checks import check_count
+from manyclass._core.reading import map_npy, read_json
 from manyclass._core.text import shorten
 from manyclass.features.images.decoding import read_image
 from manyclass.features.images.pixels import ImageError
@@ -122,9 +122,8 @@ def _read_array(path: Path | None, names: Path | None) -> tuple[NDArray[Any] | N
     if path is None or names is None:
         return None, {}
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-        listed = json.loads(names.read_bytes())
-    except (ValueError, EOFError, RecursionError):
+        array, listed = map_npy(path), read_json(names, "record")
+    except ValueError:
         raise ValueError(f"pictures must be an array in {path} and a list of names in {names}; got others") from None
     if not isinstance(listed, list) or array.ndim not in (3, 4) or len(listed) != len(array):
         raise ValueError(f"{names} must list one name for each picture of {path}, an array of shape {array.shape}")

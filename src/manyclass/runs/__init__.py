@@ -8,7 +8,8 @@ folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations and comparisons as JSON, checked when written and read
 sources             rows with labels at a path, a subset of them, and what a path holds instead
-load_model          the classifier of a run or file, and the encoder that goes with it
+load_model          load: the classifier of a run or file, and the encoder that goes with it
+verify_run          whether every file of a run is what its record says
 provenance          where features came from: the pictures, and the encoder
 
 compression         compress, features into a store of codes

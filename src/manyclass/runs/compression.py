@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -11,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_one_of
-from manyclass._core.typing import ProgressFactory, no_progress
+from manyclass._core.typing import Notify, ProgressFactory, no_progress
+from manyclass.data.store.attachments import ENCODER
+from manyclass.runs.provenance import encoder_bytes, unchanged
 from manyclass.runs.sources import draw_test_subset, read_source
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def compress(
     seed: int = 0,
     overwrite: bool = False,
     resume: bool = True,
-    warn: Callable[[str], None] | None = None,
-    notify: Callable[[str], None] | None = None,
+    warn: Notify | None = None,
+    notify: Notify | None = None,
     progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
     """Compress features into a store, with the labels, names and split that go with them.
@@ -110,7 +111,9 @@ def compress(
         if value is not None:
             check_count(value, name)
     check_count(seed, "seed", least=0)
-    rows = draw_test_subset(read_source(source, labels, warn), test_fraction, seed)
+    with unchanged(source):
+        rows = draw_test_subset(read_source(source, labels, warn), test_fraction, seed)
+        encoder = encoder_bytes(source)
     n, d = rows.X.shape
     if kind == "product":
         coding = product_coding(d, source, block, n_centroids, rotation, sample, seed)
@@ -133,11 +136,12 @@ def compress(
             provenance={"made by": "manyclass compress", "source": str(source), "seed": seed},
             progress=report,
             identity=identity,
+            attachments={} if encoder is None else {ENCODER: encoder},
         )
     return _result(out, rows.X, fitted, kept.rows, time.perf_counter() - started)
 
 
-def _fit_or_keep(X: Any, coding: "Coding", kept: "UnfinishedWrite", notify: Callable[[str], None]) -> "FittedQuantizer":
+def _fit_or_keep(X: Any, coding: "Coding", kept: "UnfinishedWrite", notify: Notify) -> "FittedQuantizer":
     """The quantizer of an earlier attempt, or else one that learns from the rows."""
     if kept.quantizer is not None:
         if kept.rows:

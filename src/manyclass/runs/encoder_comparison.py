@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
 from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method
@@ -25,8 +25,6 @@ _MOST_ROWS, _MOST_QUERIES = 20_000, 5000  # of a comparison, which ranks all row
 _TILE = 256  # queries that are ranked at once
 
 _SHOWN_QUERIES, _SHOWN_RESULTS = 12, 8  # that a record keeps for a report
-
-Notify = Callable[[str], None]
 
 
 def compare_encoders(

@@ -3,7 +3,6 @@
 import os
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.classification import confusions
-from manyclass.runs.folder import EVALUATIONS, is_run, read_run, seen_rows
+from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
 from manyclass.runs.provenance import pictures_of
 from manyclass.runs.records import EVALUATION, write_record
 from manyclass.runs.run_record import describe_data
-from manyclass.runs.sources import draw_test_subset, labeled_subset, read_labeled
+from manyclass.runs.sources import draw_test_subset, labeled_subset, passing_warnings, read_labeled
 
 if TYPE_CHECKING:
     from manyclass.estimators.linear_model import LinearModel
@@ -58,8 +57,8 @@ def evaluate(
     labels: str | os.PathLike[str] | None = None,
     subset: str | None = None,
     out: str | os.PathLike[str] | None = None,
-    notify: Callable[[str], None] | None = None,
-    warn: Callable[[str], None] | None = None,
+    notify: Notify | None = None,
+    warn: Notify | None = None,
     progress: ProgressFactory | None = None,
 ) -> Evaluation:
     """Judge a classifier on data with labels, which must have its columns and classes; classes go by name.
@@ -82,7 +81,8 @@ def evaluate(
     notify : callable, default=None
         Called with a sentence on what is being done.
     warn : callable, default=None
-        Called with a sentence on what is left out, or if the classifier has seen the rows; None for Python's warnings.
+        Called with a sentence on what is left out, on rows of another scale than those of the fit, or if the
+        classifier has seen the rows; None for Python's warnings.
     progress : callable, default=None
         Called as progress("judging", "rows") for a context manager that gives a function of (done, total).
 
@@ -105,8 +105,8 @@ def evaluate(
     ('x-test.json', 40)
     """
     place, source = Path(run).expanduser(), Path(data).expanduser()
-    model = open_classifier(place)
-    whole = _with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), place)
+    model, model_digest, trained = open_classifier(place)
+    whole = _with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), trained)
     check_columns(model, place, whole.X, source)
     examples = labeled_subset(whole, subset, ("test", "val"), warn)
     if not len(examples):
@@ -117,16 +117,17 @@ def evaluate(
         which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
         notify(f"judging {len(examples):,} rows{which} of {source}")
     started = time.perf_counter()
-    with (progress or no_progress)("judging", "rows") as report:
+    with passing_warnings(warn), (progress or no_progress)("judging", "rows") as report:
         numbers = evaluate_model(model, examples, y, report)
     record = {
+        "model": model_digest,
         "data": describe_data("test", examples),
         "rows": len(examples),
         "seconds": time.perf_counter() - started,
         **numbers,
         "pictures": pictures_of(source),
     }
-    seen = seen_rows(read_run(place), record["data"]) if place.is_dir() else None
+    seen = None if trained is None else seen_rows(trained, record["data"])
     if seen is not None:
         (warn or warnings.warn)(f"{seen}: what it reaches on them says little of others")
     file = _file_of(place, examples) if out is None else Path(out).expanduser()
@@ -136,9 +137,8 @@ def evaluate(
     return Evaluation(file, record)
 
 
-def _with_split_of_run(dataset: Dataset, run: Path) -> Dataset:
+def _with_split_of_run(dataset: Dataset, record: dict[str, Any] | None) -> Dataset:
     """The rows with the split that a run drew in them; as they are, if it was trained on other rows."""
-    record = read_run(run) if is_run(run) else None
     fraction = record["settings"].get("test_fraction") if record else None
     if record is None or fraction is None or dataset.split is not None or dataset.y is None:
         return dataset

@@ -2,22 +2,25 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass._core.errors import SettingsError
-from manyclass._core.typing import ProgressFactory, Report, no_progress
+from manyclass._core.files import after_commit
+from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs.encoder_comparison import EncoderInputs, Notify, fit_and_compare
+from manyclass.runs.encoder_comparison import EncoderInputs, fit_and_compare
 from manyclass.runs.exemplar_methods import FittedEncoder, choose_methods
-from manyclass.runs.provenance import encoder_file
+from manyclass.runs.provenance import encoder_file, unchanged
 from manyclass.runs.records import RETRIEVAL, RETRIEVAL_FILE, write_record
+from manyclass.runs.sources import retrieval_file
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
 
 # The rows that encoders take at once, so that embeddings have the same bits as those of all rows together.
-_ROWS_AT_ONCE = 1024
+ROWS_AT_ONCE = 1024
 
 
 def build_gallery(
@@ -64,7 +67,7 @@ def build_gallery(
     tune : bool, default=False
         Choose the settings by the labels of the data.
     evaluate : bool, default=False
-        Compare the methods as `compare_encoders` does; the record goes to ``retrieval.json`` in the gallery.
+        Compare the methods as `compare_encoders` does; the record becomes a part of the gallery.
     labels : str, default=None
         A CSV or .npy file with one label per row; "none" leaves out labels that are found beside the data.
     encoder : path-like, default=None
@@ -110,7 +113,8 @@ def build_gallery(
     inputs = EncoderInputs(Path(data).expanduser(), world, methods, sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
     check_free(out, overwrite)
-    ids, image_encoder = inputs.ids, _image_encoder(inputs, file, tell)
+    with unchanged(inputs.data):
+        ids, image_encoder = inputs.ids, _image_encoder(inputs, file, tell)
     fitted, record = fit_and_compare(inputs, tune, evaluate, tell, progress or no_progress)
     gallery = _empty_gallery(inputs, fitted[0], false_match, image_encoder)
     with (progress or no_progress)("encoding", "images") as report:
@@ -154,12 +158,13 @@ def _image_encoder(inputs: EncoderInputs, given: Path | None, notify: Notify) ->
 
 
 def _save(out: Path, gallery: "Gallery", record: dict[str, Any] | None, overwrite: bool) -> None:
-    """The record first: once the gallery is there, all of it is."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / RETRIEVAL_FILE).unlink(missing_ok=True)
-    if record is not None:
-        write_record(out / RETRIEVAL_FILE, RETRIEVAL, record)
-    gallery.save(out, overwrite=overwrite)
+    """The gallery and its record become true at one instant; that of an older gallery says nothing of this one."""
+    from manyclass.retrieval.storage.save import save_gallery
+
+    write = None if record is None else partial(write_record, kind=RETRIEVAL, record=record)
+    save_gallery(gallery, out, overwrite, write)
+    with after_commit(out):
+        (out / RETRIEVAL_FILE).unlink(missing_ok=True)
 
 
 def _result(
@@ -178,32 +183,35 @@ def _result(
         "search_by_pictures": gallery.features is not None,
         "pictures": None if inputs.folder is None else str(inputs.folder),
         "evaluation": None if record is None else {key: record[key] for key in ("protocol", "methods")},
-        "record": None if record is None else str(out / RETRIEVAL_FILE),
+        "record": None if record is None else str(retrieval_file(out)),
     }
 
 
 def add_rows(gallery: "Gallery", dataset: Dataset, ids: list[Any] | None, report: Report) -> None:
     """Add all rows, with class and split where they are known; without ids they are numbers that count on."""
-    n, metadata = len(dataset), _metadata(dataset)
-    for start in range(0, n, _ROWS_AT_ONCE):
-        at = slice(start, min(n, start + _ROWS_AT_ONCE))
+    n, metadata = len(dataset), metadata_of(dataset)
+    for start in range(0, n, ROWS_AT_ONCE):
+        at = slice(start, min(n, start + ROWS_AT_ONCE))
         columns = {key: values[at] for key, values in metadata.items()}
         gallery.add(dataset.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
         report(at.stop, n)
 
 
-def _metadata(dataset: Dataset) -> dict[str, list[str]]:
+def metadata_of(dataset: Dataset) -> dict[str, list[str]]:
+    """Class and split of the rows, where they are known."""
     known = {"class": dataset.label_names(), "split": dataset.split}
     return {key: values.astype(str).tolist() for key, values in known.items() if values is not None}
 
 
 def check_free(out: Path, overwrite: bool) -> None:
     """Refuse a place that cannot be written to before anything is learned for it."""
+    from manyclass.retrieval.storage.save import tidy_gallery
     from manyclass.retrieval.storage.segments import GALLERY_MANIFEST, is_gallery, only_ours
 
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file, and a gallery is a folder; choose another name")
     if is_gallery(out):
+        tidy_gallery(out)
         if not overwrite:
             raise ValueError(
                 f"{out} is there already; pass `overwrite=True` to replace it, or use update_gallery to add to it"

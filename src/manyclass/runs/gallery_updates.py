@@ -1,15 +1,21 @@
 """Changing a gallery that is there: rows are added, images are removed, and both become true at one instant."""
 
+import json
 import os
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from manyclass._core.digest import sha256_digest
 from manyclass._core.text import did_you_mean
-from manyclass._core.typing import ProgressFactory, no_progress
+from manyclass._core.typing import Notify, ProgressFactory, no_progress
+from manyclass.data.matrix import spans
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import row_ids
-from manyclass.runs.gallery_builder import add_rows
+from manyclass.runs.gallery_builder import ROWS_AT_ONCE, add_rows, metadata_of
 from manyclass.runs.provenance import picture_folder
 from manyclass.runs.sources import read_source
 
@@ -24,7 +30,7 @@ def update_gallery(
     remove: Sequence[str | int] | str | int = (),
     labels: str | None = None,
     pictures: str | os.PathLike[str] | None = None,
-    warn: Callable[[str], None] | None = None,
+    warn: Notify | None = None,
     progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
     """Remove images from a gallery, and add the rows of data to it, with what it was made with.
@@ -34,7 +40,7 @@ def update_gallery(
     path : path-like
         The folder of the gallery.
     data : path-like, default=None
-        Features to add, whose names must be new to the gallery.
+        Features to add, whose names must be new to the gallery. What was added before is not added again.
     remove : sequence of str or int, str or int, default=()
         Ids of images to remove, or one id; numbers may be given as words.
     labels : str, default=None
@@ -65,17 +71,24 @@ def update_gallery(
     (200, 198)
     """
     from manyclass.retrieval.gallery import Gallery
+    from manyclass.retrieval.storage.save import tidy_gallery
 
     path, data = Path(path).expanduser(), None if data is None else Path(data).expanduser()
     words = [str(word) for word in ([remove] if isinstance(remove, str | int) else remove)]
-    gallery = Gallery.open(path)
-    gallery.remove(known_ids(gallery, list(dict.fromkeys(words)), path))
-    added = 0
-    if data is not None:
-        dataset = _read_alike(gallery, path, data, labels, warn)
-        ids, added = _new_ids(gallery, path, dataset), len(dataset)
+    gallery, removed = Gallery.open(path), list(dict.fromkeys(words))
+    tidy_gallery(path)
+    dataset = None if data is None else _read_alike(gallery, path, data, labels, warn)
+    digest = "" if dataset is None else _digest(dataset)
+    if dataset is not None and _added_before(gallery, path, dataset, digest, removed):
+        (warn or warnings.warn)(f"{data} was added to {path} already, and is not added again")
+        return {"path": str(path), "images": len(gallery), "added": 0, "removed": 0}
+    gallery.remove(known_ids(gallery, removed, path))
+    if dataset is not None:
+        ids, first = _new_ids(gallery, path, dataset), gallery.state().catalog.next_number
         with (progress or no_progress)("encoding", "images") as report:
             add_rows(gallery, dataset, ids, report)
+        added = {"source": str(data), "sha256": digest, "first": first, "rows": len(dataset), "removed": removed}
+        gallery.provenance.setdefault("added", []).append(added)
     if pictures is not None:
         folder: Path | None = Path(pictures).expanduser()
     else:
@@ -84,18 +97,49 @@ def update_gallery(
         known = gallery.provenance.setdefault("pictures", [])
         known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
     gallery.save()
-    return {"path": str(path), "images": len(gallery), "added": added, "removed": len(set(words))}
+    return {
+        "path": str(path),
+        "images": len(gallery),
+        "added": 0 if dataset is None else len(dataset),
+        "removed": len(removed),
+    }
 
 
-def _read_alike(
-    gallery: "Gallery", path: Path, data: Path, labels: str | None, warn: Callable[[str], None] | None
-) -> Dataset:
+def _read_alike(gallery: "Gallery", path: Path, data: Path, labels: str | None, warn: Notify | None) -> Dataset:
     """The data, whose rows must be as wide as those of the gallery."""
     dataset = read_source(data, labels, warn)
     d = dataset.X.shape[1]
     if gallery.n_features_in_ not in (None, d):
         raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {path} has; got {d}")
     return dataset
+
+
+def _digest(dataset: Dataset) -> str:
+    """A digest of everything that is added: rows, names, classes and splits."""
+
+    def pieces() -> Iterator[Any]:
+        about = {"shape": dataset.X.shape, "names": None if dataset.names is None else [*map(str, dataset.names)]}
+        yield json.dumps({**about, **metadata_of(dataset)})
+        for at in spans(len(dataset), ROWS_AT_ONCE):
+            yield dataset.X.rows(at)
+
+    return sha256_digest(pieces())
+
+
+def _added_before(gallery: "Gallery", path: Path, dataset: Dataset, digest: str, removed: list[str]) -> bool:
+    """Whether this very change was made before, and images of it are still there.
+
+    A command that was killed after its commit, or is given twice, must not add rows that are known by numbers twice.
+    """
+    catalog = gallery.state().catalog
+    numbers = np.asarray(catalog.numbers)[catalog.live()]
+    for added in gallery.provenance.get("added", []):
+        first, stop = added["first"], added["first"] + added["rows"]
+        if added["sha256"] == digest and ((numbers >= first) & (numbers < stop)).any():
+            if removed and removed != added["removed"]:
+                raise ValueError(f"{dataset.path} was added to {path} already; leave it out to remove images alone")
+            return True
+    return False
 
 
 def _new_ids(gallery: "Gallery", path: Path, dataset: Dataset) -> list[str] | None:

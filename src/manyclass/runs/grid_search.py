@@ -1,13 +1,16 @@
 """Settings of a stochastic classifier chosen one after another, each by whole fits judged on validation."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
+from manyclass._core.reading import read_file
+from manyclass._core.sealed import seal, unseal
+from manyclass._core.typing import Notify
 from manyclass.runs.recipe import Recipe
 
 _FILE, _TRIAL = "tuning.json", "trial"
@@ -26,10 +29,9 @@ class GridSearch:
     def __init__(self, recipe: Recipe, X: Any, y: Any, validation: Any, folder: Path, callbacks: list[Any]):
         self.recipe, self.X, self.y, self.validation = recipe, X, y, validation
         self.folder, self.callbacks = folder, callbacks
-        file = folder / _FILE
-        self.tried: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
+        self.tried = _read_tried(folder / _FILE)
 
-    def choose(self, notify: Callable[[str], None]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def choose(self, notify: Notify) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The settings that are best, and every value that was tried with its accuracy.
 
         The first trial has the settings as they are. A value takes their place if it is better by more than chance:
@@ -65,7 +67,7 @@ class GridSearch:
         """What the classifier takes for a value on record, where all negatives are a number too."""
         return None if name == "beta" and value >= self._n_classes() - 1 else value
 
-    def _trial(self, settings: dict[str, Any], notify: Callable[[str], None]) -> dict[str, Any]:
+    def _trial(self, settings: dict[str, Any], notify: Notify) -> dict[str, Any]:
         known = next((trial for trial in self.tried if trial["settings"] == settings), None)
         if known is None:
             notify(
@@ -73,7 +75,7 @@ class GridSearch:
             )
             known = {"settings": settings, **self._fit(settings)}
             self.tried.append(known)
-            write_bytes(self.folder / _FILE, json.dumps(self.tried).encode())
+            write_bytes(self.folder / _FILE, seal({"tried": self.tried}))
         return known
 
     def _fit(self, settings: dict[str, Any]) -> dict[str, Any]:
@@ -108,6 +110,17 @@ class GridSearch:
         """The squared length of a row as it usually is."""
         rows = self.X.rows(np.unique(np.linspace(0, len(self.X) - 1, 512).astype(np.intp)))
         return float(np.median(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))) or 1.0
+
+
+def _read_tried(file: Path) -> list[dict[str, Any]]:
+    """What an earlier attempt tried; nothing if there was none."""
+    if not file.exists():
+        return []
+    try:
+        tried: list[dict[str, Any]] = unseal(read_file(file, "record"))["tried"]
+        return tried
+    except (StorageError, KeyError):
+        raise StorageError(f"{file} is damaged; pass `overwrite=True` to begin the run again") from None
 
 
 def _row(name: str, value: Any, accuracy: float | None) -> dict[str, Any]:

@@ -1,34 +1,98 @@
 """Models that users name by a path: the classifier of a run or in a file, and the encoder that goes with it."""
 
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from manyclass.runs.folder import ENCODER, MODEL, is_run, read_run
+from manyclass._core.digest import file_digest
+from manyclass._core.errors import StoreCorruptedError
+from manyclass.runs.folder import file_damage, is_run, read_run
 from manyclass.runs.records import RUN_FILE
 
 
-def open_classifier(path: Path) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load a classifier or an encoder that `save` wrote, or the classifier of a run.
+
+    The model predicts or encodes to the same bits as the one that was saved. Callbacks, checkpoints, generators of
+    random numbers and the times that a fit took are not saved.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file, or the folder that `manyclass train` or `runs.train` wrote.
+
+    Returns
+    -------
+    object
+        The model, fitted.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, cut short, not a model, or of a later version, or the run is unfinished.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from manyclass import TraceNormClassifier
+    >>> path = tempfile.mkdtemp() + "/model.safetensors"
+    >>> TraceNormClassifier().fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    >>> load(path).predict([[1.0]]).tolist()
+    ['b']
+    """
+    return open_model(Path(path).expanduser()).model
+
+
+class OpenedModel(NamedTuple):
+    """A model, the SHA-256 of its file, and the record of its run, if it has one."""
+
+    model: Any
+    sha256: str
+    run: dict[str, Any] | None
+
+
+def open_classifier(path: Path) -> OpenedModel:
     """The classifier of a run that is done, or in a file."""
-    from manyclass._core.models import load
-
-    model = load(_model_file(path))
-    if not hasattr(model, "predict_top"):
-        raise ValueError(f"{path} must hold a classifier; it holds a {type(model).__name__}")
-    return model
+    opened = open_model(path)
+    if not hasattr(opened.model, "predict_top"):
+        raise ValueError(f"{path} must hold a classifier; it holds a {type(opened.model).__name__}")
+    return opened
 
 
-def _model_file(path: Path) -> Path:
+def open_model(path: Path) -> OpenedModel:
+    """The classifier of a run that is done, or whatever a file holds."""
+    from manyclass._core.models import load as load_file
+
     if not path.exists():
         raise FileNotFoundError(f"no run or model at {path}")
-    if path.is_file():
-        return path
+    if not path.is_dir():
+        return OpenedModel(load_file(path), file_digest(path), None)
     if not is_run(path):
         raise ValueError(f"{path} must be a folder that manyclass train made, or a model file; it has no {RUN_FILE}")
-    if not (path / MODEL).is_file() or read_run(path)["status"] != "done":
-        raise ValueError(f"{path} holds a run that is unfinished; go on with it by manyclass train --resume")
-    return path / MODEL
+    run = read_run(path)
+    while True:
+        try:
+            return OpenedModel(load_run_file(path, run, "model"), run["files"]["model"]["sha256"], run)
+        except StoreCorruptedError:
+            # Perhaps the run was replaced just then, and its files are gone with it.
+            before, run = run, read_run(path)
+            if run == before:
+                raise
+
+
+def load_run_file(path: Path, run: dict[str, Any], role: str) -> Any:
+    """The model or the encoder of a run of this record; None if it has none."""
+    from manyclass._core.models import load as load_file
+
+    named = run["files"][role]
+    if named is None:
+        return None
+    damage = file_damage(path, named)
+    if damage is not None:
+        raise StoreCorruptedError(path, damage)
+    return load_file(path / named["name"])
 
 
 def check_columns(model: Any, path: Path, X: Any, source: Path) -> None:
@@ -56,37 +120,33 @@ def check_labels(model: Any, path: Path, y: Any, source: Path) -> None:
         )
 
 
-def open_encoder(path: Path, given: Path | None, model: Any) -> Any:
+def open_encoder(path: Path, given: Path | None, opened: OpenedModel) -> Any:
     """What turns pictures into the rows that a classifier takes: the encoder given, or the one of its run."""
-    from manyclass._core.models import load
+    from manyclass._core.models import load as load_file
 
-    file = given or (path / ENCODER if path.is_dir() else None)
-    if file is None or (given is None and not file.is_file()):
+    encoder = load_file(given) if given else load_run_file(path, opened.run, "encoder") if opened.run else None
+    if encoder is None:
         raise ValueError(
             f"images need the encoder that made the features of {path}, which has none; give its file with `encoder`"
         )
-    encoder = load(file)
+    where = given or path
     if not hasattr(encoder, "encode") or not hasattr(encoder, "n_features_out_"):
-        raise ValueError(f"{file} must hold an encoder of images; it holds a {type(encoder).__name__}")
-    if encoder.n_features_out_ != model.n_features_in_:
-        width = model.n_features_in_
-        raise ValueError(f"{file} must give {width} columns, as {path} takes; it gives {encoder.n_features_out_}")
+        raise ValueError(f"{where} must hold an encoder of images; it holds a {type(encoder).__name__}")
+    if encoder.n_features_out_ != opened.model.n_features_in_:
+        width = opened.model.n_features_in_
+        raise ValueError(f"{where} must give {width} columns, as {path} takes; it gives {encoder.n_features_out_}")
     return encoder
 
 
 def is_model(path: Path) -> bool:
     """Whether a file begins as models do."""
-    from manyclass._core.sealed import START
+    from manyclass._core.sealed import starts_sealed
 
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(8 + len(START))[8:] == START
+    return path.is_file() and starts_sealed(path)
 
 
 def describe_model(path: Path) -> dict[str, Any]:
     """What there is to say of a classifier or an encoder in a file."""
-    from manyclass._core.models import load
     from manyclass.runs.run_record import describe_fit
 
     model = load(path)

@@ -1,6 +1,5 @@
 """Which rows are negatives, of a world of other images or of the data itself; and which rows are left to judge by."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count
-from manyclass.datasets.dataset import ALL, Dataset
+from manyclass._core.typing import Notify
+from manyclass.datasets.dataset import ALL, Dataset, without_label
 from manyclass.datasets.splits import split_classes
 from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import read_source
@@ -44,7 +44,7 @@ def choose_negatives(
     sample: int | None,
     gram: bool,
     seed: int,
-    warn: Callable[[str], None] | None = None,
+    warn: Notify | None = None,
 ) -> Negatives:
     """The rows of a world, or else some of the data: at most `sample`, or as many as a Gram matrix allows."""
     if sample is not None:
@@ -90,12 +90,15 @@ def _draw(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:
 
 
 def other_rows(dataset: Dataset, own: NDArray[np.intp]) -> Dataset:
-    """The rows that are no negatives; their labels, if there are any, are words."""
+    """The rows that are no negatives and have a label; labels, if there are any, are words."""
     rows = np.setdiff1d(np.arange(len(dataset)), own)
     if not len(rows):
         raise ValueError(f"{dataset.path} must have rows that are no negatives, to choose or judge by; got none")
     labels = dataset.label_names()
-    return replace(dataset, y=None if labels is None else labels.astype(np.str_), classes=None).take(rows)
+    if labels is None:
+        return replace(dataset, classes=None).take(rows)
+    labeled = rows[~without_label(labels)[rows]]  # what is of no class can neither be found nor be wrong
+    return replace(dataset, y=labels.astype(np.str_), classes=None).take(labeled)
 
 
 def deal_out(rows: Dataset, seed: int) -> tuple[Dataset, Dataset]:

@@ -1,34 +1,70 @@
-"""Where features came from: the pictures, and the encoder that turned them into numbers, in a file beside them.
+"""Where features came from: the pictures, and the encoder that turned them into numbers, which their store holds.
 
 `EncoderKind` is the encoder that the options of `manyclass features` ask for.
 """
 
-import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manyclass._core.errors import SettingsError, StorageError
-from manyclass._core.files import write_bytes
 from manyclass._core.lazy import find_public
-from manyclass._core.models import load
+from manyclass._core.models import load, model_pieces
+from manyclass._core.reading import read_file
+from manyclass._core.sealed import parse_json
+from manyclass.data.store.attachments import ENCODER
+
+if TYPE_CHECKING:
+    from manyclass.data.store.manifest import Manifest
 
 
 def encoder_file(data: Path) -> Path | None:
-    """The encoder of pictures that made a store: beside it, named by it, or that of the store that was compressed."""
-    for store, provenance in _ancestry(data):
-        if encoder_path(store).is_file():
-            return encoder_path(store)
-        named = _found(provenance.get("kind"), store)
+    """The encoder of pictures that made a store: the file in it, if that is the one that was committed with its rows.
+
+    Stores of version 1 have it beside them, name it, or were compressed from a store that does.
+    """
+    from manyclass.data.store.blocks import verify_attached
+
+    for store, manifest in _ancestry(data):
+        if manifest is not None and manifest.version > 1:
+            attached = manifest.attachments.get(ENCODER)
+            if attached is None:
+                return None
+            verify_attached(store, attached)
+            return store / attached.name
+        if (beside := _encoder_beside(store)).is_file():
+            return beside
+        named = _found(manifest.provenance.get("kind"), store) if manifest else None
         if named is not None and named.is_file():
             return named
     return None
 
 
+def encoder_bytes(data: Path) -> bytes | None:
+    """What is in the encoder's file, checked; None if there is none, or if it is a network, which models only name."""
+    file = encoder_file(data)
+    return None if file is None or file.suffix.lower() == ".onnx" else read_file(file, "model")
+
+
+@contextmanager
+def unchanged(data: Path) -> Iterator[None]:
+    """Refuse rows and an encoder of a store that was overwritten while they were read: they may not belong together."""
+    before = _manifest(data)
+    yield
+    if _manifest(data) != before:
+        raise StorageError(f"{data} was overwritten while it was read; give the same command again")
+
+
+def _encoder_beside(store: Path) -> Path:
+    return store.with_name(store.name + ".encoder")
+
+
 def picture_folder(data: Path) -> Path | None:
     """The folder in which the names of a store's rows are paths of pictures, if it is still there."""
-    for store, provenance in _ancestry(data):
+    for store, manifest in _ancestry(data):
+        provenance = manifest.provenance if manifest else {}
         if provenance.get("made by") == "manyclass features":
             source = _found(provenance.get("source"), store)
             folder = source.parent if source is not None and source.is_file() else source
@@ -41,34 +77,35 @@ def pictures_of(data: Path) -> dict[str, str] | None:
     folder = picture_folder(data)
     if folder is not None:
         return {"folder": str(folder)}
-    for store, provenance in _ancestry(data):
-        named = provenance.get("pictures")
+    for store, manifest in _ancestry(data):
+        named = manifest.provenance.get("pictures") if manifest else None
         if isinstance(named, dict) and named.keys() == {"array", "names"}:
             return {key: str(store.resolve().parent / str(name)) for key, name in named.items()}
     return None
 
 
-def _ancestry(data: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """A store and its provenance, and so for the stores that it was compressed from."""
+def _ancestry(data: Path) -> Iterator[tuple[Path, "Manifest | None"]]:
+    """A store and its manifest, and so for the stores that it was compressed from."""
     seen: set[Path] = set()
     path: Path | None = data
     while path is not None and path.resolve() not in seen:
         seen.add(path.resolve())
-        provenance = _provenance(path)
-        yield path, provenance
+        manifest = _manifest(path)
+        yield path, manifest
+        provenance = manifest.provenance if manifest else {}
         path = _found(provenance.get("source"), path) if provenance.get("made by") == "manyclass compress" else None
 
 
-def _provenance(path: Path) -> dict[str, Any]:
-    """What the manifest of a store says of it; nothing for what is no store, or one that is damaged."""
+def _manifest(path: Path) -> "Manifest | None":
+    """The manifest of a store; None for what is no store, or one that is damaged."""
     from manyclass.data.store.manifest import MANIFEST, read_manifest
 
     if not (path / MANIFEST).is_file():
-        return {}
+        return None
     try:
-        return dict(read_manifest(path).provenance)
+        return read_manifest(path)
     except StorageError:
-        return {}
+        return None
 
 
 def _found(word: Any, store: Path) -> Path | None:
@@ -107,6 +144,8 @@ class EncoderKind:
         if self.is_learned:
             return find_public(_LEARNED[self.name])(**self.settings, random_state=self.seed)
         path = Path(self.name).expanduser()
+        if path.is_dir():
+            return load(_encoder_of(path))
         return load(path) if self.is_saved else find_public("OnnxFeatures")(path, **self.settings).fit()
 
 
@@ -117,11 +156,11 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
         allowed: tuple[str, ...] = (*_OF_DESCRIPTORS, "max_pixels")
     elif name.lower().endswith(".onnx"):
         allowed = (*_OF_NETWORKS, "max_pixels")
-    elif Path(name).expanduser().is_file():
+    elif Path(name).expanduser().is_file() or _manifest(Path(name).expanduser()):
         allowed = ()
     else:
         words = ", ".join(_LEARNED)
-        raise SettingsError(f"`kind` must be one of {words}, an .onnx file, or a saved encoder; got {name}")
+        raise SettingsError(f"`kind` must be one of {words}, an .onnx file, a store, or a saved encoder; got {name}")
     for option in given:
         if option not in allowed:
             raise SettingsError(f"`{option}` does not go with `kind='{name}'`")
@@ -139,54 +178,35 @@ def _value(option: str, value: Any) -> Any:
     return tuple(value.split(",")) if option in ("descriptors", "pyramid") else value
 
 
-def encoder_path(store: Path) -> Path:
-    """Where the encoder of a store is kept."""
-    return store.with_name(store.name + ".encoder")
+def _encoder_of(store: Path) -> Path:
+    """The encoder of a store that is to encode others alike."""
+    file = encoder_file(store)
+    if file is None:
+        raise ValueError(f"{store} must hold the encoder of its pictures; it has none; name a saved one with `kind`")
+    return file
 
 
-def about_encoder(kind: EncoderKind, images: Sequence[str]) -> bytes:
-    """What tells an encoder from others: its settings, and the images that it learns from if it does."""
+def about_encoder(kind: EncoderKind, images: Sequence[str]) -> dict[str, Any]:
+    """What tells a learned encoder from others: its settings, and the images that it learns from."""
     from manyclass.features.extraction.write_features import images_digest
 
-    about = {
-        "made by": "manyclass features",
-        "kind": kind.name,
-        "settings": kind.settings,
-        "seed": kind.seed,
-        "images": images_digest(images) if kind.is_learned else "",
-    }
-    return json.dumps(about, indent=1, sort_keys=True).encode() + b"\n"
+    about = {"kind": kind.name, "settings": kind.settings, "seed": kind.seed, "images": images_digest(images)}
+    return parse_json(about, "about")
 
 
-def kept_encoder(store: Path, about: bytes, restart: bool) -> Any:
-    """The encoder that an earlier attempt with the same settings and images left; None if there is none.
+def kept_encoder(store: Path, about: dict[str, Any], overwrite: bool, resume: bool) -> Any:
+    """The encoder that an interrupted attempt with the same settings and images left; None if there is none.
 
-    One that was made otherwise is refused, or is none if all begins anew.
+    A store that is in the way, or an unfinished one of something else, is refused before anything is learned for it.
     """
-    path, beside = encoder_path(store), _about_path(store)
-    if not path.exists():
-        return None
-    if beside.exists() and beside.read_bytes() == about:
-        return load(path)
-    if not restart:
-        raise ValueError(
-            f"{path} is an encoder that was made otherwise; name it with `kind` to use it, or pass resume=False"
-        )
-    return None
+    from manyclass.data.store.transaction import kept_attachment
+
+    file = kept_attachment(store, ENCODER, about, overwrite, resume)
+    return None if file is None else load(file)
 
 
-def keep_encoder(store: Path, about: bytes, encoder: Any) -> None:
-    """Keep an encoder beside its store, and what it was learned from.
+def keep_encoder(store: Path, about: dict[str, Any], encoder: Any, overwrite: bool, resume: bool) -> None:
+    """Keep an encoder that was learned for a store, until the store is written and holds it."""
+    from manyclass.data.store.transaction import prepare_write
 
-    This is written before it, and a file of it alone means nothing: after a crash at any moment the two agree, or there
-    is no encoder.
-    """
-    path = encoder_path(store)
-    path.unlink(missing_ok=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(_about_path(store), about)
-    encoder.save(path)
-
-
-def _about_path(store: Path) -> Path:
-    return store.with_name(store.name + ".encoder.json")
+    prepare_write(store, ENCODER, model_pieces(encoder), about, overwrite, resume)

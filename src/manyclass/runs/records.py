@@ -1,4 +1,6 @@
-"""Records: what a run, an evaluation or a comparison of galleries leaves as JSON; checked when written and read.
+"""Records: what a run, an evaluation or a comparison of galleries leaves as JSON; sealed, and checked on both sides.
+
+The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits.
 
 What JSON must look like is said by shapes. A shape is a function of a value and of words for its place. It gives the
 value back, with entries that may be absent filled in as None and NumPy's scalars as plain numbers, or raises ValueError
@@ -8,19 +10,30 @@ in one sentence about the first place that is wrong.
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from manyclass._core.digest import sha256_digest
+from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
+from manyclass._core.reading import load_json, read_file
 
-RUN, EVALUATION, RETRIEVAL = "run", "evaluation", "retrieval"
+RUN, UNFINISHED, EVALUATION, RETRIEVAL = "run", "unfinished run", "evaluation", "retrieval"
 
 RUN_FILE, RETRIEVAL_FILE = "run.json", "retrieval.json"  # in the folder of a run, and of a gallery
 
-VERSION = 1
+VERSION = 2  # records of version 1 had no seal, and those of runs named no files
+
+_ADVICE = {
+    RUN: "train it again with `overwrite=True`",
+    UNFINISHED: "begin it again with `overwrite=True`",
+    EVALUATION: "evaluate again",
+    RETRIEVAL: "build its gallery again",
+}
 
 Shape = Callable[[Any, str], Any]
 
@@ -68,6 +81,20 @@ def fraction(value: Any, where: str) -> float:
     if not 0 <= number(value, where) <= 1:
         raise _wrong(where, "a share from 0 to 1", value)
     return float(value)
+
+
+def digest(value: Any, where: str) -> str:
+    """A SHA-256 in hexadecimal digits."""
+    if not re.fullmatch("[0-9a-f]{64}", text(value, where)):
+        raise _wrong(where, "a SHA-256 in 64 digits", value)
+    return str(value)
+
+
+def file_name(value: Any, where: str) -> str:
+    """The name of a file of a run, which lies in its folder."""
+    if not re.fullmatch(r"(?:model|encoder)-(?:0|[1-9][0-9]{0,8})\.safetensors", text(value, where)):
+        raise _wrong(where, "the name of a model or an encoder", value)
+    return str(value)
 
 
 def anything(value: Any, where: str) -> Any:
@@ -156,7 +183,9 @@ _PICTURES = optional(object_of(folder=optional(text), array=optional(text), name
 
 _TRIED = object_of(name=text, value=optional(anything), accuracy=optional(fraction))
 
-_RUN = object_of(
+_FILE = object_of(name=file_name, size=count, sha256=digest)
+
+_BEGUN = dict[str, Shape](
     command=text,
     arguments=list_of(text),
     settings=entries_of,
@@ -166,9 +195,14 @@ _RUN = object_of(
     threads=optional(count),
     data=list_of(_DATA),
     started=optional(text),
+    status=text,
+)
+
+_RUN = object_of(
+    **_BEGUN,
+    files=object_of(model=_FILE, encoder=optional(_FILE)),
     seconds=optional(number),
     peak_bytes=optional(count),
-    status=text,
     model=optional(entries_of),
     history=optional(list_of(entries_of)),
     tuning=optional(list_of(_TRIED)),
@@ -179,6 +213,7 @@ _RUN = object_of(
 )
 
 _EVALUATION = object_of(
+    model=digest,
     data=_DATA,
     rows=count,
     seconds=optional(number),
@@ -221,11 +256,16 @@ _RETRIEVAL = object_of(
     pictures=_PICTURES,
 )
 
-_SHAPES: dict[str, Shape] = {RUN: _RUN, EVALUATION: _EVALUATION, RETRIEVAL: _RETRIEVAL}
+_SHAPES: dict[str, Shape] = {
+    RUN: _RUN,
+    UNFINISHED: object_of(**_BEGUN),
+    EVALUATION: _EVALUATION,
+    RETRIEVAL: _RETRIEVAL,
+}
 
 
 def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]) -> dict[str, Any]:
-    """Write a record of a kind ("run", "evaluation", "retrieval") as JSON, whole or not at all; gives it as written.
+    """Write a record of a kind ("run", "evaluation", ...) as sealed JSON, whole or not at all; gives it as written.
 
     "format" and "version" are put in if they are absent. NaN and infinity are refused: what is not known is None.
 
@@ -237,30 +277,54 @@ def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]
     'holidays'
     """
     whole = _checked({**_head(kind), **record}, kind, f"the record of {Path(path).name}")
-    # Names of files may hold bytes that are no text, which Python keeps as lone surrogates.
-    content = json.dumps(whole, indent=1, allow_nan=False, ensure_ascii=False)
-    write_bytes(path, f"{content}\n".encode("utf-8", "surrogatepass"))
+    write_bytes(path, _seal(whole))
     return whole
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:
     """The record of a kind in a file, with None for what it may leave out; ValueError in one sentence for all else."""
     _head(kind)
-    try:
-        value = json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError):
-        raise ValueError(f"{path} must be a record of manyclass in JSON; it cannot be read as JSON") from None
-    return _checked(value, kind, str(path))
+    data = read_file(path, "record")
+    value = _parse(data)
+    if data[_DIGITS] == _digits(data) and value.pop("sha256", None):
+        return _checked(value, kind, str(path))
+    if value.get("format") == _format(kind) and value.get("version") == 1:
+        raise StorageError(f"{path} is of an earlier version, which had no checksum; {_ADVICE[kind]}")
+    if f'"format": "{_format(kind)}"'.encode() in data:
+        raise StorageError(f"{path} is damaged: its {len(data)} bytes do not match their checksum; {_ADVICE[kind]}")
+    raise ValueError(f"{path} must be a record of a manyclass {kind}; it is something else")
 
 
 def kind_of(path: str | os.PathLike[str]) -> str | None:
     """Which kind of record a file of JSON says that it is; None if it says nothing of the sort."""
-    try:
-        value = json.loads(Path(path).read_bytes())
-    except (ValueError, RecursionError):
-        return None
-    said = value.get("format") if isinstance(value, dict) else None
+    said = _parse(read_file(path, "record")).get("format")
     return next((kind for kind in _SHAPES if said == _format(kind)), None)
+
+
+_END = b'"\n}\n'  # after the digits of the seal
+
+_DIGITS = slice(-64 - len(_END), -len(_END))
+
+
+def _seal(record: dict[str, Any]) -> bytes:
+    content = json.dumps({**record, "sha256": "0" * 64}, indent=1, allow_nan=False, ensure_ascii=False)
+    # Names of files may hold bytes that are no text, which Python keeps as lone surrogates.
+    data = f"{content}\n".encode("utf-8", "surrogatepass")
+    return data[: _DIGITS.start] + _digits(data) + _END
+
+
+def _digits(data: bytes) -> bytes:
+    """What the digits of a record must be."""
+    return sha256_digest([data[: _DIGITS.start], b"0" * 64, data[_DIGITS.stop :]]).encode()
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    """The object of JSON in some bytes; an empty one if there is none."""
+    try:
+        value = load_json(data, "the record")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _format(kind: str) -> str:
@@ -273,10 +337,9 @@ def _head(kind: str) -> dict[str, Any]:
     return {"format": _format(kind), "version": VERSION}
 
 
-def _checked(value: Any, kind: str, where: str) -> dict[str, Any]:
-    said = value.get("format") if isinstance(value, dict) else None
-    if said != _format(kind):
-        raise ValueError(f"{where} must have the format {_format(kind)!r}; got {said!r}")
+def _checked(value: dict[str, Any], kind: str, where: str) -> dict[str, Any]:
+    if value.get("format") != _format(kind):
+        raise ValueError(f"{where} must have the format {_format(kind)!r}; got {value.get('format')!r}")
     if value.get("version") != VERSION:
         raise ValueError(f"{where} must have version {VERSION}; got {value.get('version')!r}; update manyclass")
     checked: dict[str, Any] = _SHAPES[kind](value, where)

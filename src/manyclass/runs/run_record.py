@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyclass._core.digest import sha256_digest
+from manyclass._core.reading import read_text
 from manyclass._core.text import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def finish_record(
 
 def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
     """What a record says of rows in some role: "train", "gallery", ..."""
+    from manyclass.datasets.dataset import count_classes
+
     y = dataset.label_names()
     return {
         "role": role,
@@ -70,7 +73,7 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
         "part": dataset.subset_name,
         "rows": len(dataset),
         "columns": int(dataset.X.shape[1]),
-        "classes": None if y is None else len(np.unique(y)),
+        "classes": None if y is None else count_classes(y),
         "fingerprint": data_fingerprint(dataset.X, y),
         "bytes": int(dataset.X.nbytes),
     }
@@ -136,7 +139,7 @@ def peak_bytes() -> int | None:
 
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        return read_text(path, "record", errors="replace").splitlines()
     except OSError:
         return []
 
@@ -185,24 +188,24 @@ RUN_FORMAT = "manyclass run"
 
 
 def run_summary(record: dict[str, Any]) -> dict[str, Any]:
-    """What a command prints of a run as JSON: the record without its long lists, and the accuracies it saw."""
-    train = record["data"][0]
-    judged = [one["accuracy"] for one in record["history"] or [] if one.get("accuracy") is not None]
-    judged += [one["accuracy"] for one in record["grid"] or []]
+    """What a command prints of a run, done or begun, as JSON: the record without its long lists, and the accuracy."""
+    train, history, grid = record["data"][0], record.get("history") or [], record.get("grid") or []
+    judged = [one["accuracy"] for one in history if one.get("accuracy") is not None]
+    judged += [one["accuracy"] for one in grid]
     return {
         "format": RUN_FORMAT,
         "status": record["status"],
         "data": train["path"],
         "part": train["part"],
         "rows": train["rows"],
-        "model": record["model"],
+        "model": record.get("model"),
         "validation_accuracy": max(judged, default=None),
-        "tuning": record["tuning"],
-        "pairs": len(record["grid"] or []) or None,
+        "tuning": record.get("tuning"),
+        "pairs": len(grid) or None,
         "seed": record["seed"],
         "encoder": record.get("encoder"),
-        "seconds": record["seconds"],
-        "peak_bytes": record["peak_bytes"],
+        "seconds": record.get("seconds"),
+        "peak_bytes": record.get("peak_bytes"),
     }
 
 

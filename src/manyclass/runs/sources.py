@@ -2,17 +2,34 @@
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyclass.runs.records import RUN, RUN_FILE, kind_of
+from manyclass._core.reading import read_file
+from manyclass._core.typing import Notify
+from manyclass.runs.folder import is_run
+from manyclass.runs.records import RETRIEVAL_FILE, RUN, RUN_FILE, kind_of
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
 
-Warn = Callable[[str], None]
+
+@contextmanager
+def passing_warnings(warn: Notify | None) -> Iterator[None]:
+    """Pass what estimators warn of inside to `warn`, each sentence once, whatever comes of it."""
+    if warn is None:
+        yield
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            for words in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)):
+                warn(words)
 
 
 def read_subset(
@@ -22,14 +39,14 @@ def read_subset(
     preferred: Sequence[str],
     test_fraction: float | None = None,
     seed: int = 0,
-    warn: Warn | None = None,
+    warn: Notify | None = None,
 ) -> "Dataset":
     """The rows of a subset that have a label; by default of the first `preferred` one that there is, or else all."""
     dataset = draw_test_subset(read_labeled(source, labels, warn), test_fraction, seed)
     return labeled_subset(dataset, subset, preferred, warn)
 
 
-def read_validation(source: Path, warn: Warn | None = None) -> "Dataset":
+def read_validation(source: Path, warn: Notify | None = None) -> "Dataset":
     """The subset val, or all rows of data without a test subset: what is kept for testing must choose nothing."""
     dataset = read_labeled(source, None, warn)
     parts = dataset.split_names()
@@ -40,7 +57,7 @@ def read_validation(source: Path, warn: Warn | None = None) -> "Dataset":
     return labeled_subset(dataset, None, ("val",), warn)
 
 
-def read_labeled(source: Path, labels: str | None, warn: Warn | None = None) -> "Dataset":
+def read_labeled(source: Path, labels: str | None, warn: Notify | None = None) -> "Dataset":
     """The rows at a path, which must have labels."""
     dataset = read_source(source, labels, warn)
     if dataset.y is None:
@@ -48,20 +65,21 @@ def read_labeled(source: Path, labels: str | None, warn: Warn | None = None) -> 
     return dataset
 
 
-def read_source(source: Path, labels: str | None = None, warn: Warn | None = None) -> "Dataset":
+def read_source(source: Path, labels: str | None = None, warn: Notify | None = None) -> "Dataset":
     """The rows at a path, with labels from a file, or without any if that is called "none".
 
     Whatever the reader leaves out goes to `warn`, in a sentence each; to the warnings of Python if that is None.
     """
     from manyclass.datasets.dataset import read_features
 
-    if (source / RUN_FILE).is_file():
-        raise ValueError(f"{source} must hold features, and it holds a run; give the data that it is to be used on")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the notices say the same
         try:
             dataset = read_features(source, labels=False if labels == "none" else labels)
         except ValueError:
+            if is_run(source):
+                way_out = "give the data that it is to be used on"
+                raise ValueError(f"{source} must hold features, and it holds a run; {way_out}") from None
             check_not_pictures(source)
             raise
     for notice in dataset.notices:
@@ -70,7 +88,7 @@ def read_source(source: Path, labels: str | None = None, warn: Warn | None = Non
 
 
 def labeled_subset(
-    dataset: "Dataset", subset: str | None, preferred: Sequence[str], warn: Warn | None = None
+    dataset: "Dataset", subset: str | None, preferred: Sequence[str], warn: Notify | None = None
 ) -> "Dataset":
     """The rows of a subset that have a label; how many have none is told in a sentence."""
     import numpy as np
@@ -145,7 +163,7 @@ def _in_folder(folder: Path) -> str | None:
 
     if is_gallery(folder):
         return f"is a gallery; search it: manyclass search {folder} picture.jpg"
-    if (folder / MANIFEST).is_file() and FORMAT.encode() in (folder / MANIFEST).read_bytes():
+    if (folder / MANIFEST).is_file() and FORMAT.encode() in read_file(folder / MANIFEST, "manifest"):
         return f"is a store of features already; learn from it: manyclass train {folder} -o run"
     if (folder / RUN_FILE).is_file() and kind_of(folder / RUN_FILE) == RUN:
         return f"is a run of manyclass train; use it: manyclass predict {folder} picture.jpg"
@@ -163,3 +181,17 @@ def _in_file(file: Path) -> str | None:
     except (ValueError, FileNotFoundError):
         return None
     return f"is a file of features already; learn from it: manyclass train {file} -o run"
+
+
+def retrieval_file(gallery: Path) -> Path | None:
+    """The record of how well the images of a gallery find their class: the part of it that its manifest names.
+
+    Galleries that name none, since they are older, have it beside their files.
+    """
+    from manyclass.retrieval.storage.segments import is_gallery, read_gallery_manifest, section_path
+
+    content = read_gallery_manifest(gallery)[0] if is_gallery(gallery) else {}
+    if "retrieval" in content:
+        return section_path(gallery, content["retrieval"]) if content["retrieval"] else None
+    beside = gallery / RETRIEVAL_FILE
+    return beside if beside.is_file() else None

@@ -2,21 +2,22 @@
 
 import os
 import time
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from manyclass._core.errors import SettingsError
-from manyclass._core.files import FolderLock, write_bytes
+from manyclass._core.errors import SettingsError, StorageError
+from manyclass._core.files import write_bytes
+from manyclass._core.reading import read_file
+from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
-from manyclass.runs.folder import ENCODER, MODEL, RunFolder
+from manyclass.runs.folder import RunFolder, UnfinishedRun
 from manyclass.runs.recipe import Recipe, make_recipe
 from manyclass.runs.run_record import begin_record, data_fingerprint, finish_record
-from manyclass.runs.sources import read_subset, read_validation
+from manyclass.runs.sources import passing_warnings, read_subset, read_validation
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class TrainedRun:
     @cached_property
     def model(self) -> Any:
         """The classifier."""
-        from manyclass._core.models import load
+        from manyclass.runs.load_model import load_run_file
 
-        return load(self.path / MODEL)
+        return load_run_file(self.path, self.record, "model")
 
 
 def train(
@@ -62,8 +63,8 @@ def train(
     overwrite: bool = False,
     callbacks: Iterable[Any] = (),
     arguments: Sequence[str] = (),
-    notify: Callable[[str], None] | None = None,
-    warn: Callable[[str], None] | None = None,
+    notify: Notify | None = None,
+    warn: Notify | None = None,
     **settings: Any,
 ) -> TrainedRun:
     """Train a classifier in a folder, which gets the model and a record of settings, data, history and results.
@@ -93,7 +94,8 @@ def train(
     resume : bool, default=False
         Whether to go on with a run that is unfinished; one that is done is left as it is.
     overwrite : bool, default=False
-        Whether to replace a run that is there.
+        Whether to replace a run that is there, and stays there until the new one is done; with `resume`, only if it is
+        another one.
     callbacks : iterable of callable, default=()
         Passed on to the estimator, such as `manyclass.Progress()`.
     arguments : sequence of str, default=()
@@ -101,7 +103,8 @@ def train(
     notify : callable, default=None
         Called with a sentence on what is being done.
     warn : callable, default=None
-        Called with a sentence on rows or files that are left out; None for Python's warnings.
+        Called with a sentence on rows or files that are left out, on data from which little is learned, or on a fit
+        that did not come to its end; None for Python's warnings.
     **settings : dict
         Further arguments of the estimator, such as `max_epochs`.
 
@@ -126,7 +129,7 @@ def train(
     ...     np.savez(Path(folder) / "x.npz", X=X.rows(slice(None)), y=X.y)
     ...     run = mc.runs.train(Path(folder) / "x.npz", Path(folder) / "run", test_fraction=0.2, max_epochs=5)
     ...     sorted(file.name for file in run.path.iterdir()), len(run.model.classes_)
-    (['model.safetensors', 'run.json'], 5)
+    (['model-0.safetensors', 'run.json'], 5)
     """
     tell = notify or _ignore
     recipe = make_recipe(objective, tune, seed, settings)
@@ -149,30 +152,30 @@ def train(
     }
     roles = [("train", examples)] + ([] if judged is None else [("validation", judged)])
     record = begin_record(recipe, roles, given, arguments)
-    if folder.is_done and not overwrite:
-        folder.refuse_another(record)
+    if folder.is_done(record, resume, overwrite):
+        done = TrainedRun(folder.path, dict(folder.done or {}))
+        with suppress(OSError, StorageError), folder.locked(resume, overwrite):
+            pass  # which removes what an earlier attempt could not
         tell(f"{folder.path} is done already")
-        return TrainedRun(folder.path, dict(folder.record or {}))
-    folder.path.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder.path)
-    try:
-        record = folder.begin(record, overwrite)
-        model, outcome = fit_recipe(recipe, examples, judged, folder.checkpoint, list(callbacks), tell)
-        return _keep(folder, record, model, outcome, examples, started)
-    except Exception:
-        folder.give_up()
-        raise
-    finally:
-        lock.release()
-        with suppress(OSError):
-            folder.path.rmdir()  # if nothing was kept in it
+        return done
+    with folder.locked(resume, overwrite):
+        if folder.is_done(record, resume, overwrite):  # by another process, just now
+            tell(f"{folder.path} is done already")
+            return TrainedRun(folder.path, dict(folder.done or {}))
+        run = folder.begin(record, resume, overwrite)
+        try:
+            model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn)
+            return _keep(folder, run, record, model, outcome, examples, started)
+        except Exception:
+            run.give_up()
+            raise
 
 
 def _ignore(message: str) -> None:
     pass
 
 
-def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Callable[[str], None] | None) -> Dataset:
+def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Notify | None) -> Dataset:
     """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
     path = Path(validation).expanduser()
     if path.exists():
@@ -194,11 +197,12 @@ def fit_recipe(
     judged: Dataset | None,
     folder: Path,
     callbacks: list[Any],
-    notify: Callable[[str], None],
+    notify: Notify,
+    warn: Notify | None = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Fit what a recipe asks for; the model, and the history of the fit, all that was tried, and the rows of a path.
 
-    `folder` is where to go on from after a crash. Warnings of the estimator go to `notify`.
+    `folder` is where to go on from after a crash. Warnings of the estimator go to `warn`.
     """
     from manyclass.runs.grid_search import GridSearch
     from manyclass.solvers.batch.solution import Status
@@ -207,8 +211,7 @@ def fit_recipe(
     validation = None if judged is None else (judged.X, judged.label_names())
     settings: dict[str, Any] = {}
     tried: list[dict[str, Any]] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with passing_warnings(warn):
         if recipe.tune:
             settings, tried = GridSearch(recipe, examples.X, y, validation, folder, callbacks).choose(notify)
         if recipe.checkpoint is not None:
@@ -219,22 +222,27 @@ def fit_recipe(
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
     if getattr(estimator, "status_", None) is Status.INTERRUPTED:
         raise KeyboardInterrupt
-    for words in dict.fromkeys(str(warning.message) for warning in caught):
-        notify(words)
     model = getattr(estimator, "best_", estimator)
     return model, {"history": model.history_, "tuning": tried, "grid": getattr(estimator, "table_", None)}
 
 
 def _keep(
-    folder: RunFolder, record: dict[str, Any], model: Any, outcome: dict[str, Any], examples: Dataset, started: float
+    folder: RunFolder,
+    run: UnfinishedRun,
+    record: dict[str, Any],
+    model: Any,
+    outcome: dict[str, Any],
+    examples: Dataset,
+    started: float,
 ) -> TrainedRun:
     """Write the model, the encoder of the features if there is one, and the record."""
     from manyclass.runs.provenance import encoder_file
 
-    model.save(folder.path / MODEL)
-    encoder = encoder_file(Path(str(examples.path)))
+    files, encoder = [run.model], encoder_file(Path(str(examples.path)))
+    model.save(run.model)
     if encoder is not None and encoder.suffix.lower() != ".onnx":
-        write_bytes(folder.path / ENCODER, encoder.read_bytes())
-    size = (folder.path / MODEL).stat().st_size
-    whole = finish_record(record, model, outcome, size, encoder, time.perf_counter() - started)
-    return TrainedRun(folder.path, folder.finish(whole))
+        files.append(run.encoder)
+        write_bytes(run.encoder, read_file(encoder, "model"))
+    begun = {**record, "started": run.record["started"]}
+    whole = finish_record(begun, model, outcome, run.model.stat().st_size, encoder, time.perf_counter() - started)
+    return TrainedRun(folder.path, folder.finish(whole, files))

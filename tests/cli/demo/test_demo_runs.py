@@ -31,7 +31,7 @@ def test_the_command_on_record_gives_the_same_model(once, run, tmp_path, name):
     assert words[2] == "-o"
     words[3] = str(tmp_path / "again")
     assert run(*words, "--quiet").code == 0
-    models = [mc.load(folder / "model.safetensors") for folder in (out / "runs" / name, tmp_path / "again")]
+    models = [mc.load(folder) for folder in (out / "runs" / name, tmp_path / "again")]
     assert models[0].coef_.tobytes() == models[1].coef_.tobytes()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import manyclass as mc
+from manyclass._core.reading import read_file
 from manyclass.cli.demo.glyph_data import write_ours
 from manyclass.cli.verify import check
 from manyclass.data.store.manifest import store_bytes
@@ -49,7 +50,7 @@ def find_flipped_bit(store: Store) -> str | None:
         for file in store.path.iterdir():
             shutil.copyfile(file, copy / file.name)
         largest = max(copy.glob("codes-*.npy"), key=lambda file: file.stat().st_size)
-        content = bytearray(largest.read_bytes())
+        content = bytearray(read_file(largest, "model"))
         content[len(content) // 2] ^= 1
         largest.write_bytes(content)
         damage = check(copy)["damage"]

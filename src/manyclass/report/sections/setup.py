@@ -48,9 +48,6 @@ def _describe_runs(report: ReportData) -> Markup:
     words = []
     if report.runs:
         words.append(f"{pluralize(len(report.runs), 'run')}: {join_names([run.name for run in report.runs])}.")
-    unfinished = [run.name for run in report.runs if run.record["status"] != "done"]
-    if unfinished:
-        words.append(f"Not finished when this page was made: {join_names(unfinished)}.")
     words += [f"Search {search.name}: {search.record['protocol']}." for search in report.searches]
     return paragraph(" ".join(words))
 
