@@ -57,7 +57,8 @@ def test_what_is_auto_stays_what_was_found_first():
 def test_the_unit_of_x_is_that_of_the_first_batch():
     running = begun(**KNOWN)
     rate = running._running.plan.schedule.bias_rate
-    running.partial_fit(100 * X, Y)
+    with pytest.warns(UserWarning, match="scale the rows of both in the same way"):
+        running.partial_fit(100 * X, Y)
     assert running._running.plan.schedule.bias_rate == rate
 
 

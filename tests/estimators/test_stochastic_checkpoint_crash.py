@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.battery.shim import Action, Call, Fault, Shim
 from tests.estimators import checkpoint_child as child
 
 OBJECTIVES = {
@@ -114,28 +114,25 @@ def test_killed_at_each_call_that_writes_the_checkpoint_it_ends_with_the_same_bi
     assert when > {"pwrite": 20, "fsync": 10, "replace": 5, "unlink": 1}[call]
 
 
-def can_trace():
-    if shutil.which("strace") is None:
-        return False
-    return (
-        subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode == 0
-    )
-
-
-@pytest.mark.skipif(not can_trace(), reason="strace is missing or may not trace")
 @pytest.mark.parametrize(
     ("call", "every"),
-    [("rename", 3), *(pytest.param(call, 1, marks=pytest.mark.slow) for call in ("pwrite64", "fsync", "rename"))],
+    [
+        (Call.RENAME, 3),
+        *(pytest.param(call, 1, marks=pytest.mark.slow) for call in (Call.WRITE, Call.SYNC, Call.RENAME)),
+    ],
+    ids=str,
 )
-def test_killed_by_strace_inside_of_each_call_it_ends_with_the_same_bits(tmp_path, call, every):
-    expected, hits = child.bits(child.fit(**SHORT)), 0
+def test_killed_inside_of_each_call_it_ends_with_the_same_bits(tmp_path, call, every):
+    expected, hits, shim = child.bits(child.fit(**SHORT)), 0, Shim(tmp_path)
     for when in range(1, 200, every):
         path = tmp_path / str(when)
-        inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={when}"]
         command = [sys.executable, "-B", child.__file__, json.dumps({"path": str(path), **SHORT})]
-        trace = ["strace", "-f", "-qq", "-o", "/dev/null", *inject, *command]
-        if subprocess.run(trace, capture_output=True, check=False).returncode == 0:
+        shim.arm(tmp_path, Fault(Action.KILL_HALF, when, call))
+        ended = subprocess.run(command, capture_output=True, check=False, env=shim.env).returncode
+        shim.disarm()
+        if ended == 0:
             break
+        assert ended == -signal.SIGKILL
         hits += 1
         assert child.bits(child.fit(path, **SHORT)) == expected
     assert hits >= 1

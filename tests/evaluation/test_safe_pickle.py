@@ -203,3 +203,21 @@ def test_deep_nests_do_not_overflow(reading):
 def test_the_sentence_names_what_would_have_been_called(reading):
     with pytest.raises(ValueError, match=r"the pickle must hold plain data; it names os\.system"):
         reading(b"cos\nsystem\n(S'true'\ntR.")
+
+
+def test_lists_that_hold_one_another_twice_are_told_of_in_no_time(tmp_path):
+    """A shape that would take 2 ** 60 letters to write."""
+    twice = b"".join(b"]q%c(h%ch%ce" % (i, i - 1, i - 1) for i in range(2, 62))
+    made = b"cnumpy.core.multiarray\n_reconstruct\n)Rq\x7f0]q\x01" + twice
+    (tmp_path / "x.pkl").write_bytes(
+        b"\x80\x02" + made + b"h\x7f(K\x01h\x3dcnumpy\ndtype\n(X\x02\x00\x00\x00f4tRI00\nC\x04aaaatb."
+    )
+    with pytest.raises(ValueError, match="the pickle"):
+        read_pickle(tmp_path / "x.pkl")
+
+
+def test_very_many_instructions_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("manyclass.evaluation.safe_pickle._MOST_STEPS", 1000)
+    (tmp_path / "x.pkl").write_bytes(b"\x80\x02(" + b"]" * 2000 + b"l.")
+    with pytest.raises(ValueError, match="more values than ground truth may have"):
+        read_pickle(tmp_path / "x.pkl")

@@ -258,3 +258,33 @@ def test_no_images_have_no_codes(make):
 def test_a_background_set_of_nothing_is_refused(make, size):
     with pytest.raises(ValueError, match="n_background must be a whole number, at least 1; got"):
         make().set_params(n_background=size).fit(pool()[0])
+
+
+KINDS = ["SquareLossExemplar", "ExemplarLDA", "WhitenedPCA", "ExemplarSVM", "KernelSquareLossExemplar"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_negatives_far_from_zero_have_the_similarities_of_others(name):
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    near, far = (getattr(mc, name)(random_state=0).fit(X + offset) for offset in (0, 1e6))
+    one, other = near.transform(X[:5]), far.transform(X[:5] + 1e6)
+    np.testing.assert_allclose(far.similarity(other, other), near.similarity(one, one), atol=0.02)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_column_of_the_negatives_that_dwarfs_the_others_is_told_of(name):
+    X = np.random.default_rng(0).standard_normal((60, 6)) * np.array([1, 1, 1e7, 1, 1, 1])
+    encoder = getattr(mc, name)(random_state=0)
+    if hasattr(encoder, "regularization"):
+        encoder.set_params(regularization=1e3)
+    with pytest.warns(UserWarning, match="column 2 of X has all but"):
+        encoder.fit(X)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_images_on_another_scale_than_the_negatives_are_told_of(name):
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    encoder = getattr(mc, name)(random_state=0).fit(X)
+    encoder.transform(X[:3])
+    with pytest.warns(UserWarning, match=f"{name} was fitted on rows of lengths from"):
+        encoder.transform(100 * X)

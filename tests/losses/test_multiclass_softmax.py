@@ -172,3 +172,12 @@ def test_rows_without_classes_have_no_label():
     S = np.empty((2, 0), np.float32)
     with pytest.raises(ValueError, match="labels must name classes"):
         _native.softmax_loss(S, np.zeros(2, np.int64), None, S, np.empty(2), 1)
+
+
+def test_scores_that_are_not_aligned_have_the_losses_of_others():
+    S = np.random.default_rng(0).standard_normal((5, 7), np.float32)
+    room = np.empty(S.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(S.shape)
+    room[:] = S
+    y = np.arange(5)
+    for one, other in zip(Softmax().value_and_gradient(room, y), Softmax().value_and_gradient(S, y), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)

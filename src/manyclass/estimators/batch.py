@@ -21,9 +21,7 @@ from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import (
-    make_problem,
-)
+from manyclass.estimators.validation import make_problem, warn_of_chance
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.points import Weights
@@ -117,9 +115,8 @@ class BatchModel(Probabilities, LinearModel):
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             notify = combine_callbacks(self.callbacks)
-            objective = Objective(
-                make_problem(self, X, y, sample_weight), as_score_loss(self.loss), penalty, bool(self.fit_intercept)
-            )
+            problem = make_problem(self, X, y, sample_weight)
+            objective = Objective(problem, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
             found = solve(
                 objective,
                 named_solver(self.solver, penalty, lambda: draw_seed(self.random_state)),
@@ -131,6 +128,7 @@ class BatchModel(Probabilities, LinearModel):
             )
         self._learn(found)
         self._warn(found)
+        warn_of_chance(self, problem)
         return self
 
     def _start_point(self, before: tuple[Any, tuple[int, ...]]) -> Weights:

@@ -20,7 +20,7 @@ from manyclass._core.checks import (
 )
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
-from manyclass.data.inputs import open_features
+from manyclass.data.inputs import ScaleLimits, open_features
 from manyclass.data.kernels import KERNELS, check_gram, classifier_kernel, find_gamma, kernel_products
 from manyclass.data.matrix import Matrix
 from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm, SmoothPenalty
@@ -117,6 +117,13 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _n_machines(self, fitted: dict[str, Any]) -> int:
         return len(fitted["classes_"])
+
+    @property
+    def scale_limits(self) -> ScaleLimits:
+        """What the kernel bears, a ScaleLimits: one of distances sees no column but the largest."""
+        if self.kernel == "rbf":
+            return ScaleLimits(beside=5e-3)
+        return ScaleLimits() if self.kernel == "linear" else ScaleLimits(beside=0.0)
 
     def _is_linear(self) -> bool:
         return bool(self.kernel_["name"] == "linear")

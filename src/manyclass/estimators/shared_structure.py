@@ -19,9 +19,11 @@ from manyclass.estimators.validation import (
     encode_labels,
     encode_new_labels,
     example_weights,
+    warn_of_chance,
 )
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare
+from manyclass.solvers.problem import Problem
 from manyclass.solvers.smooth import Coordinates, SmoothProblem
 
 
@@ -171,6 +173,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
             penalty, k = self._penalty(), len(self.classes_)
             problem = SmoothProblem.of(points.Z, indices, k, weights, SmoothedHinge(self.sharpness), penalty)
             self._learn(points, self._descend(problem, self._start(points, before)))
+        warn_of_chance(self, Problem.whole(matrix, indices, k))
         return self
 
     @rollback_on_error

@@ -14,7 +14,7 @@ from manyclass._core.checks import draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback
-from manyclass.data.inputs import open_examples
+from manyclass.data.inputs import ScaleLimits, open_examples
 from manyclass.estimators._incremental import (
     PartialFitState,
     check_batch_classes,
@@ -38,7 +38,7 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
+from manyclass.estimators.validation import encode_known_labels, make_problem, warn_of_chance, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
 from manyclass.solvers.sgd.tuning import find_or_resume_plan, make_plan
@@ -157,6 +157,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     trained_: tuple[str, str]
     _running: PartialFitState
 
+    # Measured: with less, machines guess. Steps follow what is largest, in rows and in columns.
+    scale_limits = ScaleLimits(apart=1e-3, beside=5e-3)
+
     former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
@@ -238,7 +241,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
-                checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)))
+                checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
             plan = find_or_resume_plan(self, train, seed, checkpoint)
             self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
             judge = None if judged is None else mean_class_accuracy(judged)
@@ -255,7 +258,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=run.n_epochs)
+                stopping = EarlyStopping(max_epochs=min(run.n_epochs, self.max_epochs))
                 descent = run.descent_from(start)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
@@ -264,6 +267,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             task.finish(machines)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         checkpoint.remove()
+        warn_of_chance(self, problem)
         return self
 
     @rollback_on_error

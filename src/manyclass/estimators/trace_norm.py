@@ -166,7 +166,7 @@ class TraceNormClassifier(FactoredModel, BatchModel):
     n_iter_ : int
         Steps of the solver.
     seconds_ : float
-        The time that the solver took.
+        The time that the solver took; not of a model that was loaded.
     passes_ : float
         Products with all of X.
     history_ : list of dict

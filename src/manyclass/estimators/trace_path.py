@@ -16,6 +16,7 @@ from manyclass._core.checks import check_bool, check_fraction, draw_seed
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback, Floats
+from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import check_batch_settings
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
@@ -29,7 +30,7 @@ from manyclass.estimators.path_grid import (
     strength_grid,
 )
 from manyclass.estimators.trace_norm import TraceNormClassifier
-from manyclass.estimators.validation import make_problem, validation_problem
+from manyclass.estimators.validation import make_problem, validation_problem, warn_of_chance
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
@@ -119,6 +120,9 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     table_: list[dict[str, Any]]
     status_: Status
     n_iter_: int
+    # Measured: float32 holds too little of the differences to find strengths by.
+    scale_limits = ScaleLimits(apart=1e-7)
+
     classes_: NDArray[Any]
     n_features_in_: int
 
@@ -203,6 +207,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if not self.status_.is_unfinished:
             checkpoint.remove()
         walk.warn(self.tolerance)
+        warn_of_chance(self, problem)
         return self
 
     def _refit(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
@@ -249,7 +254,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         shared = {name: getattr(self, name) for name in _SHARED}
         model = TraceNormClassifier(trace=trace, ridge=ridge, **shared)
         if found is not None:
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            for name in ("classes_", "n_features_in_", "feature_names_in_", "row_lengths_"):
                 if hasattr(self, name):
                     setattr(model, name, getattr(self, name))
             model._learn(found)

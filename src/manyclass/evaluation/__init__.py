@@ -7,6 +7,7 @@
     ground_truth            Truth and Query, which images are right for which query
     ground_truth_files      read_truth, ground truth as its authors published it
     ground_truth_records    the record that .mat files and pickles hold
+    mat_files               the few types of MATLAB's files that ground truth has
     safe_pickle             pickles of plain data, read without running anything
     labels                  labels as evaluations take them
 

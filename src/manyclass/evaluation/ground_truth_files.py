@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.errors import FileRefusedError
+from manyclass._core.reading import get_limits, read_file, read_text
 from manyclass.evaluation.ground_truth import Box, Query, Truth, positions_of_names, stem
 from manyclass.evaluation.ground_truth_records import truth_from_record
+from manyclass.evaluation.mat_files import read_mat
 from manyclass.evaluation.safe_pickle import read_pickle
 
 
@@ -50,7 +53,7 @@ def read_truth(path: str | os.PathLike[str], names: Sequence[str] | None = None)
     path = Path(path).expanduser()
     if path.is_dir():
         return read_oxford(path, names)
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"path must be a file or folder of ground truth; {path} is not there")
     truth = _read_file(path)
     return truth if names is None else truth.reordered(names)
@@ -65,17 +68,18 @@ def _read_file(path: Path) -> Truth:
             if path.suffix == ".mat"
             else truth_from_record(read_pickle(path), first=0)
         )
+    except FileRefusedError:
+        raise
     except ValueError as error:
         raise ValueError(f"{path} must hold ground truth: {error}") from error
 
 
 def _read_mat(path: Path) -> Any:
-    from scipy.io import loadmat
-
     try:
-        return loadmat(path, simplify_cells=True)
-    # A damaged file ends in whatever the parser happens to trip over.
-    except Exception as error:
+        return read_mat(read_file(path, "truth"), ("imlist", "qidx", "qimlist", "gnd"), get_limits()["truth"])
+    except FileRefusedError:
+        raise
+    except ValueError as error:
         raise ValueError(f"the .mat file cannot be read ({error})") from error
 
 
@@ -84,8 +88,11 @@ _GROUP = 100  # numbers of a group; its first one is the query
 
 def read_holidays(path: Path) -> Truth:
     """Truth by a text file of names such as 100000.jpg, one a line; the rest of its group is right for a query."""
-    names = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    positions_of_names(names)
+    names = [line.strip() for line in read_text(path, "truth", errors="replace").splitlines() if line.strip()]
+    try:
+        positions_of_names(names)
+    except ValueError as error:
+        raise ValueError(f"{path} must hold ground truth: {error}") from None
     numbers = np.array([_image_number(name, line, path) for line, name in enumerate(names, 1)], np.int64)
     groups = numbers // _GROUP
     first = np.flatnonzero(numbers % _GROUP == 0)
@@ -129,14 +136,14 @@ def _query(path: Path, position: Mapping[str, int]) -> Query:
     good, ok, junk = (_read_names(path, kind) for kind in ("good", "ok", "junk"))
     needed = [*good, *ok, name]
     if missing := [image for image in needed if image not in position]:
-        raise ValueError(f"names must hold every image that counts; {missing[0]!r} of {path.name} is missing")
+        raise ValueError(f"names must hold every image that counts; {missing[0][:60]!r} of {path} is missing")
     right = np.array([position[image] for image in (*good, *ok)], np.intp)
     ignored = np.array([position[image] for image in junk if image in position], np.intp)
     return Query(name, right, junk=ignored, row=position[name], box=box)
 
 
 def _read_query(path: Path) -> tuple[str, Box]:
-    fields = path.read_text(encoding="utf-8", errors="replace").split()
+    fields = read_text(path, "truth", errors="replace").split()
     try:
         left, top, right, bottom = (float(number) for number in fields[1:])
         return stem(fields[0].removeprefix(_PREFIX)), (left, top, right, bottom)
@@ -148,4 +155,4 @@ def _read_names(path: Path, kind: str) -> list[str]:
     listed = path.with_name(f"{path.name.removesuffix(_QUERY)}_{kind}.txt")
     if not listed.is_file():
         raise ValueError(f"{path} must have {listed.name} beside it; it is not there")
-    return [stem(line) for line in listed.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    return [stem(line) for line in read_text(listed, "truth", errors="replace").splitlines() if line.strip()]

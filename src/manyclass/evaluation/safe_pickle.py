@@ -7,12 +7,15 @@ everything else is refused. What a pickle calls to make an array, a type or a nu
 
 import pickletools
 import re
+import reprlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from manyclass._core.reading import read_file
 
 _VALUES = {
     *("INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1", "LONG4", "FLOAT", "BINFLOAT"),
@@ -22,21 +25,25 @@ _VALUES = {
 
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 
+_MOST_STEPS = 1 << 23  # a million images have half of them; each can leave a value behind
+
 _IGNORED = {"PROTO", "FRAME", "STOP"}
 
 
 def read_pickle(path: Path) -> Any:
     """The plain data in a pickle of any protocol; a ValueError tells what it has besides."""
-    data = path.read_bytes()
+    data = read_file(path, "truth")
     machine = _Machine(budget=8 * len(data))
     try:
-        for code, argument, _ in pickletools.genops(data):
+        for steps, (code, argument, _) in enumerate(pickletools.genops(data)):
+            if steps > _MOST_STEPS:
+                raise NotPlainError("the pickle has more values than ground truth may have")
             machine.step(code.name, argument)
         return machine.result()
     except NotPlainError:
         raise
     # What stops short or mixes up its instructions trips over the stack, the memo or the decoder.
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"the pickle is damaged ({error})") from error
 
 
@@ -161,13 +168,15 @@ class PickledType:
 
     def __init__(self, code: Any, *_: Any) -> None:
         if not isinstance(code, str) or not re.fullmatch(r"[<>|=]?(b1|[iu][1248]|f[248]|[SU][1-9]\d{0,5})", code):
-            raise NotPlainError(f"the pickle must have arrays of numbers or strings; got one of type {code!r:.40}")
+            raise NotPlainError(
+                f"the pickle must have arrays of numbers or strings; got one of type {reprlib.repr(code)}"
+            )
         self.dtype = np.dtype(code)
 
     def build(self, state: Any) -> "PickledType":
         order = state[1]
         if order not in ("<", ">", "|", "="):
-            raise NotPlainError(f"the pickle must have numbers of a known byte order; got {order!r:.40}")
+            raise NotPlainError(f"the pickle must have numbers of a known byte order; got {reprlib.repr(order)}")
         self.dtype = self.dtype.newbyteorder(order)
         return self
 
@@ -207,7 +216,7 @@ def _array(content: Any, dtype: Any, shape: Any, order: str) -> NDArray[Any]:
     if not isinstance(data, bytes | bytearray) or not isinstance(dtype, PickledType):
         raise NotPlainError(f"the pickle must have arrays of numbers or strings; got one of {type(content).__name__}")
     if not all(isinstance(side, int) and side >= 0 for side in shape):
-        raise NotPlainError(f"the pickle must have arrays of a known shape; got {shape!r:.40}")
+        raise NotPlainError(f"the pickle must have arrays of a known shape; got {reprlib.repr(shape)}")
     flat = np.frombuffer(data, dtype.dtype) if data else np.zeros(0, dtype.dtype)
     return flat.reshape(shape, order="F" if order == "F" else "C")
 
@@ -222,7 +231,7 @@ def _scalar(dtype: Any, content: Any) -> Any:
 
 def _encode(text: Any, encoding: Any) -> bytes:
     if not isinstance(text, str) or encoding != "latin1":
-        raise NotPlainError(f"the pickle must write bytes in latin1; got {encoding!r:.40}")
+        raise NotPlainError(f"the pickle must write bytes in latin1; got {reprlib.repr(encoding)}")
     return text.encode("latin1")
 
 

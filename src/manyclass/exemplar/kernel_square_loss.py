@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._core.checks import check_finite, check_one_of, check_positive
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Embeddings
-from manyclass.data.inputs import open_examples, open_features
+from manyclass.data.inputs import ScaleLimits, open_examples, open_features
 from manyclass.data.kernels import KERNELS, Kernel, exemplar_kernel
 from manyclass.data.matrix import Matrix
 from manyclass.exemplar._kernel_embeddings import (
@@ -145,6 +145,11 @@ class KernelSquareLossExemplar(Encoder):
         self.positive_weight = positive_weight
         self.n_background = n_background
         self.random_state = random_state
+
+    @property
+    def scale_limits(self) -> ScaleLimits:
+        """What the kernel bears, a ScaleLimits: one of distances sees no column but the largest."""
+        return ScaleLimits(beside=0.03 if self.kernel == "rbf" else 0.0)
 
     def similarity(
         self, C: ArrayLike, D: ArrayLike, values: tuple[ArrayLike, ArrayLike, ArrayLike] | None = None

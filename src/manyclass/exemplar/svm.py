@@ -13,6 +13,7 @@ from manyclass._core.checks import check_count, check_one_of, check_positive, dr
 from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
+from manyclass.data.inputs import ScaleLimits
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import center_rows, column_means, mean_square
 from manyclass.data.readers.as_matrix import as_matrix
@@ -108,6 +109,8 @@ class ExemplarSVM(Encoder):
         self.max_epochs = max_epochs
         self.n_background = n_background
         self.random_state = random_state
+
+    scale_limits = ScaleLimits(beside=1e-9)
 
     def classifier(self, x: ArrayLike) -> tuple[Doubles, Any]:
         """Train the classifier w'z + bias of an image, or those of several.

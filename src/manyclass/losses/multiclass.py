@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._core.checks import check_positive
+from manyclass._core.checks import as_native, check_positive
 from manyclass._core.parallel import get_threads
 from manyclass._core.typing import Floats, Labels
 from manyclass.losses.loss import ScoreLoss, rounding
@@ -60,10 +60,10 @@ class Softmax(ScoreLoss):
 
 def log_loss(S: Floats, y: Labels, R: Floats, weights: Floats | None = None) -> NDArray[np.float64]:
     """The softmax loss of each row of S (n, k); R (n, k), which may be S, receives the gradient, weighted."""
-    if not (S.dtype == R.dtype == np.float32 and S.flags.c_contiguous and R.flags.c_contiguous):
+    if not all(A.dtype == np.float32 and A.flags.c_contiguous and A.flags.aligned for A in (S, R)):
         return log_loss_numpy(S, y, R, weights)
     values = np.empty(len(S))
-    p = None if weights is None else np.ascontiguousarray(weights, np.float32)
+    p = None if weights is None else as_native(weights, np.float32)
     _native.softmax_loss(S, np.ascontiguousarray(y, np.int64), p, R, values, get_threads() if S.nbytes > _MANY else 1)
     return values
 

@@ -37,8 +37,8 @@ def test_the_largest_useful_strength_parts_zero_from_not_zero(gauge):
     assert ranks[0] == 0 < ranks[1]
 
 
-def test_a_ridge_has_no_largest_useful_strength():
-    with pytest.raises(ValueError, match="must hold a gauge"):
+def test_a_ridge_has_no_alpha_max():
+    with pytest.raises(ValueError, match="alpha_max needs a penalty with a gauge"):
         alpha_max(objective(None))
 
 

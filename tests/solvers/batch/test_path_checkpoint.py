@@ -5,7 +5,7 @@ import pytest
 from estimators.problems import blobs
 
 import manyclass as mc
-from manyclass.solvers.batch.path import PathCheckpoint
+from manyclass.solvers.batch.path import FORMAT, PathCheckpoint
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
 from manyclass.solvers.batch.solution import Solution, Status
 
@@ -136,3 +136,31 @@ def test_points_lie_in_memory_as_a_file_gives_them_back(monkeypatch):
     mc.TraceNormPath(**SMALL).fit(X, Y)
     assert len(seen) == 12
     assert all(array.flags.c_contiguous for point in seen for array in vars(point).values())
+
+
+CRAFTED = {
+    "identity": lambda content, arrays: content.update(identity="abc"),
+    "no facts": lambda content, arrays: content.update(facts=None),
+    "a list": lambda content, arrays: content.update(facts=[1]),
+    "objective": lambda content, arrays: content["facts"]["dict"].__setitem__(0, ["objective", "low"]),
+    "history": lambda content, arrays: content["facts"]["dict"].__setitem__(-1, ["history", [3]]),
+    "point": lambda content, arrays: content.update(point=["c"]),
+    "shape": lambda content, arrays: arrays.update({name: array[:-1] for name, array in arrays.items()}),
+    "intercepts": lambda content, arrays: arrays.update(b=arrays["b"][:, None]),
+    "not finite": lambda content, arrays: arrays.update(b=arrays["b"] * np.nan),
+    "whole numbers": lambda content, arrays: arrays.update(b=arrays["b"].astype(np.int64)),
+}
+
+
+@pytest.mark.parametrize("change", CRAFTED.values(), ids=CRAFTED)
+def test_a_crafted_point_with_a_good_seal_is_refused_in_one_sentence(tmp_path, change):
+    fit_until(tmp_path / "path", 2)
+    file = tmp_path / "path" / "point-00000"
+    content, arrays = FORMAT.read(file)
+    change(content, arrays)
+    FORMAT.write(file, content, arrays)
+    with pytest.raises(
+        ValueError, match=r"point-00000 cannot be read as .*; remove its folder to begin anew$"
+    ) as refused:
+        mc.TraceNormPath(**SMALL, checkpoint=tmp_path / "path").fit(X, Y)
+    assert "\n" not in str(refused.value)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import manyclass as mc
 from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import checkpoint as module
@@ -143,3 +144,67 @@ def test_each_difference_between_two_fits_is_called_by_its_name(name):
 
     ours, others = of(problem(), None, 0, {}), of(*OTHER[name])
     assert [key for key in ours if ours[key] != others[key]] == [name]
+
+
+def _replace(key, value, *inside):
+    def change(content, arrays):
+        place = content
+        for name in inside:
+            place = place[name]
+        place[key] = value
+
+    return change
+
+
+def _array(name, make):
+    def change(content, arrays):
+        arrays[name] = make(arrays[name])
+
+    return change
+
+
+CRAFTED = {
+    "no run": _replace("run", None),
+    "a list": _replace("run", [1]),
+    "identity": _replace("identity", "abc"),
+    "phase": _replace("phase", "sleep", "run"),
+    "step": _replace("step", "far", "run"),
+    "no step": _replace("step", None, "run"),
+    "seed": _replace("seed", -1, "run"),
+    "unknown": _replace("spell", 3, "run"),
+    "trained": _replace("trained", [3], "run"),
+    "epoch": _replace("epoch", 2**70, "run", "descent"),
+    "negative epoch": _replace("epoch", -1, "run", "descent"),
+    "history": _replace("history", {"a": 1}, "run", "descent"),
+    "score": _replace("best_score", None, "run", "descent"),
+    "descent": _replace("descent", 3, "run"),
+    "shape": _array("machines.W", lambda W: W[:, :-1].copy()),
+    "dtype": _array("mean.W", lambda W: W.astype(np.float64)),
+    "classes": _array("machines.steps", lambda s: s[:1]),
+    "vector": _array("machines.biases", lambda b: b[:, None]),
+    "not finite": _array("machines.W", lambda W: W * np.nan),
+}
+
+
+@pytest.mark.parametrize("change", CRAFTED.values(), ids=CRAFTED)
+def test_a_crafted_checkpoint_with_a_good_seal_is_refused_in_one_sentence(path, change, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def kill(record):
+        if record["epoch"] == 2:
+            raise Killed
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)).astype(np.float32), np.arange(60) % 3
+    settings = {"max_epochs": 4, "step": 0.1, "beta": 1, "random_state": 0, "checkpoint": path}
+    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_TIMES", 0.0)
+    with pytest.raises(Killed):
+        mc.StochasticClassifier(**settings, callbacks=[kill]).fit(X, y)
+    content, arrays = module.FORMAT.read(path)
+    change(content, arrays)
+    module.FORMAT.write(path, content, arrays)
+    with pytest.raises(ValueError, match=r"fit\.checkpoint.* remove the file to begin anew$") as refused:
+        mc.StochasticClassifier(**settings).fit(X, y)
+    assert "\n" not in str(refused.value)

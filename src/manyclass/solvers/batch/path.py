@@ -125,13 +125,15 @@ class PathCheckpoint:
         if self.folder is not None and not self.folder.parent.is_dir():
             raise ValueError(f"checkpoint must lie in a folder that exists; got {self.folder}")
 
-    def load(self, number: int) -> Solution | None:
+    def load(self, number: int, shape: tuple[int, ...] | None = None) -> Solution | None:
         """Read the solution of a pair, if an earlier attempt found it.
 
         Parameters
         ----------
         number : int
             The number of the pair, in the order in which they are solved.
+        shape : tuple of int, default=None
+            The shape (d, k) that its weights must have; None for any.
 
         Returns
         -------
@@ -141,7 +143,7 @@ class PathCheckpoint:
         Raises
         ------
         ValueError
-            If the file is damaged, or of a path over other data or with other settings.
+            If the file is damaged, or of a path over other data, with other settings or with weights of another shape.
         """
         if self.folder is None or not self._file(number).exists():
             return None
@@ -149,9 +151,10 @@ class PathCheckpoint:
         content, arrays = FORMAT.read(path)
         try:
             identity, facts = dict(content["identity"]), decode_value(content["facts"], arrays)
-            point = _point({name: arrays[name] for name in content["point"]})
+            point = _point({name: arrays[name] for name in content["point"]}, shape)
             found = Solution(point, **{**facts, "status": Status(facts["status"])})
-        except (KeyError, TypeError, ValueError) as error:
+            _check_facts(facts)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
         self._check(path, identity)
         return found
@@ -197,8 +200,26 @@ class PathCheckpoint:
             )
 
 
-def _point(arrays: Arrays) -> Weights:
-    return DenseWeights(**arrays) if "W" in arrays else LowRankWeights(**arrays)
+def _point(arrays: Arrays, shape: tuple[int, ...] | None) -> Weights:
+    """The weights, if they are finite and of a shape (d, k)."""
+    point = DenseWeights(**arrays) if "W" in arrays else LowRankWeights(**arrays)
+    if isinstance(point, DenseWeights):
+        found, fits = point.W.shape, True
+    else:
+        found, fits = (len(point.A), len(point.B)), point.A.shape[1:] == point.B.shape[1:]
+    good = fits and found == (shape or found) and point.b.shape == found[1:]
+    if not good or any(array.dtype.kind != "f" or not np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError(f"it must hold finite weights of shape {shape}; got {found}")
+    return point
+
+
+def _check_facts(facts: dict[str, Any]) -> None:
+    """Who can write a file can seal it: numbers must be numbers, and a history a list of records."""
+    numbers = [facts[name] for name in _FACTS if name not in ("status", "history")]
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise TypeError("its facts must be numbers")
+    if not all(isinstance(record, dict) for record in list(facts["history"])):
+        raise TypeError("its history must be a list of records")
 
 
 Solve = Callable[..., Solution]
@@ -253,7 +274,7 @@ def follow_path(
     for i, gauge in enumerate(gauges):
         for j, ridge in enumerate(ridges):
             number = i * len(ridges) + j
-            found = kept.load(number)
+            found = kept.load(number, base.gradient.shape)
             if found is None:
                 here = objective.with_penalty(penalty(gauge, ridge))
                 left = None if max_seconds is None else max(1e-3, max_seconds - (time.perf_counter() - started))

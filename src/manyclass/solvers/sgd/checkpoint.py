@@ -21,7 +21,18 @@ FORMAT = SealedFormat("manyclass checkpoint", 1, "remove the file to begin anew"
 # Between two checkpoints pass at least so many seconds, and so many times what the last one took to write.
 _SECONDS, _TIMES = 5.0, 20.0
 
-_COUNTERS = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
+# What a file may say of a fit and of its descent. Who can write a file can seal it, and nothing in it is believed.
+_FIT: dict[str, Any] = {
+    "seed": int | None, "step": float | int | None, "beta": float | int | None, "phase": str, "trained": list,
+    "n_epochs": int, "ended": bool,
+}  # fmt: skip
+
+_DESCENT: dict[str, Any] = {
+    "epoch": int, "best_epoch": int, "best_score": float | int, "mark": float | int, "stale": int, "done": bool,
+    "history": list,
+}  # fmt: skip
+
+_PHASES = ("train", "refit")
 
 
 @dataclass
@@ -40,6 +51,8 @@ class SgdProgress:
     def descent_from(self, machines: LinearWeights) -> SgdRun:
         """The descent of this phase: the one under way, or else one from these machines, which it changes."""
         self.descent = self.descent or SgdRun.start(machines)
+        if (found := self.descent.machines.W.shape) != machines.W.shape:
+            raise ValueError(f"checkpoint must have weights of shape {machines.W.shape}; got {found}; {FORMAT.advice}")
         return self.descent
 
 
@@ -67,13 +80,15 @@ class Checkpoint:
             self.run, self._identity = _read(self.path)
         self._wait = _SECONDS
 
-    def check(self, identity: dict[str, str]) -> None:
+    def check(self, identity: dict[str, str], shape: tuple[int, ...] | None = None) -> None:
         """Refuse to go on with the run of other data or settings.
 
         Parameters
         ----------
         identity : dict of str to str
             What tells this fit from others, as `run_identity_of` gives it; it goes into the file.
+        shape : tuple of int, default=None
+            The shape (k, d) that the weights of a run under way must have; None for any.
 
         Raises
         ------
@@ -86,6 +101,10 @@ class Checkpoint:
                 f"checkpoint {self.path} belongs to another fit, which differs in {', '.join(different)}; "
                 "fit with the same data and settings to resume, remove the file, or pass another path"
             )
+        descent = self.run.descent
+        if self._identity and descent is not None and shape not in (None, descent.machines.W.shape):
+            found = descent.machines.W.shape
+            raise ValueError(f"{self.path} must hold weights of shape {shape}; it holds {found}; {FORMAT.advice}")
         self._identity = identity
 
     def write(self, only_if_due: bool = False) -> None:
@@ -135,10 +154,10 @@ def _told(value: Any) -> str:
 
 def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:
     """(what JSON says, what arrays say) of a run."""
-    content = {name: getattr(run, name) for name in ("seed", "step", "beta", "phase", "trained", "n_epochs", "ended")}
+    content = {name: getattr(run, name) for name in _FIT}
     descent, arrays = run.descent, {}
     if descent is not None:
-        content["descent"] = {name: getattr(descent, name) for name in _COUNTERS}
+        content["descent"] = {name: getattr(descent, name) for name in _DESCENT}
         kept = {"machines": descent.machines, "mean": descent.mean, "best": descent.best}
         arrays = {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in vars(m).items()}
     return {"identity": identity, "run": content}, arrays
@@ -147,16 +166,47 @@ def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], 
 def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
     content, arrays = FORMAT.read(path)
     try:
-        saved = content["run"]
+        identity, saved = dict(content["identity"]), dict(content["run"])
         counters = saved.pop("descent", None)
-        run = SgdProgress(**saved)
+        run = SgdProgress(**_checked(saved, _FIT))
+        if run.phase not in _PHASES:
+            raise ValueError(f"phase must be one of {', '.join(_PHASES)}; got {run.phase!r}")
         if counters is not None:
-            run.descent = SgdRun(_machines("machines", arrays), _machines("mean", arrays), **counters)
-            run.descent.best = _machines("best", arrays) if "best.W" in arrays else None
-        return run, dict(content["identity"])
-    except (KeyError, TypeError) as error:
+            if run.seed is None or run.step is None:
+                raise ValueError("a descent must have a seed and a step")
+            best = _machines("best", arrays) if "best.W" in arrays else None
+            machines, mean = _machines("machines", arrays), _machines("mean", arrays)
+            run.descent = SgdRun(machines, mean, best, **_checked(counters, _DESCENT))
+        return run, identity
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
 
+def _checked(values: Any, kinds: dict[str, Any]) -> dict[str, Any]:
+    """The values by name, if all are there and of their kinds: numbers of a sane size, and lists of records."""
+    if set(values) != set(kinds):
+        raise ValueError(f"it must have the entries {', '.join(kinds)}; got {', '.join(map(str, values))[:80]}")
+    for name, kind in kinds.items():
+        value = values[name]
+        good = isinstance(value, kind)
+        if isinstance(value, list):
+            good = good and all(isinstance(record, dict) for record in value)
+        elif kind is int or name == "seed":
+            good = good and (value is None or 0 <= value < 2**32)
+        if not good:
+            raise ValueError(f"{name} cannot be {str(value)[:40]}")
+    return dict(values)
+
+
 def _machines(role: str, arrays: Arrays) -> LinearWeights:
-    return LinearWeights(**{name: arrays[f"{role}.{name}"] for name in ("W", "biases", "scales", "steps")})
+    kinds = {"W": np.float32, "biases": np.float32, "scales": np.float64, "steps": np.int64}
+    machines = LinearWeights(**{name: arrays[f"{role}.{name}"] for name in kinds})
+    shape = arrays["machines.W"].shape
+    for name, kind in kinds.items():
+        array: Any = getattr(machines, name)
+        expected = shape if name == "W" else shape[:1]
+        if array.dtype != kind or array.shape != expected or len(shape) != 2:
+            raise ValueError(f"{role}.{name} must be of {np.dtype(kind)} and shape {expected}; got {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{role}.{name} must be finite")
+    return machines

@@ -1,6 +1,5 @@
 """The plan of a descent, algorithm and schedule; what is "auto" is found on a small sample by climbing; hold-out."""
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -28,8 +27,6 @@ _PART = 32  # a trial has this part of the examples, if that is more than what i
 _BIAS_FRACTION = 0.1
 
 _LENGTHS = 1e-15, 1e15  # of rows: float32 holds their squares, and steps of the size of their inverses
-
-_APART = 1e-3  # with less of the squared length that is not the mean's, machines were seen to guess
 
 Right = NDArray[np.bool_]
 
@@ -122,20 +119,12 @@ def _tune(plan: SgdPlan, settings: PlanSettings, trial: "StepTrial") -> SgdPlan:
 
 
 def _square(problem: Problem, rng: np.random.Generator) -> float:
-    square, apart = median_squared_norm(problem, rng)
+    square = median_squared_norm(problem, rng)
     if square and not _LENGTHS[0] ** 2 <= square <= _LENGTHS[1] ** 2:
         least, most = _LENGTHS
         raise ValueError(
             f"X must have rows of lengths between {least:g} and {most:g}, so that float32 can hold the steps; "
             f"got about {np.sqrt(square):.1g}; scale X"
-        )
-    # Rows that are all the same, but for rounding, have nothing to learn from, and no way out.
-    if 1e-9 < apart < _APART:
-        warnings.warn(
-            f"rows of X differ in only {apart:.1g} of their squared length, so that most steps follow their "
-            "common mean and little is learned; subtract the mean of X from its rows",
-            UserWarning,
-            stacklevel=2,
         )
     # Where all rows are zero there is only the bias to learn.
     return square or 1.0
@@ -267,19 +256,16 @@ def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> Proble
     return problem.part(np.sort(rng.choice(problem.index, size, replace=False)))
 
 
-def median_squared_norm(problem: Problem, rng: np.random.Generator, size: int = 512) -> tuple[float, float]:
-    """|x|^2 as it usually is, the unit in which steps are measured; and the fraction of it in which rows differ.
+def median_squared_norm(problem: Problem, rng: np.random.Generator, size: int = 512) -> float:
+    """|x|^2 as it usually is, the unit in which steps are measured.
 
     On a sample. The median, for which a few rows of another size do not count; the mean where most rows are zero.
     """
     index = sample_rows(problem, size, rng).index
     step = max(1, (1 << 18) // max(1, problem.d))
-    squares, total = [np.zeros(0)], np.zeros(problem.d)
-    for rows in (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step)):
-        squares.append(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        total += rows.sum(axis=0, dtype=np.float64)
-    usual = np.concatenate(squares)
+    blocks = (problem.X.rows(index[i : i + step]) for i in range(0, len(index), step))
+    squares = (np.einsum("ij,ij->i", rows, rows, dtype=np.float64) for rows in blocks)
+    usual = np.concatenate([np.zeros(0), *squares])
     if not len(usual):
-        return 1.0, 1.0
-    mean, square = total / len(usual), usual.mean()
-    return float(np.median(usual) or square), 1 - float(mean @ mean / square) if square else 1.0
+        return 1.0
+    return float(np.median(usual) or usual.mean())
