@@ -1,0 +1,162 @@
+"""The table of commands that write: how to make the data of each, give it, give it again, and read what it wrote.
+
+A new command joins the battery by one entry of `COMMANDS`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.cli import runs
+from tests.features.hostile import picture, saved
+
+FISHER = "--n-words 2 --descriptors sift --n-samples 400 --n-components 4 --scales 1 --step 8 --quiet"
+QUICK = "--max-epochs 2 --step 0.05 --beta 3 --quiet"
+TRACE = "--objective trace --trace 0.05 --tolerance 0.05 --quiet"
+PATH = "--objective trace --tune path --traces 2 --ridges 0.01 --tolerance 0.05 --quiet"
+SLEM = "--n-background 20 --quiet"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that writes.
+
+    Parameters
+    ----------
+    words : str
+        Of the command, in a folder that holds `inputs`, copied from the world.
+    before : tuple of str
+        Commands that make what is there before.
+    cut : int
+        If not 0, the last of those is killed at this call of a rename, so that there is something to go on with.
+    again : str
+        What a user gives after a failure; by default the same.
+    reads : tuple of str
+        Commands that read what was written.
+    """
+
+    words: str
+    inputs: tuple[str, ...]
+    reads: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    cut: int = 0
+    again: str = ""
+
+
+def _overwrites(old: str, new: str, *inputs: str, reads: tuple[str, ...]) -> Command:
+    return Command(f"{new} --overwrite", inputs, reads, before=(old,))
+
+
+def _trains(options: str, *inputs: str) -> Command:
+    inputs = inputs or ("x.store",)
+    words = f"train {inputs[0]} -o out {options}"
+    return Command(words, inputs, _RUN, again=f"{words} --resume")
+
+
+def _retrains(options: str) -> Command:
+    return _overwrites(
+        f"train x.store -o out {options} --seed 1", f"train x.store -o out {options}", "x.store", reads=_RUN
+    )
+
+
+def _goes_on(options: str, cut: int) -> Command:
+    words = f"train x.store -o out {options}"
+    return Command(f"{words} --resume", ("x.store",), _RUN, before=(words,), cut=cut)
+
+
+_STORE = ("verify out --json", "info out --json")
+_PHOTOS = (*_STORE, "encode out -o searched --json --n-background 5")
+_REPORT = "report out -o page.html --json"
+_RUN = (
+    "predict out x.store --json",
+    "info out --json",
+    "evaluate out x.store --json --quiet",
+    _REPORT,
+    "verify out --json",
+)
+_JUDGED = ("info run --json", "report run -o page.html --json")
+_GALLERY = ("verify out --json", "search out --id owl/0.jpg --json")
+
+_FEATURES = f"features album -o out {FISHER}"
+_COMPRESS = "compress x.npy -o out --block 4 --n-centroids 8 --quiet"
+_SCALAR = "compress x.npy -o out --kind scalar --quiet"
+_ENCODE = f"encode x.store -o out {SLEM}"
+_OLD_GALLERY = f"encode x.store -o out --method lda {SLEM}"
+_PREDICT = "predict run x.npy -o out.csv"
+
+COMMANDS: Mapping[str, Command] = {
+    "features": Command(_FEATURES, ("album",), _PHOTOS),
+    "features --codes": Command(f"{_FEATURES} --codes scalar", ("album",), _PHOTOS),
+    "features --overwrite": _overwrites(
+        f"features other -o out {FISHER} --seed 1", _FEATURES, "album", "other", reads=_PHOTOS
+    ),
+    "compress": Command(_COMPRESS, ("x.npy",), _STORE),
+    "compress --kind scalar": Command(_SCALAR, ("x.npy",), _STORE),
+    "compress --overwrite": _overwrites(_SCALAR, _COMPRESS, "x.npy", reads=_STORE),
+    "train": _trains(QUICK),
+    "train of photographs": _trains(QUICK, "photos.store"),
+    "train softmax": _trains("--objective softmax --max-epochs 2 --step 0.5 --quiet"),
+    "train --tune": _trains("--max-epochs 1 --tune beta --step 0.05 --quiet"),
+    "train trace": _trains(TRACE),
+    "train --tune path": _trains(PATH),
+    "train --overwrite": _retrains(QUICK),
+    "train --tune path --overwrite": _retrains(PATH),
+    "train --resume": _goes_on(QUICK, 4),
+    "train --tune path --resume": _goes_on(PATH, 3),
+    "encode": Command(_ENCODE, ("x.store",), _GALLERY),
+    "encode --evaluate": Command(f"{_ENCODE} --evaluate", ("x.store",), (*_GALLERY, _REPORT)),
+    "encode --overwrite": _overwrites(_OLD_GALLERY, _ENCODE, "x.store", reads=_GALLERY),
+    "encode --evaluate --overwrite": _overwrites(
+        f"{_OLD_GALLERY} --evaluate", f"{_ENCODE} --evaluate", "x.store", reads=_GALLERY
+    ),
+    "encode --add": Command("encode more.store -o out --add --quiet", ("x.store", "more.store"), _GALLERY, (_ENCODE,)),
+    "encode --remove": Command("encode -o out --remove owl/1.jpg --quiet", ("x.store",), _GALLERY, (_ENCODE,)),
+    "evaluate": Command("evaluate run x.store --quiet", ("run", "x.store"), _JUDGED),
+    "evaluate again": Command(
+        "evaluate run x.store --quiet --part test",
+        ("run", "x.store"),
+        _JUDGED,
+        before=("evaluate run x.store --quiet --part train -o run/evaluations/x-test.json",),
+    ),
+    "report": Command("report run -o out.html", ("run",), ()),
+    "report again": Command("report run -o out.html", ("run",), (), before=("report run -o out.html --title old",)),
+    "predict": Command(_PREDICT, ("run", "x.npy"), ()),
+    "predict again": Command(_PREDICT, ("run", "x.npy"), (), before=(f"{_PREDICT} --top 2",)),
+    "search": Command("search gallery --id owl/0.jpg -o out.csv", ("gallery",), ()),
+    "search --sheet": Command(
+        "search found album/class0/0.png --pictures album --sheet out.png",
+        ("found", "album"),
+        (),
+        before=("search found album/class1/1.png --pictures album --sheet out.png",),
+    ),
+}  # fmt: skip
+
+
+def make_world(folder: Path, run: Callable[[str], None]) -> None:
+    """The data of all commands; `run` gives a command in the folder."""
+    for name, seed in (("album", 0), ("other", 50)):
+        for i in range(6):
+            path = folder / name / f"class{i % 2}" / f"{i}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(saved(picture(40, 44, seed=seed + i), "PNG"))
+        (folder / name / "class0" / f"broken{seed}.png").write_bytes(b"no picture")
+    X, _ = runs.rows(n=12)
+    np.save(folder / "x.npy", X)
+    store_of(folder / "x.store", "")
+    store_of(folder / "more.store", "new ")
+    run(f"features album -o photos.store {FISHER}")
+    run(f"train x.store -o run {QUICK}")
+    run(f"encode x.store -o gallery {SLEM}")
+    run("encode photos.store -o found --n-background 3 --quiet")
+
+
+def store_of(path: Path, prefix: str) -> None:
+    """A store of six classes, a third of it to test on."""
+    import manyclass as mc
+
+    X, y = runs.rows(seed=len(prefix), n=12)
+    split = np.where(np.arange(len(y)) % 3 == 2, "test", "train")
+    names = [f"{runs.CLASSES[label]}/{prefix}{i}.jpg" for i, label in enumerate(y)]
+    mc.write_store(path, X, y=y, classes=runs.CLASSES, split=split, names=names)
