@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.* native/python/*.*)
+COMMA := ,
 
-.PHONY: demo test slow clone sanitize lint format docs bench results clean
+.PHONY: demo test slow clone sanitize races audit lint format docs bench results clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -19,23 +20,39 @@ slow: $(VENV)/.installed
 clone: $(VENV)/.installed
 	$(BIN)/python -m pytest -m browser
 
-# The native code under the address and undefined behavior sanitizers of GCC: a build and an environment of their own, in
-# build/sanitize, which borrows what is installed in .venv. Leaks are not looked for: Python keeps much until the end.
-# Left out are the tests that trace and kill processes by the hundred, of which a sanitizer sees nothing.
-SANITIZED := build/sanitize
-SITE := $(SANITIZED)/venv/lib/python*/site-packages
-PRELOAD = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
-
-sanitize: $(VENV)/.installed
-	$(BIN)/python -m venv --clear --without-pip $(SANITIZED)/venv
+# The native code under sanitizers of GCC: a build and an environment of their own, in build/sanitize and build/races,
+# which borrow what is installed in .venv.
+define sanitized
+	$(BIN)/python -m venv --clear --without-pip build/$@/venv
 	$(BIN)/python -c 'import sys; print(*(p for p in sys.path if "site-packages" in p), sep="\n")' \
-	  > $$(echo $(SITE))/borrowed.pth
-	$(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-deps \
-	  --config-settings=build-dir=$(SANITIZED)/cmake --config-settings=cmake.build-type=RelWithDebInfo \
-	  --config-settings=cmake.define.MANYCLASS_SANITIZE=ON --config-settings=cmake.define.MANYCLASS_WERROR=ON .
-	LD_PRELOAD="$(PRELOAD)" ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/venv/bin/python -m pytest -q --capture=sys \
-	  -p no:cacheprovider tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_loops.py \
+	  > $$(echo build/$@/venv/lib/python*/site-packages)/borrowed.pth
+	$(BIN)/python -m pip --python build/$@/venv/bin/python install --quiet --no-deps \
+	  --config-settings=build-dir=build/$@/cmake --config-settings=cmake.build-type=RelWithDebInfo \
+	  --config-settings=cmake.define.MANYCLASS_SANITIZE=$(1) --config-settings=cmake.define.MANYCLASS_WERROR=ON .
+endef
+PRELOAD = $(foreach library,$(1) libstdc++.so,$(shell $(CXX) -print-file-name=$(library)))
+CHECKED := -m pytest -q --capture=sys -p no:cacheprovider
+
+# Addresses and undefined behavior: overflows, shifts, loads that are not aligned. Leaks are not looked for: Python keeps
+# much until the end. Left out are the tests that kill processes by the hundred, of which a sanitizer sees nothing.
+sanitize: $(VENV)/.installed
+	$(call sanitized,address$(COMMA)undefined)
+	LD_PRELOAD="$(call PRELOAD,libasan.so)" ASAN_OPTIONS=detect_leaks=0 build/$@/venv/bin/python $(CHECKED) \
+	  tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_loops.py \
 	  --ignore-glob='*_crash.py' -k 'not killed'
+
+# Races between threads. Python and NumPy are not built for it and so not watched; what is, is every native loop.
+races: $(VENV)/.installed
+	$(call sanitized,thread)
+	LD_PRELOAD="$(call PRELOAD,libtsan.so)" TSAN_OPTIONS=halt_on_error=1 OPENBLAS_NUM_THREADS=1 \
+	  build/$@/venv/bin/python $(CHECKED) tests/data/test_dense.py tests/data/test_quantized.py \
+	  tests/losses/test_multiclass_softmax.py tests/solvers/sgd tests/retrieval/test_search.py \
+	  tests/features/test_native_loops.py tests/features/aggregation/test_vocabulary_gmm.py \
+	  tests/features/aggregation/test_vocabulary_kmeans.py
+
+# Known weaknesses of what is installed, where they can be looked up.
+audit: $(VENV)/.installed
+	$(BIN)/python .ci/audit.py
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
