@@ -35,6 +35,7 @@ HOMES = {
     "ShardedMatrix": "data.views",
     "SharedStructureClassifier": "estimators.shared_structure",
     "SparseMatrix": "data.sparse",
+    "SquareLossClassifier": "estimators.square_loss_classifier",
     "SquareLossExemplar": "exemplar.square_loss",
     "StochasticClassifier": "estimators.stochastic",
     "StorageError": "_core.errors",

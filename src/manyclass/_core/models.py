@@ -44,6 +44,7 @@ _SAVABLE = (
     "MultiTaskTraceNorm",
     "OnnxFeatures",
     "SharedStructureClassifier",
+    "SquareLossClassifier",
     "SquareLossExemplar",
     "StochasticClassifier",
     "TraceNormClassifier",

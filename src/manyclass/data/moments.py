@@ -55,8 +55,7 @@ def mean_square(X: Matrix, mean: Doubles) -> float:
 
 def center_rows(X: Matrix, at: Any, mean: Doubles) -> Doubles:
     """Some rows less the mean."""
-    rows: Doubles = X.rows(at).astype(np.float64)
-    rows -= mean
+    rows: Doubles = np.subtract(X.rows(at), mean, dtype=np.float64)
     return rows
 
 

@@ -5,6 +5,7 @@ What users fit:
 - `stochastic`: StochasticClassifier, one example at a time; `_stochastic_plan` says how to train it (settings,
   objectives, schedule, stopping), `_incremental` how it goes on (warm start, `partial_fit`, `add_classes`).
 - `linear_classifier`: LinearClassifier, any loss and any penalty.
+- `square_loss_classifier`: SquareLossClassifier, ridge regression of every class in closed form.
 - `trace_norm`: TraceNormClassifier, with weights in factors.
 - `trace_path`: TraceNormPath, a grid of them; `path_grid` has the grid and the way along it, `_path_plots` drawings.
 - `shared_structure`: SharedStructureClassifier, and `multi_task`: MultiTaskTraceNorm, both on `kernel_machines`.

@@ -74,7 +74,7 @@ class PartialFitState:
         return replace(plan, schedule=replace(plan.schedule, bias_rate=first.bias_rate))
 
 
-def check_batch_classes(settings: FittedSgd, classes: Any, known: bool) -> NDArray[Any]:
+def check_batch_classes(settings: Any, classes: Any, known: bool) -> NDArray[Any]:
     """The classes of all batches: those of the first call, or of the fit before it."""
     if settings.class_weight == "balanced":
         raise ValueError("class_weight='balanced' needs all labels at once; pass a dictionary for partial_fit")
@@ -82,9 +82,10 @@ def check_batch_classes(settings: FittedSgd, classes: Any, known: bool) -> NDArr
         raise ValueError("classes must be passed on the first call to partial_fit")
     if not known:
         return check_classes(classes)
-    if classes is not None and not np.array_equal(check_classes(classes), settings.classes_):
+    before: NDArray[Any] = settings.classes_
+    if classes is not None and not np.array_equal(check_classes(classes), before):
         raise ValueError("classes must be the same as in fit or in the first call to partial_fit; got others")
-    return settings.classes_
+    return before
 
 
 def check_same_objective(settings: SgdSettings, method: str) -> None:

@@ -264,13 +264,17 @@ class Probabilities:
         object
             The classifier itself, with `temperature_`.
         """
-        from scipy.optimize import minimize_scalar
-
         S = self._scores(X).astype(np.float64)  # type: ignore[attr-defined]
-        indices = encode_known_labels(y, self.classes_, len(S))
-
-        def loss(log_temperature: float) -> float:
-            return float(Softmax().value_and_gradient(S / np.exp(log_temperature), indices)[0].mean())
-
-        self.temperature_ = float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))
+        self.temperature_ = best_temperature(S, encode_known_labels(y, self.classes_, len(S)))
         return self
+
+
+def best_temperature(S: Floats, y: NDArray[np.int32]) -> float:
+    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best."""
+    from scipy.optimize import minimize_scalar
+
+    def loss(log_temperature: float) -> float:
+        T = S.dtype.type(np.exp(log_temperature))
+        return float(Softmax().value_and_gradient(S / T, y)[0].mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

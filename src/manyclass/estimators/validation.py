@@ -13,7 +13,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from manyclass._core.typing import Singles
+from manyclass._core.checks import check_positive
+from manyclass._core.typing import Doubles, Singles
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import RowScale, open_examples, scale_limits
 from manyclass.data.matrix import Matrix
@@ -231,3 +232,14 @@ def _sample_weights(sample_weight: Any, indices: NDArray[np.int32]) -> Singles:
     for row in np.flatnonzero(~np.isfinite(weights) | (sample_weight < 0))[:1]:
         raise ValueError(f"sample_weight must hold {_RULE}; got {sample_weight[row]:g} at row {row}")
     return weights
+
+
+def check_strengths(regularization: Any) -> Doubles | None:
+    """The strengths to choose from, weakest first; None for those that fit the data."""
+    if isinstance(regularization, str) and regularization == "auto":
+        return None
+    given = np.atleast_1d(np.asarray(regularization, object)).ravel().tolist()
+    rule = "'auto', a number above 0, or several"
+    if isinstance(regularization, str) or not given:
+        raise ValueError(f"regularization must be {rule}; got {regularization!r}")
+    return np.unique([check_positive(one, "regularization") for one in given])

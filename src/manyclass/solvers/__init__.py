@@ -4,6 +4,8 @@
 - `batch`: solvers that see all rows in every step, and prove how near the optimum they are by a duality gap
 - `sgd`: stochastic gradient descent, one example or a small batch at a time
 - `smooth`: smooth penalties of rows that fit into memory, by L-BFGS with a duality gap
+- `closed_form`: ridge regression of classes, every strength from one factorization; `class_moments` has the sums over
+  rows that it needs, and `leave_one_out` chooses the strength
 - `conic`: the trace norm with the exact hinge as a conic program, for a few hundred rows
 """
 

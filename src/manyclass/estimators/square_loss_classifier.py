@@ -1,0 +1,403 @@
+"""SquareLossClassifier: ridge regression of every class, in closed form."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from manyclass._core.checks import check_bool, check_class_weight, check_count
+from manyclass._core.linalg import unit_rows
+from manyclass._core.parallel import get_threads, one_blas_thread, threads
+from manyclass._core.rollback import rollback_on_error
+from manyclass._core.typing import Embeddings, Floats
+from manyclass.data.inputs import open_examples
+from manyclass.estimators._incremental import check_batch_classes
+from manyclass.estimators.linear_model import LinearModel, Probabilities, best_temperature
+from manyclass.estimators.validation import (
+    check_labels,
+    check_strengths,
+    encode_known_labels,
+    encode_new_labels,
+    make_problem,
+    warn_of_chance,
+    weighted_problem,
+)
+from manyclass.solvers.class_moments import ClassMoments
+from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem, closed_form
+from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
+from manyclass.solvers.problem import Problem
+
+# The sums, in the order of `ClassMoments`.
+_SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")
+
+
+class SquareLossClassifier(Probabilities, LinearModel):
+    """Ridge regression of every class in closed form, with the strength chosen by exact leave-one-out.
+
+    With targets of 1 for the class of a row and -1 for all others, it minimizes the mean over rows of the squared
+    errors, plus ``regularization * |W|^2``; the bias is not penalized. It is the square-loss exemplar machine with many
+    positives. All strengths come from one factorization, of the covariance of the d columns or, where there are fewer,
+    of the Gram matrix of the rows.
+
+    Parameters
+    ----------
+    regularization : float, "auto" or array-like of float, default="auto"
+        Strength of the ridge, on the scale of the variance of the features, as that of `SquareLossExemplar`; several to
+        choose from, or "auto" for strengths around that scale. Of those that are right about as often on rows left out
+        (within half a standard error), the one of least squared error is taken.
+    class_weight : None, "balanced" or dict, default=None
+        Weights of classes; "balanced" stands for n / (k * examples of the class). The weight of an example is that of
+        its own class, in every machine.
+    keep_sums : bool, default=True
+        Keep the sums over rows by which rows and classes are added and removed, d x d numbers, in memory and in files
+        (`mean_`, `scatter_`, `class_sums_`, `class_weights_`, `class_counts_`). With fewer rows than columns there are
+        none.
+    n_threads : int, default=None
+        Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels, sorted.
+    coef_ : ndarray of shape (k, d)
+        The weights.
+    intercept_ : ndarray of shape (k,)
+        The biases.
+    n_features_in_ : int
+        The number of columns of X.
+    regularization_ : float
+        The strength that was used.
+    path_ : list of dict
+        Of every strength, weakest first: "regularization", the mean squared error "loss" and the fraction "accuracy" on
+        rows left out one by one, as many as "rows".
+    temperature_ : float
+        The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(np.arange(20), 30)
+    >>> X = rng.normal(size=(20, 16))[y] + 0.3 * rng.normal(size=(600, 16))
+    >>> clf = SquareLossClassifier().fit(X, y)
+    >>> clf.score(X, y) > 0.99, len(clf.path_)
+    (True, 7)
+    >>> fresh = SquareLossClassifier(clf.regularization_).fit(X[30:], y[30:])
+    >>> np.allclose(clf.remove_classes(X[:30], y[:30]).coef_, fresh.coef_)
+    True
+    """
+
+    objective = "square"  # as records call it
+
+    regularization_: float
+    path_: list[dict[str, Any]]
+
+    def __init__(
+        self,
+        regularization: Any = "auto",
+        class_weight: Any = None,
+        keep_sums: bool = True,
+        n_threads: int | None = None,
+    ):
+        self.regularization = regularization
+        self.class_weight = class_weight
+        self.keep_sums = keep_sums
+        self.n_threads = n_threads
+
+    @rollback_on_error
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Solve for rows X with labels y; after an error or Ctrl-C the classifier is as it was before.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            problem = make_problem(self, X, y, sample_weight)
+            system, moments = closed_form(problem)
+            self._choose(system, problem, float(problem.weights[problem.index].sum(dtype=np.float64)))
+            self._solve(system, problem.X.dtype)
+        self._keep(moments if self.keep_sums else None)
+        warn_of_chance(self, problem)
+        return self
+
+    @rollback_on_error
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add these rows to all before, and solve; a strength that is "auto" is chosen by leaving out these rows.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (k,), default=None
+            All labels that will come; required in the first call, unless `fit` came before.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            known = hasattr(self, "coef_")
+            before = self._sums("partial_fit") if known else None
+            self.classes_ = check_batch_classes(self, classes, known)
+            matrix = open_examples(self, X, reset=not known)
+            problem = weighted_problem(self, matrix, encode_known_labels(y, self.classes_, len(matrix)), sample_weight)
+            moments = ClassMoments.of(problem)
+            moments = moments if before is None else before.plus(moments)
+            system = ColumnSystem(moments)
+            self._choose(system, problem, moments.total)
+            self._solve(system, matrix.dtype)
+        self._keep(moments)
+        return self
+
+    @rollback_on_error
+    def add_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows of known classes: the machines become those of a fit on all rows, but for rounding.
+
+        The strength and the temperature stay.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            before = self._sums("add_rows")
+            return self._learn(before.plus(self._moments(X, y, sample_weight)))
+
+    @rollback_on_error
+    def remove_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Remove rows that were learned: the machines become those of a fit without them, but for rounding.
+
+        The strength and the temperature stay.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            Their labels; every class must keep a row.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights, as they were given.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            before = self._sums("remove_rows")
+            gone = self._moments(X, y, sample_weight)
+            for place in np.flatnonzero((gone.counts > 0) & (gone.counts >= before.counts))[:1]:
+                raise ValueError(
+                    f"remove_rows must leave a row of every class; got all {before.counts[place]} of the class "
+                    f"{self.classes_.tolist()[place]!r}, or more; use remove_classes for all rows of a class"
+                )
+            return self._learn(before.minus(gone))
+
+    @rollback_on_error
+    def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add rows of new classes: the machines become those of a fit on all rows, but for rounding.
+
+        New rows are negatives of the old classes, whose machines change too. The strength and the temperature stay.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels; rows of old classes are added too.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            before, old = self._sums("add_classes"), self.classes_
+            matrix = open_examples(self, X)
+            new, _ = encode_new_labels(check_labels(y, len(matrix)), old)
+            self.classes_ = np.sort(np.concatenate([old, new]))
+            added = self._moments(matrix, y, sample_weight)
+            for place in np.flatnonzero(np.isin(self.classes_, new) & (added.counts == 0))[:1]:
+                raise ValueError(
+                    "add_classes needs a row of every new class whose weight is not zero; "
+                    f"got none of the class {self.classes_.tolist()[place]!r}"
+                )
+            spread = before.at(np.searchsorted(self.classes_, old), len(self.classes_))
+            return self._learn(spread.plus(added))
+
+    @rollback_on_error
+    def remove_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Remove classes with all of their rows: the machines become those of a fit without them, but for rounding.
+
+        The strength and the temperature stay.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            All rows of these classes, as they were given.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights, as they were given.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            before = self._sums("remove_classes")
+            gone = self._moments(X, y, sample_weight)
+            removed = gone.counts > 0
+            for place in np.flatnonzero(removed & (gone.counts != before.counts))[:1]:
+                raise ValueError(
+                    f"remove_classes needs all {before.counts[place]} rows of the class "
+                    f"{self.classes_.tolist()[place]!r}; got {gone.counts[place]}; use remove_rows for some of them"
+                )
+            if np.count_nonzero(~removed) < 2:
+                raise ValueError(f"remove_classes must leave two classes; got {np.count_nonzero(~removed)} that stay")
+            left = before.minus(gone).only(~removed)
+            self.classes_ = self.classes_[~removed]
+            return self._learn(left)
+
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
+        """Compute the scores of every row by machines of all other rows, exactly and at the cost of one fit.
+
+        The penalty is that of all rows: with total weight C and a row of weight c, the scores are those of a fit on the
+        others with ``regularization_ * C / (C - c)``.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            The rows that the classifier was fitted on.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), default=None
+            Their weights, which must be above 0.
+
+        Returns
+        -------
+        ndarray of shape (n, k), float64
+            The score of every class.
+        """
+        check_is_fitted(self)
+        with self._computing():
+            matrix = open_examples(self, X)
+            indices = encode_known_labels(y, self.classes_, len(matrix))
+            problem = weighted_problem(self, matrix, indices, sample_weight)
+            if len(problem) < len(matrix):
+                raise ValueError("sample_weight must be above 0 for rows to be left out; got 0; leave out those rows")
+            return left_out_scores(problem, self.regularization_)
+
+    def class_embeddings(self) -> Embeddings:
+        """Compute the directions of the machines, for a gallery of classes.
+
+        They are the embeddings that `SquareLossExemplar`, fitted on the same rows with the strength `regularization_`,
+        gives to the means of the classes, so that images and classes are searched alike.
+
+        Returns
+        -------
+        ndarray of shape (k, d), float32
+            Rows of unit length.
+        """
+        check_is_fitted(self)
+        return unit_rows(self.coef_.astype(np.float64)).astype(np.float32)
+
+    def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+        """Return the shapes that the arrays of a saved classifier must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
+        k, d = len(fitted["classes_"]), fitted["n_features_in_"]
+        sums = dict(zip(_SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True)) if "scatter_" in fitted else {}
+        return {"coef_": (k, d), "intercept_": (k,), **sums}
+
+    def _sums(self, task: str) -> ClassMoments:
+        """The sums of all rows so far."""
+        check_is_fitted(self)
+        if self.class_weight == "balanced":
+            raise ValueError(f"class_weight='balanced' needs all labels at once; pass a dictionary for {task}")
+        if not hasattr(self, "scatter_"):
+            way_out = "fit without keep_sums=False on no fewer rows than columns, or begin with partial_fit"
+            raise ValueError(f"{task} needs the sums over rows, which this fit has not kept; {way_out}")
+        return ClassMoments(*(getattr(self, name) for name in _SUMS))
+
+    def _moments(self, X: Any, y: Any, sample_weight: Any) -> ClassMoments:
+        """Those of rows of known classes."""
+        matrix = open_examples(self, X)
+        indices = encode_known_labels(y, self.classes_, len(matrix))
+        return ClassMoments.of(weighted_problem(self, matrix, indices, sample_weight))
+
+    def _learn(self, moments: ClassMoments) -> Self:
+        """Solve for other sums, with the strength that there is."""
+        self._solve(ColumnSystem(moments), self.coef_.dtype)
+        self._keep(moments)
+        return self
+
+    def _keep(self, moments: ClassMoments | None) -> None:
+        for name in _SUMS:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(zip(_SUMS, moments or (), strict=bool(moments)))
+
+    def _choose(self, system: RidgeSystem, problem: Problem, total: float) -> None:
+        """Take the strength that does best on rows left out, and the temperature that fits them."""
+        left_out, strengths = LeaveOneOut(system, problem, total), check_strengths(self.regularization)
+        found = left_out.search() if strengths is None else left_out.judge(strengths)
+        self.regularization_, self.path_ = float(found.strengths[found.best()]), found.records()
+        with one_blas_thread():
+            S = left_out.scores(self.regularization_, system.B.astype(np.float32))
+        self.temperature_ = best_temperature(S, left_out.y)
+
+    def _solve(self, system: RidgeSystem, dtype: Any) -> None:
+        W, b = system.weights(self.regularization_)
+        self.coef_, self.intercept_ = np.ascontiguousarray(W.T, dtype), b.astype(dtype)
+
+    def _link(self) -> str:
+        raise AttributeError("predict_proba needs a temperature, which fit finds; call fit or calibrate")
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        check_strengths(self.regularization)
+        check_class_weight(self.class_weight)
+        check_bool(self.keep_sums, "keep_sums")
+        if self.n_threads is not None:
+            check_count(self.n_threads, "n_threads")
+        with threads(self.n_threads or get_threads()):
+            yield
