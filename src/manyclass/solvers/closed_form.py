@@ -53,6 +53,8 @@ class TridiagonalForm:
             found, self.diagonal, self.beside, self._tau, _ = dsytrd(
                 A.T, lower=1, lwork=_BLOCK * len(A), overwrite_a=True
             )
+        # SciPy wants one number beside a diagonal of one, too.
+        self.beside = self.beside if len(A) > 1 else np.zeros(1)
         # The first coordinate stays; the others are turned by reflections, which LAPACK keeps below the diagonal.
         self._reflectors = np.asfortranarray(found[1:, :-1])
 
@@ -95,6 +97,7 @@ class RidgeSystem(ABC):
     B: Doubles  # (r, k), rotated
     middle: Doubles  # (k,), the mean of the targets
     scale: float  # the mean of the eigenvalues of A that are not 0
+    usual: float  # the same, if a few columns that vary far more than others did not count
 
     @abstractmethod
     def weights(self, strength: float) -> tuple[Doubles, Doubles]:
@@ -137,6 +140,8 @@ class ColumnSystem(RidgeSystem):
         A = moments.scatter / total
         rank = min(d, max(1, int(moments.counts.sum()) - 1))
         self.scale = float(A.trace()) / rank
+        variances = A.diagonal()[A.diagonal() > 0]
+        self.usual = min(self.scale, float(np.median(variances)) * d / rank) if len(variances) else self.scale
         self.form = TridiagonalForm(A)
         with one_blas_thread():
             self.B = self.form.rotated(moments.sums * (2 / total)).T
@@ -170,7 +175,7 @@ class RowSystem(RidgeSystem):
         A -= self._to_mean[:, None] - self.p @ self._to_mean
         A *= self._root
         A *= self._root[:, None]
-        self.scale = float(A.trace()) / max(1, len(A) - 1)
+        self.scale = self.usual = float(A.trace()) / max(1, len(A) - 1)
         self.form = TridiagonalForm(A)
         Y = (targets(y, problem.k, np.float64) - self.middle) * self._root[:, None]
         with one_blas_thread():

@@ -24,9 +24,9 @@ _ROWS = 256  # whose scores are worked on at a time
 # so there are as many where coordinates are few, or rows many.
 _FEWEST, _MOST, _NUMBERS, _FRACTION = 512, 1024, 655_360, 16
 
-_DECADES = range(-3, 2)  # of strengths, times the mean eigenvalue; the best was in -2.5 to 0 on nine sets of data
-
-_FARTHEST = -10, 6  # decades at which the search ends while the best is at an end
+# Decades of strengths, the first times the usual eigenvalue and the last times their mean: the best was at -2 to 0 on
+# nine sets of data. The search goes on while the best is at an end.
+_WEAKEST, _STRONGEST, _FARTHEST = -3, 1, (-10, 6)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class LeftOut:
         Nor do a few rows left out tell small differences of that: it took 1 point off 46 % for Omniglot (5 rows a
         class). Both together were within 0.4 points of the best strength on nine sets of data.
         """
-        top = float(self.accuracies.max())
+        top = min(1.0, float(self.accuracies.max()))
         near = self.accuracies >= top - 0.5 * np.sqrt(top * (1 - top) / self.n)
         least = float(self.losses[near].min())
         # A thousandth of the loss is no reason for a weaker penalty.
@@ -114,7 +114,9 @@ class LeaveOneOut:
 
     def search(self) -> LeftOut:
         """How strengths do that fit the scale of the rows, with the best among them."""
-        decades, found = list(_DECADES), self._judge_decades(_DECADES)
+        unusual = int(np.log10(self.system.usual / self.system.scale)) if self.system.usual > 0 else 0
+        decades = list(range(max(_FARTHEST[0], unusual + _WEAKEST), _STRONGEST + 1))
+        found = self._judge_decades(decades)
         while found.best() == 0 and decades[0] > _FARTHEST[0]:
             decades.insert(0, decades[0] - 1)
             found = found.beside(self._judge_decades(decades[:1]))
