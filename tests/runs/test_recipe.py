@@ -8,13 +8,23 @@ from manyclass.runs.recipe import ObjectiveName, SettingsError, make_recipe
 OF_A_RUN = {"callbacks", "checkpoint", "n_threads", "warm_start", "random_state"}
 
 
-@pytest.mark.parametrize("objective", ObjectiveName)
+@pytest.mark.parametrize("objective", set(ObjectiveName) - {"square"})
 def test_every_objective_has_an_estimator_with_the_seed_and_the_settings(objective):
     recipe = make_recipe(objective.value, [], 7, {"tolerance": 0.5})
     model = recipe.estimator(**recipe.settings)
     assert isinstance(model, mc.TraceNormClassifier if objective == "trace" else mc.StochasticClassifier)
     assert (model.random_state, model.tolerance) == (7, 0.5)
     assert getattr(model, "objective", "trace") == objective
+
+
+def test_a_closed_form_has_neither_seed_nor_validation_and_keeps_no_sums():
+    recipe = make_recipe("square", [], 7, {"regularization": 0.5})
+    model = recipe.estimator(**recipe.settings)
+    assert isinstance(model, mc.SquareLossClassifier)
+    assert (model.regularization, model.keep_sums, model.objective) == (0.5, False, "square")
+    assert not recipe.takes_validation
+    assert not recipe.takes_callbacks
+    assert make_recipe("square", [], 7, {"keep_sums": True}).settings == {"keep_sums": True}
 
 
 @pytest.mark.parametrize("given", [{"traces": 3}, {"ridges": [0.1]}, {}])
@@ -40,7 +50,12 @@ def test_what_is_tuned_has_an_order_of_its_own():
 @pytest.mark.parametrize(
     ("objective", "tune", "settings", "words"),
     [
-        ("best", [], {}, "`objective` must be one of ovr, multiclass, ranking, warp, softmax, trace; got 'best'"),
+        (
+            "best",
+            [],
+            {},
+            "`objective` must be one of ovr, multiclass, ranking, warp, softmax, square, trace; got",
+        ),
         ("ovr", ["everything"], {}, "`tune` must be one of step, beta, regularization, path; got 'everything'"),
         ("ovr", ["path"], {}, "`tune='path'` does not go with `objective='ovr'`"),
         ("warp", ["beta"], {}, "`tune='beta'` does not go with `objective='warp'`"),
@@ -48,6 +63,9 @@ def test_what_is_tuned_has_an_order_of_its_own():
         ("ovr", ["step"], {"early_stopping": False}, "`tune` needs early stopping"),
         ("ovr", [], {"trace": 0.1}, "`trace` does not go with `objective='ovr'`"),
         ("softmax", [], {"loss": "hinge"}, "`loss` does not go with `objective='softmax'`"),
+        ("square", ["regularization"], {}, "`tune='regularization'` does not go with `objective='square'`"),
+        ("square", [], {"loss": "squared"}, "`loss` does not go with `objective='square'`"),
+        ("square", [], {"random_state": 0}, "`random_state` does not go with `objective='square'`"),
         ("trace", ["path"], {"trace": 1.0}, "`trace` does not go with `objective='trace'` `tune='path'`"),
         ("ovr", [], {"n_threads": 2}, "`n_threads` does not go with `objective='ovr'`"),
         ("ovr", [], {"nothing": 2}, "`nothing` does not go with `objective='ovr'`"),

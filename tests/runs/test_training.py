@@ -96,3 +96,18 @@ def test_a_trace_norm_without_a_path_takes_no_validation(data, tmp_path):
     with pytest.raises(ValueError, match="`validation` does not go with `objective='trace'`, unless"):
         mc.runs.train(data, tmp_path / "run", "trace", validation="test")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_closed_form_puts_its_strengths_on_record(data, tmp_path):
+    heard = []
+    run = mc.runs.train(data, tmp_path / "run", "square", callbacks=[heard.append])
+    assert heard == []
+    assert run.record["model"]["objective"] == "square"
+    assert run.record["model"]["regularization"] == run.model.regularization_
+    assert [one["value"] for one in run.record["tuning"]] == [one["regularization"] for one in run.model.path_]
+    assert {one["name"] for one in run.record["tuning"]} == {"regularization"}
+
+
+def test_a_closed_form_takes_no_validation(data, tmp_path):
+    with pytest.raises(ValueError, match="`validation` does not go with `objective='square'`, which leaves rows out"):
+        mc.runs.train(data, tmp_path / "run", "square", validation="test")

@@ -36,7 +36,7 @@ _OF_THE_RUN = {
     "overwrite", "json", "quiet",
 }  # fmt: skip
 
-_STOCHASTIC, _TRACE = "Options of all objectives but trace", "Options of --objective trace"
+_STOCHASTIC, _TRACE = "Options of all objectives but square and trace", "Options of --objective trace"
 
 
 @report_errors("give the same command with --resume to go on from what was kept")
@@ -44,7 +44,10 @@ def train(
     data: Data,
     out: Annotated[Path, out_option("The folder of the run to write.")],
     objective: Annotated[
-        ObjectiveName, typer.Option(help="One-vs-rest, Crammer and Singer, ranking losses, softmax, or the trace norm.")
+        ObjectiveName,
+        typer.Option(
+            help="One-vs-rest, Crammer and Singer, ranking losses, softmax, squares in closed form, or the trace norm."
+        ),
     ] = ObjectiveName.ovr,
     loss: Annotated[
         str | None,
@@ -83,7 +86,10 @@ def train(
         ),
     ] = None,
     regularization: Annotated[
-        float | None, typer.Option(help="Strength of the ridge.", show_default="0", rich_help_panel=_STOCHASTIC)
+        float | None,
+        typer.Option(
+            help="Strength of the ridge; not of trace.", show_default="0, or for square the best by leave-one-out"
+        ),
     ] = None,
     step: Annotated[
         str | None, typer.Option(help="Size of a step, or auto.", show_default="auto", rich_help_panel=_STOCHASTIC)

@@ -194,8 +194,6 @@ class SquareLossClassifier(Probabilities, LinearModel):
     def remove_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remove rows that were learned: the machines become those of a fit without them, but for rounding.
 
-        The strength and the temperature stay.
-
         Parameters
         ----------
         X : matrix-like of shape (n, d)
@@ -257,8 +255,6 @@ class SquareLossClassifier(Probabilities, LinearModel):
     @rollback_on_error
     def remove_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Remove classes with all of their rows: the machines become those of a fit without them, but for rounding.
-
-        The strength and the temperature stay.
 
         Parameters
         ----------
@@ -355,8 +351,7 @@ class SquareLossClassifier(Probabilities, LinearModel):
         if self.class_weight == "balanced":
             raise ValueError(f"class_weight='balanced' needs all labels at once; pass a dictionary for {task}")
         if not hasattr(self, "scatter_"):
-            way_out = "fit without keep_sums=False on no fewer rows than columns, or begin with partial_fit"
-            raise ValueError(f"{task} needs the sums over rows, which this fit has not kept; {way_out}")
+            raise ValueError(f"{task} needs the sums over rows, which this fit did not keep; begin with partial_fit")
         return ClassMoments(*(getattr(self, name) for name in _SUMS))
 
     def _moments(self, X: Any, y: Any, sample_weight: Any) -> ClassMoments:

@@ -19,6 +19,7 @@ class ObjectiveName(StrEnum):
     ranking = "ranking"
     warp = "warp"
     softmax = "softmax"
+    square = "square"
     trace = "trace"
 
 
@@ -35,6 +36,8 @@ Name = TypeVar("Name", bound=StrEnum)
 
 
 _STOCHASTIC, _TRACE, _PATH = "StochasticClassifier", "TraceNormClassifier", "TraceNormPath"
+
+_SQUARE = "SquareLossClassifier"
 
 _CHECKPOINTS = {_STOCHASTIC: "fit", _PATH: "path"}
 
@@ -58,6 +61,7 @@ class Recipe:
     record: dict[str, Any]
     checkpoint: str | None
     takes_validation: bool
+    takes_callbacks: bool = True
 
 
 def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mapping[str, Any]) -> Recipe:
@@ -67,15 +71,16 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
     _check_tuning(kind, tuned, settings)
     check_count(seed, "seed", least=0)
     chosen = dict(settings)
-    if kind is not ObjectiveName.trace:
+    if kind is ObjectiveName.square:
+        # The sums, d x d numbers, would make the file of a model many times as large.
+        name, chosen = _SQUARE, {"keep_sums": False, **chosen}
+    elif kind is not ObjectiveName.trace:
         name, chosen["objective"] = _STOCHASTIC, kind.value
     else:
         name = _PATH if Tune.path in tuned or "traces" in settings or "ridges" in settings else _TRACE
     estimator = find_public(name)
-    known = {}
-    for parameter in inspect.signature(estimator).parameters.values():
-        if parameter.name not in _OF_A_RUN:
-            known[parameter.name] = parameter.default
+    parameters = inspect.signature(estimator).parameters
+    known = {key: parameter.default for key, parameter in parameters.items() if key not in _OF_A_RUN}
     for setting in settings:
         of_others = name == _STOCHASTIC and kind is not ObjectiveName.ovr and setting in _ONE_VS_REST
         if setting not in known or of_others:
@@ -83,8 +88,16 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
             raise SettingsError(f"`{setting}` does not go with `objective='{kind}'`{path_too}")
     ordered = tuple(map(str, filter(tuned.__contains__, (Tune.step, Tune.beta, Tune.regularization))))
     record = dict(sorted({**known, **chosen}.items())) | {"tune": list(ordered)}
+    random = {"random_state": seed} if "random_state" in parameters else {}
     return Recipe(
-        estimator, {**chosen, "random_state": seed}, ordered, seed, record, _CHECKPOINTS.get(name), name != _TRACE
+        estimator,
+        {**chosen, **random},
+        ordered,
+        seed,
+        record,
+        _CHECKPOINTS.get(name),
+        name in (_STOCHASTIC, _PATH),
+        "callbacks" in parameters,
     )
 
 
@@ -96,8 +109,10 @@ def _one_of(names: type[Name], word: str, argument: str) -> Name:
 
 def _check_tuning(objective: ObjectiveName, tune: list[Tune], settings: Mapping[str, Any]) -> None:
     for one in tune:
-        if (one is Tune.path) != (objective is ObjectiveName.trace) or (
-            one is Tune.beta and objective is not ObjectiveName.ovr
+        if (
+            (one is Tune.path) != (objective is ObjectiveName.trace)
+            or (one is Tune.beta and objective is not ObjectiveName.ovr)
+            or objective is ObjectiveName.square
         ):
             raise SettingsError(f"`tune='{one}'` does not go with `objective='{objective}'`")
         if one.value in settings and settings[one.value] != "auto":

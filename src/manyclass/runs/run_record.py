@@ -89,7 +89,7 @@ def data_fingerprint(X: Any, y: Any) -> str:
 
 def describe_fit(model: Any) -> dict[str, Any]:
     """What there is to say of a classifier in a few words and numbers."""
-    found = ("step_", "beta_", "n_epochs_", "status_", "gap_", "rank_")
+    found = ("step_", "beta_", "regularization_", "n_epochs_", "status_", "gap_", "rank_")
     about: dict[str, Any] = replace_nonfinite(
         {
             "estimator": type(model).__name__,
@@ -97,8 +97,8 @@ def describe_fit(model: Any) -> dict[str, Any]:
             "loss": _loss(model),
             "classes": len(model.classes_),
             "columns": int(model.n_features_in_),
-            **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
             **{name: getattr(model, name) for name in ("trace", "ridge", "regularization") if hasattr(model, name)},
+            **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
         }
     )
     return about

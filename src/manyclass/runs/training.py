@@ -77,8 +77,9 @@ def train(
         Features with labels: whatever `read_features` reads.
     out : path-like
         Folder of the run.
-    objective : {"ovr", "multiclass", "ranking", "warp", "softmax", "trace"}, default="ovr"
-        What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", otherwise by `StochasticClassifier`.
+    objective : {"ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="ovr"
+        What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", by `SquareLossClassifier` for
+        "square", otherwise by `StochasticClassifier`.
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
     subset : str, default=None
@@ -134,7 +135,8 @@ def train(
     tell = notify or _ignore
     recipe = make_recipe(objective, tune, seed, settings)
     if validation is not None and not recipe.takes_validation:
-        raise SettingsError("`validation` does not go with `objective='trace'`, unless there is `tune='path'`")
+        unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
+        raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
     folder = RunFolder(Path(out).expanduser())
     folder.check(resume, overwrite)
     source, labels = Path(data).expanduser(), None if labels is None else os.fspath(labels)
@@ -217,13 +219,19 @@ def fit_recipe(
         if recipe.checkpoint is not None:
             settings["checkpoint"] = folder / recipe.checkpoint
         fit = {"validation": validation} if recipe.takes_validation else {}
-        estimator = recipe.estimator(**{**recipe.settings, **settings}, callbacks=callbacks)
+        if recipe.takes_callbacks:
+            settings["callbacks"] = callbacks
+        estimator = recipe.estimator(**{**recipe.settings, **settings})
         estimator.fit(examples.X, y, **fit)
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
     if getattr(estimator, "status_", None) is Status.INTERRUPTED:
         raise KeyboardInterrupt
     model = getattr(estimator, "best_", estimator)
-    return model, {"history": model.history_, "tuning": tried, "grid": getattr(estimator, "table_", None)}
+    if hasattr(model, "path_"):
+        strengths = [(one["regularization"], one["accuracy"]) for one in model.path_]
+        tried = [{"name": "regularization", "value": value, "accuracy": right} for value, right in strengths]
+    history = getattr(model, "history_", [])
+    return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
 
 
 def _keep(

@@ -10,9 +10,18 @@ def measured(**changes):
     tuning = [
         {"value": value, "accuracy": share} for value, share in ((1.0, 0.7), (4.0, None), (16.0, 0.9), (499.0, 0.8))
     ]
-    shares = {"ovr": 0.9, "ovr-unweighted": 0.8, "softmax": 0.85, "trace": 0.88, **changes}
+    shares = {"ovr": 0.9, "ovr-unweighted": 0.8, "softmax": 0.85, "square": 0.84, "trace": 0.88, **changes}
     runs = [
-        {"name": name, "top_1": share, "rows": 2500, "bytes": 1000, "beta": 16.0, "rank": 30, "tuning": tuning}
+        {
+            "name": name,
+            "top_1": share,
+            "rows": 2500,
+            "bytes": 1000,
+            "beta": 16.0,
+            "rank": 30,
+            "tuning": tuning,
+            "seconds": 0.5 if name == "square" else 4.0,
+        }
         for name, share in shares.items()
     ]
     methods = [
@@ -40,6 +49,8 @@ def measured(**changes):
         ({"ovr": 0.8}, "beta 16, chosen on validation, is level with one with"),
         ({}, "of 3 values, the worst (beta 1) loses 20.0 points on validation"),
         ({}, "The trace norm, of rank 30 for 500 classes, is 2.0 points behind the best of the others, ovr"),
+        ({}, "The closed form is 6.0 points behind the best of the others, ovr, after 500.0 ms against 4.0 s."),
+        ({"square": 0.95}, "The closed form is 5.0 points ahead of the best of the others, ovr"),
         ({"trace": 0.93}, "is 3.0 points ahead of the best of the others, ovr"),
         ({}, "slem is 10.0 points ahead of features as they are; their intervals are apart"),
         ({}, "kernel-slem is 1.0 points behind features as they are; their intervals overlap"),

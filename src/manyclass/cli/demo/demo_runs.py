@@ -41,6 +41,7 @@ CLASSIFIERS = (
     Classifier("ranking", ObjectiveName.ranking, options={"step": 1, "max_epochs": 5}),
     Classifier("warp", ObjectiveName.warp, options={"step": 1, **_SHORT}),
     Classifier("softmax", ObjectiveName.softmax, options={"step": 4, **_SHORT}),
+    Classifier("square", ObjectiveName.square),
     Classifier("trace", ObjectiveName.trace, [Tune.path], _PATH),
 )
 

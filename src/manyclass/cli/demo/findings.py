@@ -16,6 +16,7 @@ def findings(result: dict[str, Any]) -> list[str]:
         _products(result["products"]),
         _leader(result["runs"]),
         _beta(runs["ovr"], runs["ovr-unweighted"]),
+        _square(runs["square"], [run for run in result["runs"] if run["name"] != "square"]),
         _trace(runs["trace"], [run for run in result["runs"] if run["name"] != "trace"], result["classes"]),
         *(_search(methods[name], methods["none"]) for name in ("slem", "kernel-slem") if name in methods),
     ]
@@ -64,6 +65,13 @@ def _tried(tuning: list[dict[str, Any]]) -> str:
     low, high = (choose(tuning, key=lambda one: one["accuracy"]) for choose in (min, max))
     worst, lost = format_number(low["value"]), format_points(high["accuracy"] - low["accuracy"])
     return f"; of {len(tuning)} values, the worst (beta {worst}) loses {lost} on validation"
+
+
+def _square(square: dict[str, Any], others: list[dict[str, Any]]) -> str:
+    best = max(others, key=lambda run: run["top_1"])
+    said = standing(square["top_1"] - best["top_1"], _doubt(square, best))
+    times = f"{format_seconds(square['seconds'])} against {format_seconds(best['seconds'])}"
+    return f"The closed form is {said} the best of the others, {best['name']}, after {times}."
 
 
 def _trace(trace: dict[str, Any], others: list[dict[str, Any]], n_classes: int) -> str:

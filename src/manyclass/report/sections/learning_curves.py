@@ -145,7 +145,11 @@ def show_tuning(report: ReportData) -> Section | None:
     shown = {line.number for lines in found.values() for line in lines}
     drawings = [
         draw_lines(
-            f"tuning-{i}", f"validation accuracy by {name}", lines, _setting_axis(name, lines), Axis("accuracy, %")
+            f"tuning-{i}",
+            f"held-out accuracy by {name}",
+            lines,
+            _setting_axis(name, lines),
+            Axis("accuracy, %"),
         )
         for i, (name, lines) in enumerate(found.items())
     ]
