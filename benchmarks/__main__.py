@@ -15,6 +15,7 @@ ALL = (
     "products",
     "encoding",
     "classification",
+    "closed_form",
     "imagenet_shape",
     "trace_norm",
     "path",

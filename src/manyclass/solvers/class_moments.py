@@ -66,7 +66,7 @@ class ClassMoments(NamedTuple):
             return T if root is None else np.multiply(T, root[at], out=T)
 
         with one_blas_thread():
-            squares = scatter(tile, *X.shape)
+            squares = scatter(tile, *X.shape, max(TILE, _TILE_BYTES // (8 * problem.d)))
         return cls(mean, squares, sums, weights, problem.sizes.astype(np.int64))
 
     def plus(self, other: "ClassMoments") -> "ClassMoments":
@@ -103,6 +103,8 @@ class ClassMoments(NamedTuple):
         sums -= weights[:, None] * move
         return ClassMoments(self.mean + move, squares, sums, weights, self.counts + sign * other.counts)
 
+
+_TILE_BYTES = 32 << 20  # of rows in float64 whose products are added up: fewer of them, each d x d, take less time
 
 _ROUNDING = 1e-9  # of sums in float64
 

@@ -20,9 +20,9 @@ from manyclass.solvers.problem import Problem
 
 _ROWS = 256  # whose scores are worked on at a time
 
-# Rows to choose by. 512 cost a fifth of a fit of 3,030 x 1,280; 1,024 choose better (leaves: 86.0 instead of 83.2 %),
+# Rows to choose by. 384 cost a fifth of a fit of 3,030 x 1,280; 1,024 choose better (leaves: 86.0 instead of 83.2 %),
 # so there are as many where coordinates are few, or rows many.
-_FEWEST, _MOST, _NUMBERS, _FRACTION = 512, 1024, 655_360, 16
+_FEWEST, _MOST, _NUMBERS, _FRACTION = 384, 1024, 491_520, 16
 
 # Decades of strengths, the first times the usual eigenvalue and the last times their mean: the best was at -2 to 0 on
 # nine sets of data. The search goes on while the best is at an end.
