@@ -50,7 +50,7 @@ def test_a_machine_without_room_for_open_files_stops_a_run_that_goes_on_later(tm
     monkeypatch.setattr(decoding, "open_file", fail_once)
     with (
         mc.threads(n_threads),
-        pytest.raises(mc.StorageError, match="44.png cannot be read: too many open files; raise the limit"),
+        pytest.raises(mc.StorageError, match=r"44\.png cannot be read: too many open files; raise the limit"),
     ):
         child.write(cut, folder)
     child.write(cut, folder)

@@ -100,16 +100,16 @@ class FailingFile(io.BytesIO):
 
     def __init__(self, path, code):
         super().__init__()
-        self.file, self.code = open(path, "rb"), code
+        self.number, self.code = os.open(path, os.O_RDONLY), code
 
     def fileno(self):
-        return self.file.fileno()
+        return self.number
 
     def read(self, *args):
         raise OSError(self.code, os.strerror(self.code))
 
     def close(self):
-        self.file.close()
+        os.close(self.number)
         super().close()
 
 
