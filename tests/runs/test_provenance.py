@@ -147,7 +147,10 @@ def test_a_run_is_not_done_without_the_encoder_that_cannot_be_read_now(tmp_path,
         attachments={"encoder": b"".join(model_pieces(encoder()))},
     ).path  # fmt: skip
     options = {"step": 0.1, "beta": 1.0, "max_epochs": 1, "early_stopping": False}
-    notify = lambda words: failing_manifest(path, errno.EIO)  # when the rows are read
+
+    def notify(words):
+        failing_manifest(path, errno.EIO)  # when the rows are read
+
     with pytest.raises(mc.StorageError, match="cannot be read: input/output error"):
         mc.runs.train(path, tmp_path / "run", notify=notify, **options)
     assert not (tmp_path / "run" / "run.json").exists()
