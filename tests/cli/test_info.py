@@ -92,6 +92,16 @@ def test_a_run_and_its_model_are_described(run, tmp_path):
     assert (model["estimator"], model["classes"], model["columns"]) == ("StochasticClassifier", 6, 8)
 
 
+def test_the_record_of_another_run_is_one_sentence_and_exit_one(run, tmp_path):
+    data = store(tmp_path / "x.store")
+    for seed in (0, 1):
+        run("train", data, "-o", tmp_path / f"run{seed}", "--seed", seed, *QUICK)
+    (tmp_path / "run0" / "run.json").write_bytes((tmp_path / "run1" / "run.json").read_bytes())
+    outcome = run("info", tmp_path / "run0")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "model-0.safetensors does not match its checksum" in outcome.err
+
+
 def test_an_unfinished_run_is_described_as_such(run, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(mc.StochasticClassifier, "fit", _interrupted)
