@@ -82,6 +82,15 @@ def test_a_damaged_store_is_one_sentence_and_exit_one(run, tmp_path):
     assert "is damaged" in outcome.err
 
 
+def test_the_manifest_of_another_store_is_one_sentence_and_exit_one(run, tmp_path):
+    for seed in (0, 1):
+        mc.write_store(tmp_path / f"{seed}.store", X + np.float32(seed), provenance={"seed": seed})
+    (tmp_path / "0.store" / "manifest.json").write_bytes((tmp_path / "1.store" / "manifest.json").read_bytes())
+    outcome = run("info", tmp_path / "0.store")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "X-0.npy block 0 (bytes" in outcome.err
+
+
 def test_a_run_and_its_model_are_described(run, tmp_path):
     run("train", store(tmp_path / "x.store"), "-o", tmp_path / "run", *QUICK)
     told = json.loads(run("info", tmp_path / "run", "--json").out)

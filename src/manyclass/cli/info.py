@@ -40,7 +40,9 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     if (source / MANIFEST).exists() or (source / JOURNAL).exists():
         import manyclass as mc
 
-        summary: dict[str, Any] = mc.open_store(source).summary()
+        store = mc.open_store(source)
+        store.X.rows(slice(0, 1))  # by which the manifest of another store is noticed
+        summary: dict[str, Any] = store.summary()
         return summary
     if is_run(source):
         unfinished = None if (source / RUN_FILE).is_file() else last_unfinished(source)
