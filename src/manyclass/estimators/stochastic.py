@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import draw_seed
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits, open_examples
 from manyclass.estimators._incremental import (
@@ -37,8 +37,8 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import encode_known_labels, make_problem, warn_of_chance, weighted_problem
+from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
+from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
 from manyclass.solvers.sgd.tuning import find_or_resume_plan, make_plan
@@ -231,6 +231,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             If the step is too large for the data.
         """
         with self._computing(), closing_callbacks(self.callbacks):
+            drawn = draw_seed(self.random_state)
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
@@ -238,7 +239,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
-            seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
+            seed = run.seed = drawn if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
