@@ -3,17 +3,16 @@
 import errno
 import json
 import os
-import select
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any, TextIO
+from typing import Any
 
 import rich.console
 
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
 from manyclass._core.typing import Report, no_progress
-from manyclass.cli._errors import FAILED, option_words, print_error, sentence
+from manyclass.cli._errors import option_words, print_error, while_read
 
 
 class Console:
@@ -148,50 +147,3 @@ class _Lines:
             return f"{done:,} of {total:,} {self._unit} ({100 * done / max(1, total):.0f} %){rate}"
 
         self._lines.draw(done, total, words)
-
-
-@contextmanager
-def while_read() -> Iterator[None]:
-    """Print results for as long as somebody reads them: that `head -1` has read enough is no failure of a command."""
-    try:
-        yield
-    except BrokenPipeError:
-        if not results_unread():
-            raise
-
-
-def flush_results() -> None:
-    """Write what is printed and not yet written; at the end of the process Python would complain in its own words."""
-    try:
-        if not results_unread():
-            sys.stdout.flush()
-    except OSError as error:
-        print_error(sentence(error))
-        drop_results()
-        sys.exit(FAILED)
-
-
-def results_unread() -> bool:
-    """Whether nobody reads the results any more; what is left of them goes nowhere then, and nothing is said of it."""
-    broken = _is_broken(sys.stdout)
-    if broken:
-        drop_results()
-    return broken
-
-
-def drop_results() -> None:
-    """Let what is printed and not yet written go nowhere, of which Python would complain at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
-def _is_broken(stream: TextIO) -> bool:
-    """Whether a stream is a pipe that was closed at its other end; by asking, since what is not buffered is lost."""
-    try:
-        number = stream.fileno()
-    except (OSError, ValueError):
-        return False
-    pipe = select.poll()
-    pipe.register(number, select.POLLOUT)
-    return any(event & select.POLLERR for _, event in pipe.poll(0))

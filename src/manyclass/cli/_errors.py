@@ -2,7 +2,9 @@
 
 import errno
 import functools
+import os
 import re
+import select
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -70,6 +72,53 @@ def _as_option(argument: re.Match[str]) -> str:
     name, value = _RENAMED.get(argument[2], argument[2]).replace("_", "-"), (argument[3] or "True").strip("'")
     option = f"--no-{name}" if value == "False" else f"--{name}" if value == "True" else f"--{name} {value}"
     return f"add {option}" if argument[1] else option
+
+
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Print results for as long as somebody reads them: that `head -1` has read enough is no failure of a command."""
+    try:
+        yield
+    except BrokenPipeError:
+        if not results_unread():
+            raise
+
+
+def flush_results() -> None:
+    """Write what is printed and not yet written; at the end of the process Python would complain in its own words."""
+    try:
+        if not results_unread():
+            sys.stdout.flush()
+    except OSError as error:
+        print_error(sentence(error))
+        drop_results()
+        sys.exit(FAILED)
+
+
+def results_unread() -> bool:
+    """Whether nobody reads the results any more; what is left of them goes nowhere then, and nothing is said of it."""
+    broken = _is_broken(sys.stdout)
+    if broken:
+        drop_results()
+    return broken
+
+
+def drop_results() -> None:
+    """Let what is printed and not yet written go nowhere, of which Python would complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def _is_broken(stream: TextIO) -> bool:
+    """Whether a stream is a pipe that was closed at its other end; by asking, since what is not buffered is lost."""
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):
+        return False
+    pipe = select.poll()
+    pipe.register(number, select.POLLOUT)
+    return any(event & select.POLLERR for _, event in pipe.poll(0))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ def main() -> None:
         print_error("interrupted")
         sys.exit(INTERRUPTED)
     finally:
-        from manyclass.cli._console import flush_results
+        from manyclass.cli._errors import flush_results
 
         flush_results()
 

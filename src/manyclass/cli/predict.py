@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from manyclass.cli._console import Console, while_read
-from manyclass.cli._errors import FAILED, report_errors
+from manyclass.cli._console import Console
+from manyclass.cli._errors import FAILED, report_errors, while_read
 from manyclass.cli._options import Run, Threads, out_option, path_argument, path_option
 
 if TYPE_CHECKING:
