@@ -11,6 +11,7 @@ from typing import Any
 import rich.console
 
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
+from manyclass._core.text import printable
 from manyclass._core.typing import Report, no_progress
 from manyclass.cli._errors import option_words, print_error, while_read
 
@@ -75,10 +76,11 @@ class Console:
     ) -> None:
         """A table with a line for every row, below one of names; numbers stand to the right of the first column."""
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="cyan")
         for i, name in enumerate(names):
-            table.add_column(name, justify="right" if numbers and i else "left", overflow="fold")
+            table.add_column(Text(printable(name)), justify="right" if numbers and i else "left", overflow="fold")
         self._print(title, table, rows)
 
     def _print(self, title: str | None, table: Any, rows: Iterable[Sequence[str]]) -> None:
@@ -87,12 +89,12 @@ class Console:
         if self.wants_json:
             return
         for row in rows:
-            # As Text, since a name of a file may look like markup.
-            table.add_row(*map(Text, row))
+            # As Text, since a name of a file may look like markup, or steer a terminal.
+            table.add_row(*(Text(printable(words)) for words in row))
         screen = _Screen()
         with while_read():
             if title is not None:
-                screen.print(Text(title, style="bold"), soft_wrap=True)
+                screen.print(Text(printable(title), style="bold"), soft_wrap=True)
             screen.print(table)
 
     @contextmanager

@@ -13,6 +13,7 @@ from typing import ParamSpec, TextIO
 
 from manyclass._core.errors import SettingsError
 from manyclass._core.files import TEMPORARY_SUFFIX
+from manyclass._core.text import printable
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -35,7 +36,7 @@ P = ParamSpec("P")
 
 def print_error(message: str) -> None:
     """One line on stderr, `manyclass: ...`; for what has no Console yet."""
-    print(f"manyclass: {' '.join(message.split())}", file=sys.stderr)
+    print(f"manyclass: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def sentence(error: BaseException) -> str:

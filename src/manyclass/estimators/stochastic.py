@@ -160,6 +160,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     # Measured: with less, machines guess. Steps follow what is largest, in rows and in columns.
     scale_limits = ScaleLimits(apart=1e-3, beside=5e-3)
 
+    keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
+
     former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
@@ -267,7 +269,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
-        checkpoint.remove()
+        if not self.keeps_checkpoint:
+            checkpoint.remove()
         warn_of_chance(self, problem)
         return self
 

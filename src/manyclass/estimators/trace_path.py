@@ -124,6 +124,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     # Measured: float32 holds too little of the differences to find strengths by.
     scale_limits = ScaleLimits(apart=1e-7)
 
+    keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
+
     classes_: NDArray[Any]
     n_features_in_: int
 
@@ -205,7 +207,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 found = self._refit(problem, walk, seed, started)
         self.best_ = self._model(walk.trace, walk.ridge, found)
         self.status_ = walk.status
-        if not self.status_.is_unfinished:
+        if not self.status_.is_unfinished and not self.keeps_checkpoint:
             checkpoint.remove()
         walk.warn(self.tolerance)
         warn_of_chance(self, problem)

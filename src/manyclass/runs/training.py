@@ -217,6 +217,7 @@ def fit_recipe(
             settings["checkpoint"] = folder / recipe.checkpoint
         fit = {"validation": validation} if recipe.takes_validation else {}
         estimator = recipe.estimator(**{**recipe.settings, **settings}, callbacks=callbacks)
+        estimator.keeps_checkpoint = True  # a disk may be full when the model is saved; the commit removes it
         estimator.fit(examples.X, y, **fit)
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
     if getattr(estimator, "status_", None) is Status.INTERRUPTED:
