@@ -233,7 +233,6 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             If the step is too large for the data.
         """
         with self._computing(), closing_callbacks(self.callbacks):
-            drawn = draw_seed(self.random_state)
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
@@ -241,7 +240,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
-            seed = run.seed = drawn if run.seed is None else run.seed
+            seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)

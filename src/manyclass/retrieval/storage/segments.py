@@ -80,9 +80,8 @@ def read_gallery_manifest(folder: Path) -> tuple[Content, bytes]:
 
 def is_gallery(folder: Path) -> bool:
     """Whether a folder has the manifest of a gallery, good or damaged."""
-    manifest = folder / GALLERY_MANIFEST
     try:
-        return manifest.is_file() and GALLERY_FORMAT.encode() in read_file(manifest, "manifest")
+        return GALLERY_FORMAT.encode() in read_file(folder / GALLERY_MANIFEST, "manifest")
     except (OSError, FileRefusedError):
         return False
 
