@@ -12,7 +12,7 @@ import rich.console
 
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
 from manyclass._core.text import printable
-from manyclass._core.typing import Report, no_progress
+from manyclass._core.typing import Report
 from manyclass.cli._errors import option_words, print_error, while_read
 
 
@@ -85,9 +85,9 @@ class Console:
     def _print(self, title: str | None, table: Any, rows: Iterable[Sequence[str]]) -> None:
         if self.wants_json:
             return
+        screen = _Screen()
         for row in rows:
             table.add_row(*map(_plain, row))
-        screen = _Screen()
         with while_read():
             if title is not None:
                 screen.print(_plain(title, style="bold"), soft_wrap=True)
@@ -100,8 +100,7 @@ class Console:
         The rate counts what was done since the first call.
         """
         if self.silent:
-            with no_progress(what, unit) as report:
-                yield report
+            yield _say_nothing
         elif sys.stderr.isatty():
             with closing(ProgressBar(what, sys.stderr, time_left=True)) as bar:
                 yield _Bar(bar, unit)
@@ -125,6 +124,10 @@ class _Screen(rich.console.Console):
     def on_broken_pipe(self) -> None:
         """Pass it on."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def _say_nothing(done: int, total: int) -> None:
+    pass
 
 
 class _Bar:

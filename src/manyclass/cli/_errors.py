@@ -85,6 +85,17 @@ def while_read() -> Iterator[None]:
             raise
 
 
+def flush_results() -> None:
+    """Write what is printed and not yet written; at the end of the process Python would complain in its own words."""
+    try:
+        if not results_unread():
+            sys.stdout.flush()
+    except OSError as error:
+        print_error(sentence(error))
+        drop_results()
+        sys.exit(FAILED)
+
+
 def results_unread() -> bool:
     """Whether nobody reads the results any more; what is left of them goes nowhere then, and nothing is said of it."""
     broken = _is_broken(sys.stdout)

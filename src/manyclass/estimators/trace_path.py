@@ -13,13 +13,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_bool, check_fraction, draw_seed
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import check_batch_settings
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
+from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.path_grid import (
     BEFORE_REFIT,
     DURING_REFIT,
@@ -30,7 +31,7 @@ from manyclass.estimators.path_grid import (
     strength_grid,
 )
 from manyclass.estimators.trace_norm import TraceNormClassifier
-from manyclass.estimators.validation import make_problem, validation_problem, warn_of_chance
+from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
