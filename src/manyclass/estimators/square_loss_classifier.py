@@ -14,14 +14,13 @@ from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._incremental import check_batch_classes
-from manyclass.estimators.linear_model import LinearModel, Probabilities, best_temperature
+from manyclass.estimators.linear_model import LinearModel, Probabilities, best_temperature, warn_of_chance
 from manyclass.estimators.validation import (
     check_labels,
     check_strengths,
     encode_known_labels,
     encode_new_labels,
     make_problem,
-    warn_of_chance,
     weighted_problem,
 )
 from manyclass.solvers.class_moments import ClassMoments
