@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_bool, check_class_weight, check_count
 from manyclass._core.linalg import unit_rows
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, one_blas_thread, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._incremental import check_batch_classes

@@ -227,9 +227,8 @@ def fit_recipe(
     if getattr(estimator, "status_", None) is Status.INTERRUPTED:
         raise KeyboardInterrupt
     model = getattr(estimator, "best_", estimator)
-    if hasattr(model, "path_"):
-        strengths = [(one["regularization"], one["accuracy"]) for one in model.path_]
-        tried = [{"name": "regularization", "value": value, "accuracy": right} for value, right in strengths]
+    path = [(one["regularization"], one["accuracy"]) for one in getattr(model, "path_", [])]
+    tried += [{"name": "regularization", "value": value, "accuracy": accuracy} for value, accuracy in path]
     history = getattr(model, "history_", [])
     return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
 
