@@ -164,6 +164,38 @@ class Matrix(ABC):
         """Release memory that only mirrors a file; it is read again when it is needed."""
         return
 
+    def lift(self, W: ArrayLike) -> Floats:
+        """Turn weights of the columns into weights of the columns that rows came with.
+
+        Those are the same, but for rows that are known by coordinates of another kind.
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k) or (d,)
+            Weights of the columns.
+
+        Returns
+        -------
+        ndarray of shape (D, k) or (D,)
+            Weights that give the rows, as they came, the same scores.
+        """
+        return np.asarray(W)
+
+    def coordinates(self, other: "Matrix") -> "Matrix":
+        """See other rows in the columns of this matrix.
+
+        Parameters
+        ----------
+        other : Matrix of shape (m, D)
+            Rows with the columns that the rows of this matrix came with.
+
+        Returns
+        -------
+        Matrix of shape (m, d)
+            The same rows, to which weights give the scores that they give the others once they are lifted.
+        """
+        return other
+
     def toarray(self) -> Floats:
         """Read all rows into one array; for small matrices.
 

@@ -1,7 +1,27 @@
-"""Fewer rows than columns: the Gram matrix of the rows, and rows by their coordinates in the span of all of them."""
+"""Fewer rows than columns: the Gram matrix of the rows, and rows by their coordinates in the span of all of them.
 
-from manyclass._core.typing import Doubles
-from manyclass.data.matrix import Matrix
+What a rotation does not change, such as a ridge, a trace norm or steps of stochastic gradient descent from W = 0, can
+be minimized in these coordinates, which are at most n numbers and not d: the solution is the same, turned.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from manyclass._core.checks import as_2d
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.typing import Doubles, Floats
+from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix, spans
+
+# From how many columns per row on, for how many numbers at least, and for how many rows at most, all of them and of a
+# class, coordinates are worth their Gram matrix, in time and in memory: 12 n^2 bytes beside the 4 n d of float32.
+FACTOR, NUMBERS, ROWS, ROWS_OF_CLASS = 4, 1 << 20, 1 << 14, 512
+
+# A row that is as near to the span of others, relative to its length, as rounding of the Gram matrix can make it, is in
+# it. Measured: what is left of the square of a row that is a sum of others is up to 20 eps.
+_ROUNDING = 32
+
+_PANEL = 256  # rows of X that others are multiplied with at a time
 
 
 def row_gram(X: Matrix) -> Doubles:
@@ -10,7 +30,6 @@ def row_gram(X: Matrix) -> Doubles:
     Columns are read some at a time. Those of float32 are multiplied in float32, some thousand at a time, and these
     products are added in float64: entries are off by some 1e-7 of the lengths of their two rows, up or down.
 
-    >>> from manyclass.data.dense import DenseMatrix
     >>> row_gram(DenseMatrix([[1.0, 2.0, 2.0], [0.0, 0.0, 3.0]]))
     array([[9., 6.],
            [6., 9.]])
@@ -18,3 +37,76 @@ def row_gram(X: Matrix) -> Doubles:
     G = X._row_gram()
     X.release()
     return G
+
+
+def in_row_space(X: Matrix, k: int) -> Matrix:
+    """X by its coordinates, if k classes are learned faster from these; else X itself."""
+    n, d = X.shape
+    pays = FACTOR * n <= d and n * d >= NUMBERS and n <= min(ROWS, ROWS_OF_CLASS * k)
+    Z = RowSpaceMatrix(X) if pays else X
+    return Z if Z.shape[1] else X  # of rows of zeros nothing is left
+
+
+class RowSpaceMatrix(DenseMatrix):
+    """The rows of a matrix by their coordinates Z (n, r) in an orthonormal basis Q (d, r) of their span: X = Z Q'.
+
+    Z comes from the Gram matrix alone: Z Z' = X X' by Cholesky's factorization with pivots, of rows of unit length, so
+    that rows of any scale, equal rows and rows of zeros have their place. The columns of Q are sums of the r rows that
+    were pivots; Q itself is never made.
+
+    >>> X = RowSpaceMatrix(DenseMatrix([[3.0, 0.0, 4.0], [6.0, 0.0, 8.0]]))
+    >>> X.shape, X.lift(X.array[0])
+    ((2, 1), array([3., 0., 4.]))
+    """
+
+    def __init__(self, X: Matrix):
+        G = row_gram(X)
+        lengths = np.sqrt(G.diagonal())
+        lengths[lengths == 0] = 1
+        L, order, rank = _pivoted_cholesky(G, lengths, _ROUNDING * float(np.finfo(X.dtype).eps))
+        Z = np.empty((len(L), rank), X.dtype)
+        for at in spans(len(L), 1024):
+            Z[order[at]] = lengths[order[at], None] * np.tril(L[at], at.start)[:, :rank]
+        super().__init__(Z)
+        self.whole = X
+        self._pivots, self._lengths = order[:rank], lengths[order[:rank], None]
+        self._triangle = np.array(L[:rank, :rank]) if rank < len(L) else L
+
+    def lift(self, W: ArrayLike) -> Floats:
+        V, vector = as_2d(W, "W", self.shape[1], np.dtype(np.float64))
+        A = np.zeros((self.shape[0], V.shape[1]), self.dtype)
+        A[self._pivots] = self._solve(V, transposed=True) / self._lengths
+        product = self.whole.rmatmat(A)
+        return product[:, 0] if vector else product
+
+    def coordinates(self, other: Matrix) -> Matrix:
+        K = np.empty((self.shape[1], other.shape[0]))
+        for at in spans(len(K), _PANEL):
+            K[at] = other.matmat(self.whole.rows(self._pivots[at]).T).T
+        K /= self._lengths
+        return DenseMatrix(np.ascontiguousarray(self._solve(K, transposed=False).T, self.dtype))
+
+    def _solve(self, B: Doubles, transposed: bool) -> Doubles:
+        import scipy.linalg
+
+        if not len(B):
+            return B
+        with one_blas_thread():
+            found: Doubles = scipy.linalg.solve_triangular(
+                self._triangle, B, trans=int(transposed), lower=True, check_finite=False
+            )
+        return found
+
+
+def _pivoted_cholesky(G: Doubles, lengths: Doubles, least: float) -> tuple[Doubles, np.ndarray, int]:
+    """(L, order, rank) with L L' = G / (lengths lengths') in that order of rows, made in place of G.
+
+    The order is that of what is left of rows outside of the span of those before; it ends where that is `least`.
+    """
+    from scipy.linalg.lapack import dpstrf
+
+    G /= lengths
+    G /= lengths[:, None]
+    with one_blas_thread():
+        L, order, rank, _ = dpstrf(G.T, tol=least, lower=1, overwrite_a=1)
+    return L, order.astype(np.intp) - 1, int(rank)

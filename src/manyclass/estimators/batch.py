@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -116,7 +117,9 @@ class BatchModel(Probabilities, LinearModel):
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             notify = combine_callbacks(self.callbacks)
             problem = make_problem(self, X, y, sample_weight)
-            objective = Objective(problem, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
+            cold = before is None and penalty.is_rotation_invariant
+            solved = problem.in_row_space() if cold else problem
+            objective = Objective(solved, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
             found = solve(
                 objective,
                 named_solver(self.solver, penalty, lambda: draw_seed(self.random_state)),
@@ -126,6 +129,7 @@ class BatchModel(Probabilities, LinearModel):
                 start=None if before is None else self._start_point(before),
                 callback=notify,
             )
+            found = replace(found, point=found.point.lift(solved.X))
         self._learn(found)
         self._warn(found)
         warn_of_chance(self, problem)

@@ -235,6 +235,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
             cold = not self.warm_start or before is None
+            whole, problem = problem, problem.in_row_space() if cold else problem
+            task.columns = problem.X
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
@@ -265,9 +267,10 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 run.n_epochs = descent.epoch
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
+            machines = machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         checkpoint.remove()
-        warn_of_chance(self, problem)
+        warn_of_chance(self, whole)
         return self
 
     @rollback_on_error

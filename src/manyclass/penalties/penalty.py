@@ -20,6 +20,15 @@ class Penalty(ABC):
     Penalties add up by `+`.
     """
 
+    @property
+    def is_rotation_invariant(self) -> bool:
+        """Whether ``value(Q W) = value(W)`` for every Q with orthonormal columns, a bool.
+
+        The minimum over W is then one over sums of rows, and can be sought in their coordinates.
+        """
+        gauge, _ = self.parts()
+        return gauge is None or gauge.spectral
+
     @abstractmethod
     def value(self, W: ArrayLike) -> float:
         """Evaluate the penalty.

@@ -4,7 +4,7 @@ Solvers see X by the products of an `Objective`, the loss by its `WeightedLoss`,
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import Matrix, spans
+from manyclass.data.row_space import in_row_space
 from manyclass.losses.loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
 
@@ -81,6 +82,33 @@ class Problem:
             The smaller problem, which shares X.
         """
         return Problem(self.X, self.y, self.k, self.weights, index)
+
+    def in_row_space(self) -> "Problem":
+        """See the rows by their coordinates in the span of all of them, if those are far fewer numbers.
+
+        Weights that minimize what a rotation does not change then come back by `X.lift`.
+
+        Returns
+        -------
+        Problem
+            The same problem, whose X may have fewer columns.
+        """
+        return replace(self, X=in_row_space(self.X, self.k))
+
+    def with_columns_of(self, other: "Problem") -> "Problem":
+        """See the rows in the columns of another problem.
+
+        Parameters
+        ----------
+        other : Problem
+            A problem whose rows came with the same columns.
+
+        Returns
+        -------
+        Problem
+            The same problem, in the coordinates of the other.
+        """
+        return replace(self, X=other.X.coordinates(self.X))
 
     def __len__(self) -> int:
         return len(self.index)
