@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data.row_space import RowSpaceMatrix, in_row_space, row_gram
+from manyclass.data.row_space import RowSpaceMatrix, row_gram
 from tests.contracts.matrix import every_matrix
 
 
@@ -140,14 +140,3 @@ def test_a_plain_matrix_has_weights_and_rows_as_they_are():
     X, other, W = mc.DenseMatrix(np.eye(3)), mc.DenseMatrix(np.ones((2, 3))), np.ones((3, 2))
     assert X.lift(W) is W
     assert X.coordinates(other) is other
-
-
-def test_coordinates_are_taken_where_rows_are_long_and_few():
-    X = mc.DenseMatrix(np.random.default_rng(0).standard_normal((300, 4096)).astype(np.float32))
-    assert in_row_space(X, 10).shape == (300, 300)
-    narrow, small = mc.DenseMatrix(np.zeros((2000, 4000), np.float32)), mc.DenseMatrix(np.ones((10, 4096)))
-    for matrix in (narrow, small):
-        assert in_row_space(matrix, 10) is matrix
-    assert in_row_space(mc.DenseMatrix(np.zeros((300, 4096))), 10).shape == (300, 4096)
-    few = mc.DenseMatrix(np.broadcast_to(np.float32(1), (2000, 9000)))
-    assert in_row_space(few, 2) is few

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.data import row_space
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
 from manyclass.penalties.penalty import Ridge
+from manyclass.solvers import problem
 
 
 def _data(dtype=np.float64, n=60, d=400, k=5, seed=0):
@@ -23,15 +23,15 @@ def _data(dtype=np.float64, n=60, d=400, k=5, seed=0):
 def seen(monkeypatch):
     """The numbers of columns that solvers have seen; coordinates are taken however small X is."""
     columns = []
-    monkeypatch.setattr(row_space, "NUMBERS", 1)
+    monkeypatch.setattr(problem, "NUMBERS", 1)
 
-    def note(X, k):
-        found = original(X, k)
-        columns.append(found.shape[1])
+    def note(self):
+        found = original(self)
+        columns.append(found.d)
         return found
 
-    original = row_space.in_row_space
-    monkeypatch.setattr("manyclass.solvers.problem.in_row_space", note)
+    original = problem.Problem.in_row_space
+    monkeypatch.setattr(problem.Problem, "in_row_space", note)
     return columns
 
 
@@ -45,7 +45,7 @@ def test_the_optimum_is_that_of_all_columns(seen, monkeypatch, penalty, loss, dt
     X, y = _data(dtype)
     settings = {"penalty": penalty, "loss": loss, "tolerance": 5e-4 if dtype == np.float32 else 1e-8, "max_iter": 5000}
     turned = mc.LinearClassifier(**settings).fit(X, y)
-    monkeypatch.setattr(row_space, "FACTOR", 10**9)
+    monkeypatch.setattr(problem, "FACTOR", 10**9)
     plain = mc.LinearClassifier(**settings).fit(X, y)
     assert seen == [58, 400]
     assert turned.coef_.dtype == dtype
@@ -99,7 +99,7 @@ def test_a_path_is_that_of_all_columns(seen, monkeypatch, given):
     validation = _data(n=40, seed=0) if given else None
     settings = {"traces": 3, "ridges": 2, "random_state": 0, "tolerance": 1e-6}
     turned = mc.TraceNormPath(**settings).fit(X, y, validation)
-    monkeypatch.setattr(row_space, "FACTOR", 10**9)
+    monkeypatch.setattr(problem, "FACTOR", 10**9)
     plain = mc.TraceNormPath(**settings).fit(X, y, validation)
     assert seen == [88, 400]
     for name in ("trace", "ridge", "accuracy", "rank"):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data import row_space
+from manyclass.solvers import problem
 
 OBJECTIVES = ("ovr", "multiclass", "ranking", "warp", "softmax")
 
@@ -23,8 +23,8 @@ def _data(dtype=np.float32, n=90, d=700, k=5, seed=0):
 @pytest.fixture
 def always(monkeypatch):
     """Coordinates are taken however small X is; gives a function that turns them off."""
-    monkeypatch.setattr(row_space, "NUMBERS", 1)
-    return lambda: monkeypatch.setattr(row_space, "FACTOR", 10**9)
+    monkeypatch.setattr(problem, "NUMBERS", 1)
+    return lambda: monkeypatch.setattr(problem, "FACTOR", 10**9)
 
 
 def _both(always, X, y, settings, **fit):

@@ -3,6 +3,7 @@
 import pytest
 from cli.runs import begin_run
 
+from manyclass._core.errors import StoreCorruptedError
 from manyclass.report.report_data import collect
 from manyclass.runs.records import write_record
 from tests.report.synthetic import evaluation_record, run_record, write_everything, write_run
@@ -65,6 +66,14 @@ def test_the_evaluation_of_an_earlier_model_is_left_out_with_a_warning(tmp_path)
     with pytest.warns(UserWarning, match=r"y-test\.json is left out, as it is of another model than that of .*warp"):
         (found,) = collect([tmp_path]).runs
     assert list(found.evaluations) == ["x-test"]
+
+
+@pytest.mark.parametrize(("content", "words"), [(None, "is missing"), (b"\1" * 3456, "does not match its checksum")])
+def test_a_record_of_another_model_is_refused(tmp_path, content, words):
+    model = write_run(tmp_path / "warp") / "model-0.safetensors"
+    model.unlink() if content is None else model.write_bytes(content)
+    with pytest.raises(StoreCorruptedError, match=rf"warp is damaged: model-0\.safetensors {words}"):
+        collect([tmp_path])
 
 
 def test_an_unfinished_run_is_left_out_among_others_and_refused_alone(tmp_path):

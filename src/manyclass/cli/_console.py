@@ -11,7 +11,8 @@ from typing import Any
 import rich.console
 
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
-from manyclass._core.typing import Report, no_progress
+from manyclass._core.text import printable
+from manyclass._core.typing import Report
 from manyclass.cli._errors import option_words, print_error, while_read
 
 
@@ -75,10 +76,11 @@ class Console:
     ) -> None:
         """A table with a line for every row, below one of names; numbers stand to the right of the first column."""
         from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="cyan")
         for i, name in enumerate(names):
-            table.add_column(name, justify="right" if numbers and i else "left", overflow="fold")
+            table.add_column(Text(printable(name)), justify="right" if numbers and i else "left", overflow="fold")
         self._print(title, table, rows)
 
     def _print(self, title: str | None, table: Any, rows: Iterable[Sequence[str]]) -> None:
@@ -86,13 +88,13 @@ class Console:
 
         if self.wants_json:
             return
-        for row in rows:
-            # As Text, since a name of a file may look like markup.
-            table.add_row(*map(Text, row))
         screen = _Screen()
+        for row in rows:
+            # As Text, since a name of a file may look like markup, or steer a terminal.
+            table.add_row(*(Text(printable(words)) for words in row))
         with while_read():
             if title is not None:
-                screen.print(Text(title, style="bold"), soft_wrap=True)
+                screen.print(Text(printable(title), style="bold"), soft_wrap=True)
             screen.print(table)
 
     @contextmanager
@@ -102,8 +104,7 @@ class Console:
         The rate counts what was done since the first call.
         """
         if self.silent:
-            with no_progress(what, unit) as report:
-                yield report
+            yield _say_nothing
         elif sys.stderr.isatty():
             with closing(ProgressBar(what, sys.stderr, time_left=True)) as bar:
                 yield _Bar(bar, unit)
@@ -120,6 +121,10 @@ class _Screen(rich.console.Console):
     def on_broken_pipe(self) -> None:
         """Pass it on."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def _say_nothing(done: int, total: int) -> None:
+    pass
 
 
 class _Bar:

@@ -13,10 +13,6 @@ from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix, spans
 
-# From how many columns per row on, for how many numbers at least, and for how many rows at most, all of them and of a
-# class, coordinates are worth their Gram matrix, in time and in memory: 12 n^2 bytes beside the 4 n d of float32.
-FACTOR, NUMBERS, ROWS, ROWS_OF_CLASS = 4, 1 << 20, 1 << 14, 512
-
 # A row that is as near to the span of others, relative to its length, as rounding of the Gram matrix can make it, is in
 # it. Measured: what is left of the square of a row that is a sum of others is up to 20 eps.
 _ROUNDING = 32
@@ -37,14 +33,6 @@ def row_gram(X: Matrix) -> Doubles:
     G = X._row_gram()
     X.release()
     return G
-
-
-def in_row_space(X: Matrix, k: int) -> Matrix:
-    """X by its coordinates, if k classes are learned faster from these; else X itself."""
-    n, d = X.shape
-    pays = FACTOR * n <= d and n * d >= NUMBERS and n <= min(ROWS, ROWS_OF_CLASS * k)
-    Z = RowSpaceMatrix(X) if pays else X
-    return Z if Z.shape[1] else X  # of rows of zeros nothing is left
 
 
 class RowSpaceMatrix(DenseMatrix):

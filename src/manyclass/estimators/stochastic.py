@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import draw_seed
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits, open_examples
 from manyclass.estimators._incremental import (
@@ -37,8 +37,8 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import encode_known_labels, make_problem, warn_of_chance, weighted_problem
+from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
+from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
 from manyclass.solvers.sgd.tuning import find_or_resume_plan, make_plan
@@ -160,6 +160,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     # Measured: with less, machines guess. Steps follow what is largest, in rows and in columns.
     scale_limits = ScaleLimits(apart=1e-3, beside=5e-3)
 
+    keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
+
     former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
@@ -236,7 +238,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             problem = make_problem(self, X, y, sample_weight)
             cold = not self.warm_start or before is None
             whole, problem = problem, problem.in_row_space() if cold else problem
-            task.columns = problem.X
+            task.columns = None if problem is whole else problem.X
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
@@ -267,9 +269,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 run.n_epochs = descent.epoch
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
-            machines = machines.lift(problem.X)
+            if problem is not whole:
+                machines = machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
-        checkpoint.remove()
+        if not self.keeps_checkpoint:
+            checkpoint.remove()
         warn_of_chance(self, whole)
         return self
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.typing import Notify
-from manyclass.runs.folder import EVALUATIONS, is_run, read_run, seen_rows
+from manyclass.runs.folder import EVALUATIONS, is_run, read_run, read_whole_run, seen_rows
 from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN_FILE, kind_of, read_record
 from manyclass.runs.sources import retrieval_file
 
@@ -138,7 +138,7 @@ def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, 
 
 
 def _read_run(folder: Path, warn: Notify) -> RunReport:
-    record, evaluations = read_run(folder), {}
+    record, evaluations = read_whole_run(folder), {}
     for file in sorted((folder / EVALUATIONS).glob("*.json")):
         evaluation = read_record(file, EVALUATION)
         if evaluation["model"] == record["files"]["model"]["sha256"]:

@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import Matrix, spans
-from manyclass.data.row_space import in_row_space
+from manyclass.data.row_space import RowSpaceMatrix
 from manyclass.losses.loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
+
+# From how many columns per row on, for how many numbers at least, and for how many rows at most, all of them and of a
+# class, coordinates are worth their Gram matrix, in time and in memory: 12 n^2 bytes beside the 4 n d of float32.
+FACTOR, NUMBERS, ROWS, ROWS_OF_CLASS = 4, 1 << 20, 1 << 14, 512
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,13 @@ class Problem:
         Returns
         -------
         Problem
-            The same problem, whose X may have fewer columns.
+            The same problem, whose X has fewer columns; itself where that would not pay.
         """
-        return replace(self, X=in_row_space(self.X, self.k))
+        n, d = self.X.shape
+        if FACTOR * n > d or n * d < NUMBERS or n > min(ROWS, ROWS_OF_CLASS * self.k):
+            return self
+        Z = RowSpaceMatrix(self.X)
+        return replace(self, X=Z) if Z.shape[1] else self  # of rows of zeros nothing is left
 
     def with_columns_of(self, other: "Problem") -> "Problem":
         """See the rows in the columns of another problem.
