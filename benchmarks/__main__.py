@@ -15,6 +15,7 @@ ALL = (
     "products",
     "encoding",
     "classification",
+    "wide",
     "imagenet_shape",
     "trace_norm",
     "path",

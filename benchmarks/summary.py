@@ -63,6 +63,16 @@ def _pair(what: str, size: str, mine: list[str], theirs: list[str], ratio: str) 
     return f"{what}, {mine[0].removeprefix('manyclass ')}", size, times[0], theirs[0], times[1], ratio
 
 
+def wide(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        what, size = table.caption.split(": ", 1)
+        (peer, _, theirs, right, *_), *ours = table.rows
+        for name, _, seconds, accuracy, ratio, _ in ours:
+            names = f"{what}, {name.removeprefix('manyclass ')}"
+            times = [", ".join(filter(None, (time, share))) for time, share in ((seconds, accuracy), (theirs, right))]
+            yield names, size, times[0], peer, times[1], ratio
+
+
 def imagenet_shape(page: WrittenPage) -> Iterator[Line]:
     table = page.tables[0]
     fit, peak = (table.cell([], column) for column in ("fit", "peak of the process"))
@@ -113,7 +123,7 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
         yield "a folder of pictures to Fisher vectors, two cores", f"{pictures} pictures", two, "one core", one, times
 
 
-_OF_PAGES = (products, encoding, classification, imagenet_shape, trace_norm, path)
+_OF_PAGES = (products, encoding, classification, wide, imagenet_shape, trace_norm, path)
 _OF_PAGES += (exemplar, kernel_exemplar, search, features, feature_folder)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 

@@ -53,7 +53,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
     regularized. Without regularization, the usual choice, early stopping takes its place: the mean over classes of the
     accuracy on held-out examples decides, and the best machines, within the error of that estimate, are kept (Perronnin
-    et al., CVPR 2012). Features should be roughly centered, and rows of similar length.
+    et al., CVPR 2012). Features should be roughly centered, and rows of similar length. Where X has far fewer rows than
+    columns, `fit` takes the same steps in the coordinates of the rows in their span, and turns the weights back.
 
     Parameters
     ----------
