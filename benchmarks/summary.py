@@ -59,18 +59,15 @@ def _classifiers(table: WrittenTable) -> Iterator[Line]:
 
 
 def _pair(what: str, size: str, mine: list[str], theirs: list[str], ratio: str) -> Line:
-    times = [f"{row[2]} s, {row[3]} right" for row in (mine, theirs)]
+    times = [f"{row[2]} s, {row[3]} right" if row[3] else f"{row[2]} s" for row in (mine, theirs)]
     return f"{what}, {mine[0].removeprefix('manyclass ')}", size, times[0], theirs[0], times[1], ratio
 
 
 def wide(page: WrittenPage) -> Iterator[Line]:
     for table in page.tables:
         what, size = table.caption.split(": ", 1)
-        (peer, _, theirs, right, *_), *ours = table.rows
-        for name, _, seconds, accuracy, ratio, _ in ours:
-            names = f"{what}, {name.removeprefix('manyclass ')}"
-            times = [", ".join(filter(None, (time, share))) for time, share in ((seconds, accuracy), (theirs, right))]
-            yield names, size, times[0], peer, times[1], ratio
+        peer, *ours = table.rows
+        yield from (_pair(what, size, mine, peer, mine[4]) for mine in ours)
 
 
 def imagenet_shape(page: WrittenPage) -> Iterator[Line]:

@@ -66,9 +66,9 @@ def _row(name: str, found: dict[str, Any], size: float) -> list[str]:
     one, peer = found[name], found[PEER]
     strength = "" if one["strength"] is None else f"{one['strength']:g}"
     if "given_up" in one:
-        return [name, strength, f"> {one['seconds']:.0f} s", "", "", ""]
+        return [name, strength, f"> {one['seconds']:.0f}", "", "", ""]
     ratio = "" if name == PEER else f"{'> ' if 'given_up' in peer else ''}{peer['seconds'] / one['seconds']:.1f}"
-    return [name, strength, f"{one['seconds']:.2f} s", f"{one['accuracy']:.1%}", ratio, f"{one['added'] / size:.2f} X"]
+    return [name, strength, f"{one['seconds']:.2f}", f"{one['accuracy']:.1%}", ratio, f"{one['added'] / size:.2f} X"]
 
 
 def run(

@@ -39,6 +39,9 @@ _WAYS_OUT = {
     Status.PRECISION_LIMIT: "pass X as float64 or raise tolerance",
 }
 
+# So many rows of a class have in about 50 products of X, the least that solvers take, the price of their Gram matrix.
+ROWS_OF_CLASS = 128
+
 
 class BatchSettings(Protocol):
     """The parameters that all classifiers of a batch solver have, as attributes."""
@@ -171,7 +174,7 @@ class BatchModel(Probabilities, LinearModel):
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             notify = combine_callbacks(self.callbacks)
             problem = make_problem(self, X, y, sample_weight)
-            solved = problem.in_row_space() if turns and before is None else problem
+            solved = problem.in_row_space(ROWS_OF_CLASS * problem.k) if turns and before is None else problem
             objective = Objective(solved, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
             found = solve(
                 objective,

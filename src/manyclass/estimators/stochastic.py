@@ -238,7 +238,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
             cold = not self.warm_start or before is None
-            whole, problem = problem, problem.in_row_space() if cold else problem
+            whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
             task.columns = None if problem is whole else problem.X
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             checkpoint = Checkpoint(self.checkpoint)

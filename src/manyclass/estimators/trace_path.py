@@ -19,7 +19,7 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._path_plots import PathPlots
-from manyclass.estimators.batch import check_batch_settings
+from manyclass.estimators.batch import ROWS_OF_CLASS, check_batch_settings
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.path_grid import (
@@ -198,7 +198,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_bool(self.refit, "refit")
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             whole = make_problem(self, X, y, sample_weight)
-            problem = whole.in_row_space()
+            problem = whole.in_row_space(ROWS_OF_CLASS * whole.k)
             seed = draw_seed(self.random_state)
             train, judged = self._split(problem, validation, seed)
             checkpoint = open_checkpoint(self, problem, judged, ("traces", "ridges", *_SHARED))
