@@ -18,8 +18,7 @@ from manyclass.data.row_space import RowSpaceMatrix
 from manyclass.losses.loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
 
-# From how many columns per row on, for how many numbers at least and rows at most, coordinates are worth 12 n^2 bytes
-# and a product of rows. Measured, one-vs-rest of 1,000: 0.9, 0.9, 1.0 s for 1.2, 1.6, 2.6 at factors of 2, 4, 8.
+# The least columns of a row and numbers of X, and the most rows, for which coordinates pay; see data/row_space.py.
 FACTOR, NUMBERS, ROWS = 4, 1 << 20, 1 << 14
 
 
@@ -27,7 +26,7 @@ FACTOR, NUMBERS, ROWS = 4, 1 << 20, 1 << 14
 class Problem:
     """Rows of X with a class and a weight each.
 
-    A subset, such as the rows held out for validation, shares X with the whole.
+    A subset, such as rows held out, shares X with the whole.
 
     Parameters
     ----------
@@ -101,10 +100,9 @@ class Problem:
             The same problem, with fewer columns; itself where that does not pay.
         """
         n, d = self.X.shape
-        if FACTOR * n > d or n * d < NUMBERS or n > min(ROWS, most):
-            return self
-        Z = RowSpaceMatrix(self.X)
-        return replace(self, X=Z) if Z.shape[1] else self  # of rows of zeros nothing is left
+        pays = FACTOR * n <= d and n * d >= NUMBERS and n <= min(ROWS, most)
+        Z = RowSpaceMatrix(self.X) if pays else self.X
+        return replace(self, X=Z) if pays and Z.shape[1] else self  # of rows of zeros nothing is left
 
     def with_columns_of(self, other: "Problem") -> "Problem":
         """See the rows in the columns of another problem, that came with the same columns.
