@@ -16,6 +16,7 @@ ALL = (
     "encoding",
     "classification",
     "closed_form",
+    "wide",
     "imagenet_shape",
     "trace_norm",
     "path",

@@ -65,8 +65,8 @@ def contend(name: str, folder: str, n_threads: int, limit: float) -> dict[str, A
     if python is None:
         return "not installed"
     try:
-        strength = _child(python, 3 * limit, "tune", name, folder, str(n_threads))
-        found: dict[str, Any] = _child(python, limit, "fit", name, folder, str(n_threads), json.dumps(strength))
+        strength = child(python, 3 * limit, "tune", name, folder, str(n_threads))
+        found: dict[str, Any] = child(python, limit, "fit", name, folder, str(n_threads), json.dumps(strength))
     except subprocess.TimeoutExpired:
         return f"> {limit:.0f} s"
     except subprocess.CalledProcessError as error:
@@ -76,7 +76,8 @@ def contend(name: str, folder: str, n_threads: int, limit: float) -> dict[str, A
     return found
 
 
-def _child(python: str, limit: float, *words: str) -> Any:
+def child(python: str, limit: float, *words: str) -> Any:
+    """What `benchmarks.contender` prints in a process of its own."""
     n_threads = words[3]
     limits = {f"{library}_NUM_THREADS": n_threads for library in ("OMP", "OPENBLAS", "MKL")}
     command = [python, "-m", "benchmarks.contender", *words]
@@ -125,7 +126,7 @@ def compare(
             found[name] = contend(name, folder, n_threads, limit) if known is None else known
             kept.add(caption, name, found[name])
             print(f"{caption}: {name}: {found[name]}", file=sys.stderr, flush=True)
-        reached = _child(sys.executable, limit, "epochs", "-", folder, str(n_threads))
+        reached = child(sys.executable, limit, "epochs", "-", folder, str(n_threads))
     n, d = arrays["X"].shape
     k = int(arrays["y"].max()) + 1
     sizes = f"n {n}, d {d}, k {k}; X {n * d * 4 / 2**20:.0f} MiB, W {k * d * 4 / 2**20:.1f} MiB; {n_threads} threads"

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers import PEERS, Peer, ours_for
+from benchmarks.peers import PEERS, WIDE, Peer, ours_for
 
 _STATUS = Path("/proc/self/status")
 # One thread is timed by its own processor time: what else runs on the machine does not count.
@@ -106,10 +106,10 @@ def _fitted(
 
 
 def main(task: str, name: str, folder: str, n_threads: str, strength: str = "null") -> None:
-    path, threads = Path(folder), int(n_threads)
+    path, threads, peers = Path(folder), int(n_threads), PEERS | WIDE
     tasks: dict[str, Callable[[], Any]] = {
-        "tune": lambda: tune(PEERS[name], path, threads),
-        "fit": lambda: fit(PEERS[name], path, threads, json.loads(strength)),
+        "tune": lambda: tune(peers[name], path, threads),
+        "fit": lambda: fit(peers[name], path, threads, json.loads(strength)),
         "epochs": lambda: epochs(path, threads),
     }
     print(json.dumps(tasks[task]()))

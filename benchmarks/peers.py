@@ -30,6 +30,12 @@ def _ours(**settings: str) -> Peer:
     return Peer(make, "manyclass")
 
 
+def _trace_norm(strength: float, n_threads: int) -> Any:
+    import manyclass as mc
+
+    return mc.TraceNormClassifier(trace=strength, loss="smoothed_hinge", tolerance=1e-2, n_threads=n_threads)
+
+
 def ours_for(epochs: int, known: dict[str, float | None], n_threads: int) -> Any:
     """Ours with a number of epochs and no validation; `known` may hold step and beta, which are else sought."""
     import manyclass as mc
@@ -105,6 +111,9 @@ OURS: dict[str, Peer] = {
     "manyclass hinge": _ours(loss="hinge"),
     "manyclass squared hinge": _ours(loss="squared_hinge"),
     "manyclass softmax": _ours(objective="softmax"),
+}
+WIDE: dict[str, Peer] = {
+    "manyclass trace norm": Peer(_trace_norm, "manyclass", (1e-5, 1e-4, 1e-3)),
 }
 # Ours come last: whatever a long run does to the machine is done to them too.
 PEERS: dict[str, Peer] = {

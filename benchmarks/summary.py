@@ -59,7 +59,7 @@ def _classifiers(table: WrittenTable) -> Iterator[Line]:
 
 
 def _pair(what: str, size: str, mine: list[str], theirs: list[str], ratio: str) -> Line:
-    times = [f"{row[2]} s, {row[3]} right" for row in (mine, theirs)]
+    times = [f"{row[2]} s, {row[3]} right" if row[3] else f"{row[2]} s" for row in (mine, theirs)]
     return f"{what}, {mine[0].removeprefix('manyclass ')}", size, times[0], theirs[0], times[1], ratio
 
 
@@ -71,6 +71,13 @@ def closed_form(page: WrittenPage) -> Iterator[Line]:
             for peer, seconds, accuracy, ratio, _ in table.rows[1:]:
                 taken = f"{seconds} s, {accuracy} right" if ratio else seconds
                 yield f"{what}, closed form with its strengths", size, mine, peer, taken, ratio
+
+
+def wide(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        what, size = table.caption.split(": ", 1)
+        peer, *ours = table.rows
+        yield from (_pair(what, size, mine, peer, mine[4]) for mine in ours)
 
 
 def imagenet_shape(page: WrittenPage) -> Iterator[Line]:
@@ -123,7 +130,7 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
         yield "a folder of pictures to Fisher vectors, two cores", f"{pictures} pictures", two, "one core", one, times
 
 
-_OF_PAGES = (products, encoding, classification, closed_form, imagenet_shape, trace_norm, path)
+_OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, trace_norm, path)
 _OF_PAGES += (exemplar, kernel_exemplar, search, features, feature_folder)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 

@@ -47,7 +47,6 @@ SHORT = {"_core/typing.py", "cli/main.py", "cli/report.py"}
 TESTED_ELSEWHERE = {
     "_core/typing.py": "types alone, which mypy checks",
     "losses/loss.py": "abstract: contracts/loss.py, by way of test_multiclass.py",
-    "estimators/batch.py": "abstract: test_trace_norm.py, test_linear_classifier.py",
     "estimators/kernel_machines.py": "abstract: test_shared_structure.py, test_multi_task.py",
     "exemplar/linear_encoder.py": "abstract: test_encoder.py and the encoders that derive from it",
     "retrieval/storage/open.py": "what was saved is opened: test_save.py",

@@ -10,6 +10,7 @@ scalar_quantizer.py    8 or 4 bits per number, and products with them
 rotation.py            rotations before quantizing, which even out the blocks of columns
 views.py               ranges, selections and shards of rows; a column of ones beside them
 kernels.py             kernels and Gram matrices
+row_space.py           the Gram matrix of rows; rows by coordinates in their span
 moments.py             means and covariances of columns, block by block
 inputs.py              X as estimators are given it
 readers/               files to matrices: .npy, .npz, parquet, clip-retrieval, stores

@@ -69,6 +69,10 @@ class DenseMatrix(Matrix):
             rows.flags.writeable = False
         return rows.astype(self.dtype, copy=False)
 
+    def _columns(self, columns: slice) -> Floats:
+        self._check_file()
+        return self.array[:, columns].astype(self.dtype, copy=False)
+
     def stored(self, index: slice | NDArray[np.intp]) -> NDArray[Any]:
         """Read rows in the dtype of `array`.
 

@@ -93,13 +93,16 @@ class RowScale:
     def of(cls, X: Matrix) -> "RowScale":
         """The scale of X, which has rows."""
         rows = _sample(X, 512)
-        with np.errstate(over="ignore"):
+        lengths = _range(rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = np.einsum("ij,ij->", rows, rows) / len(rows)
             # Differences from one of them keep the digits that squares of large numbers would lose.
-            variance = (rows - rows[0]).var(axis=0)
-            square = np.square(rows).sum(axis=1).mean()
+            rows -= rows[0].copy()
+            rows -= rows.mean(axis=0)
+            variance = np.einsum("ij,ij->j", rows, rows) / len(rows)
         total, column = variance.sum(), int(variance.argmax())
         beside = float(np.delete(variance, column).sum() / total) if total else 1.0
-        return cls(_range(rows), float(total / square) if square else 1.0, column, beside)
+        return cls(lengths, float(total / square) if square else 1.0, column, beside)
 
     def troubles(self, limits: ScaleLimits) -> list[str]:
         """Why an estimator with these limits learns little from such rows, and what to do about it; a sentence each."""
@@ -158,7 +161,7 @@ def _sample(X: Matrix, size: int) -> Any:
 
 def _lengths(rows: Any) -> Any:
     with np.errstate(over="ignore"):
-        lengths = np.linalg.norm(rows, axis=1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return lengths[(lengths > 0) & np.isfinite(lengths)]
 
 

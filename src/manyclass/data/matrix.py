@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from manyclass._core.checks import as_2d, as_row_index
 from manyclass._core.digest import sha256_digest
 from manyclass._core.parallel import for_each, thread_map
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Doubles, Floats
 
 
 class Matrix(ABC):
@@ -24,8 +24,8 @@ class Matrix(ABC):
     have `dtype`, which is float32, or float64 where the storage has it. A wrapper of a matrix is a matrix.
 
     A subclass defines `shape`, `dtype`, `nbytes` and `_rows`, and, where it knows a faster way than reading rows block
-    by block, `_matmat`, `_rmatmat`, `_row_slice` and `row_norms`. The underscored methods receive arguments that are
-    checked and converted.
+    by block, `_matmat`, `_rmatmat`, `_columns`, `_row_gram`, `_row_slice` and `row_norms`. The underscored methods
+    receive arguments that are checked and converted.
 
     Attributes
     ----------
@@ -164,6 +164,38 @@ class Matrix(ABC):
         """Release memory that only mirrors a file; it is read again when it is needed."""
         return
 
+    def lift(self, W: ArrayLike) -> Floats:
+        """Turn weights of the columns into weights of the columns that rows came with.
+
+        Those are the same, but for rows that are known by coordinates of another kind.
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k) or (d,)
+            Weights of the columns.
+
+        Returns
+        -------
+        ndarray of shape (D, k) or (D,)
+            Weights that give the rows, as they came, the same scores.
+        """
+        return np.asarray(W)
+
+    def coordinates(self, other: "Matrix") -> "Matrix":
+        """See other rows in the columns of this matrix.
+
+        Parameters
+        ----------
+        other : Matrix of shape (m, D)
+            Rows with the columns that the rows of this matrix came with.
+
+        Returns
+        -------
+        Matrix of shape (m, d)
+            The same rows, to which weights give the scores that they give the others once they are lifted.
+        """
+        return other
+
     def toarray(self) -> Floats:
         """Read all rows into one array; for small matrices.
 
@@ -179,6 +211,16 @@ class Matrix(ABC):
 
     def _rmatmat(self, R: Floats) -> Floats:
         return rmatmat(self._rows, self.shape, R)
+
+    def _columns(self, columns: slice) -> Floats:
+        """Columns (n, m) as a new or read-only array of `dtype`: a slice with step 1."""
+        out = np.empty((self.shape[0], columns.stop - columns.start), self.dtype)
+        for start, rows in self.blocks():
+            out[start : start + len(rows)] = rows[:, columns]
+        return out
+
+    def _row_gram(self) -> Doubles:
+        return gram_of_rows(self._columns, self.shape, self.dtype.itemsize)
 
     def _row_slice(self, start: int, stop: int) -> "Matrix":
         """Rows [start, stop) as a matrix; storage that multiplies faster than it reads rows gives one that does too."""
@@ -204,6 +246,10 @@ TILE_ROWS = 256  # fewer rows would leave BLAS packing W for most of its time
 PANEL_BYTES = 64 << 20  # of float64 sums per thread; less means more passes over the rows
 
 LONG = 1024  # numbers that BLAS may add up in float32
+
+WIDE = 4096  # the same for products of rows with rows, of which more would be spent on adding them up
+
+GRAM_BYTES = 128 << 20  # of columns that are read at a time, where they are not at hand: fewer mean more passes
 
 
 def rows_digest(X: Matrix) -> str:
@@ -239,6 +285,30 @@ def rmatmat(tile: Callable[[slice], Any], shape: tuple[int, int], R: Floats, hei
             total += product
         out[:, columns] = total
     return out
+
+
+def gram_of_rows(tile: Callable[[slice], Floats], shape: tuple[int, int], itemsize: int) -> Doubles:
+    """X X' (n, n), where tile(columns) gives some columns of X (n, d).
+
+    BLAS adds up an eighth of the columns, at most `WIDE`, in the dtype of the tile, and the sums are added in float64.
+    Measured on rows of unit length, 1,500 x 32,768 float32: off by 1.1e-7 at most, where one product is by 5e-7, and
+    as fast; 1,024 columns at a time are as exact and take a sixth longer, and float64 takes twice as long.
+    """
+    n, d = shape
+    total, wide = np.zeros((n, n)), min(WIDE, max(64, d // 8))
+    for columns in spans(d, wide * max(1, GRAM_BYTES // max(1, n * itemsize * wide))):
+        C = tile(columns)
+        for product in thread_map(_square(C), spans(C.shape[1], wide)):
+            total += product
+    return total
+
+
+def _square(C: Floats) -> Callable[[slice], Floats]:
+    def square(columns: slice) -> Floats:
+        T = np.ascontiguousarray(C[:, columns])
+        return T @ T.T  # one factor and its transpose, of which BLAS makes half and mirrors it
+
+    return square
 
 
 def _product(X: Floats, W: Floats, out: Floats) -> None:

@@ -74,6 +74,16 @@ class QuantizedMatrix(Matrix):
         _native.pq_decode(codes, self.codebooks, rows, native_threads(rows.nbytes))
         return rows
 
+    def _columns(self, columns: slice) -> Floats:
+        width = self.codebooks.shape[2]
+        blocks = slice(columns.start // width, -(-columns.stop // width))
+        if self.quantizer.rotation_ is not None or self.codebooks.shape[0] * width != self.shape[1]:
+            return super()._columns(columns)
+        rows = np.empty((self.shape[0], (blocks.stop - blocks.start) * width), np.float32)
+        codes, codebooks = np.ascontiguousarray(self.codes[:, blocks]), np.ascontiguousarray(self.codebooks[blocks])
+        _native.pq_decode(codes, codebooks, rows, native_threads(rows.nbytes))
+        return rows[:, columns.start - blocks.start * width :][:, : columns.stop - columns.start]
+
     def _row_slice(self, start: int, stop: int) -> Matrix:
         matrix = copy(self)
         matrix.codes, matrix.shape = self.codes[start:stop], (stop - start, self.shape[1])

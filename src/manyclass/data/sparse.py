@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.parallel import for_each
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import TILE_ROWS, Matrix, rmatmat, spans
 
 
@@ -77,6 +77,20 @@ class SparseMatrix(Matrix):
 
     def _rmatmat(self, R: Floats) -> Floats:
         return rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
+
+    def _row_gram(self) -> Doubles:
+        n, d = self.shape
+        # Measured: a product of two entries takes a hundred times as long as one of dense rows.
+        if 16 * int(self.csr.nnz) > n * d:
+            return super()._row_gram()
+        G, X = np.empty((n, n)), self.csr.astype(np.float64)
+        columns = X.T.tocsr()
+
+        def fill(rows: slice) -> None:
+            G[rows] = (X[rows] @ columns).toarray()
+
+        for_each(fill, spans(n, TILE_ROWS))
+        return G
 
     def _height(self, k: int) -> int:
         # Every tile ends in a dense (d, k) sum, which its entries must outweigh; its rows of R must stay small.

@@ -186,6 +186,9 @@ class ShardedMatrix(Matrix):
         shards.dtype = self.dtype  # which a shard that is not among them may have widened
         return shards
 
+    def _columns(self, columns: slice) -> Floats:
+        return np.concatenate([matrix._columns(columns) for matrix in self.matrices], dtype=self.dtype)
+
     def _meets(self, start: int, stop: int) -> Iterator[tuple[Matrix, slice]]:
         """The shards that hold rows [start, stop), and which of their own rows these are."""
         for at, matrix in self._placed():

@@ -73,7 +73,7 @@ def split_problem(
 ) -> tuple[Problem, Problem | None]:
     """The examples to train on, and those to judge by: given, held out, or none."""
     if validation is not None:
-        return problem, validation_problem(estimator, validation)
+        return problem, validation_problem(estimator, validation).with_columns_of(problem)
     if not estimator.early_stopping:
         return problem, None
     train, held = hold_out(problem, estimator.validation_fraction, np.random.default_rng(seed))

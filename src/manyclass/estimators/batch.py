@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -37,6 +38,9 @@ _WAYS_OUT = {
     Status.ITERATION_LIMIT: "raise max_iter or tolerance",
     Status.PRECISION_LIMIT: "pass X as float64 or raise tolerance",
 }
+
+# So many rows of a class have in about 50 products of X, the least that solvers take, the price of their Gram matrix.
+ROWS_OF_CLASS = 128
 
 
 class BatchSettings(Protocol):
@@ -165,11 +169,13 @@ class BatchModel(Probabilities, LinearModel):
         """
         check_batch_settings(self)
         penalty, fitted = self._penalty(), hasattr(self, "status_")
+        turns = penalty.is_rotation_invariant
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             notify = combine_callbacks(self.callbacks)
             problem = make_problem(self, X, y, sample_weight)
-            objective = Objective(problem, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
+            solved = problem.in_row_space(ROWS_OF_CLASS * problem.k) if turns and before is None else problem
+            objective = Objective(solved, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
             found = solve(
                 objective,
                 named_solver(self.solver, penalty, lambda: draw_seed(self.random_state)),
@@ -179,6 +185,8 @@ class BatchModel(Probabilities, LinearModel):
                 start=None if before is None else self._start_point(before),
                 callback=notify,
             )
+            if solved is not problem:
+                found = replace(found, point=found.point.lift(solved.X))
         self._learn(found)
         self._warn(found)
         warn_of_chance(self, problem)

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from manyclass._core.typing import Callback
+from manyclass.data.matrix import Matrix
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun
 
@@ -95,6 +96,8 @@ with suppress(ImportError):
 class FitTask:
     """The whole of a fit; where scikit-learn has no callbacks, nobody hears of it."""
 
+    columns: Matrix | None = None  # those that machines have weights of, where they are not the estimator's
+
     def __init__(self, estimator: Any, X: Any, y: Any, phases: int):
         self._estimator, self._data = estimator, {"X": X, "y": y}
         supported = hasattr(estimator, "_init_callback_context")
@@ -118,7 +121,8 @@ class FitTask:
         """Tell that the task of a context is over; whether a callback wants to stop."""
 
         def fitted() -> dict[str, Any]:
-            return {"coef_": machines.W.copy(), "intercept_": machines.biases.copy()}
+            seen = machines if self.columns is None else machines.lift(self.columns)
+            return {"coef_": seen.W.copy(), "intercept_": seen.biases.copy()}
 
         return context is not None and bool(
             context.call_on_fit_task_end(estimator=self._estimator, **self._data, reconstruction_attributes=fitted)

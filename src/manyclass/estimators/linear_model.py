@@ -18,7 +18,7 @@ from manyclass._core.checks import check_count, check_finite
 from manyclass._core.typing import Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import RowScale, open_features, scale_limits
-from manyclass.data.matrix import Matrix
+from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax
 from manyclass.solvers.problem import Problem, Scorer
@@ -172,7 +172,9 @@ def warn_of_chance(classifier: Any, problem: Problem) -> None:
         return
     index = problem.index[np.linspace(0, n - 1, min(n, 512)).astype(np.intp)]
     y = classifier.classes_[problem.y[index]]
-    right = classifier.predict(DenseMatrix(problem.X.rows(index))) == y
+    # A few at a time where they are long, lest they be a copy of all that there are.
+    parts = spans(len(index), max(1, (1 << 22) // problem.d))
+    right = np.concatenate([classifier.predict(DenseMatrix(problem.X.rows(index[at]))) for at in parts]) == y
     counts, places = np.unique(y, return_counts=True)[1], np.unique(y, return_inverse=True)[1]
     most, each, k = counts.max() / len(y), np.bincount(places, right) / counts, len(classifier.classes_)
     spread = np.sqrt((1 - 1 / k) / k * (1 / counts).sum()) / len(counts)

@@ -54,7 +54,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
     regularized. Without regularization, the usual choice, early stopping takes its place: the mean over classes of the
     accuracy on held-out examples decides, and the best machines, within the error of that estimate, are kept (Perronnin
-    et al., CVPR 2012). Features should be roughly centered, and rows of similar length.
+    et al., CVPR 2012). Features should be roughly centered, and rows of similar length. Where X has far fewer rows than
+    columns, `fit` takes the same steps in the coordinates of the rows in their span, and turns the weights back.
 
     Parameters
     ----------
@@ -238,6 +239,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
             cold = not self.warm_start or before is None
+            whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
+            task.columns = None if problem is whole else problem.X
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             checkpoint = Checkpoint(self.checkpoint)
             run = checkpoint.run
@@ -268,10 +271,12 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 run.n_epochs = descent.epoch
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
+            if problem is not whole:
+                machines = machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         if not self.keeps_checkpoint:
             checkpoint.remove()
-        warn_of_chance(self, problem)
+        warn_of_chance(self, whole)
         return self
 
     @rollback_on_error

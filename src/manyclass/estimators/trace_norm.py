@@ -168,7 +168,7 @@ class TraceNormClassifier(FactoredModel, BatchModel):
     seconds_ : float
         The time that the solver took; not of a model that was loaded.
     passes_ : float
-        Products with all of X.
+        Products with all of X, or with the coordinates of its rows in their span, where these are far fewer numbers.
     history_ : list of dict
         The record of every step.
 

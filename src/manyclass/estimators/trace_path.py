@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._path_plots import PathPlots
-from manyclass.estimators.batch import check_batch_settings
+from manyclass.estimators.batch import ROWS_OF_CLASS, check_batch_settings
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.path_grid import (
@@ -196,7 +197,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_fraction(self.validation_fraction, "validation_fraction")
         check_bool(self.refit, "refit")
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
-            problem = make_problem(self, X, y, sample_weight)
+            whole = make_problem(self, X, y, sample_weight)
+            problem = whole.in_row_space(ROWS_OF_CLASS * whole.k)
             seed = draw_seed(self.random_state)
             train, judged = self._split(problem, validation, seed)
             checkpoint = open_checkpoint(self, problem, judged, ("traces", "ridges", *_SHARED))
@@ -205,12 +207,14 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             found = walk.solution
             if self.refit and len(train) < len(problem) and walk.status is Status.DONE:
                 found = self._refit(problem, walk, seed, started)
+            if problem is not whole:
+                found = replace(found, point=found.point.lift(problem.X))
         self.best_ = self._model(walk.trace, walk.ridge, found)
         self.status_ = walk.status
         if not self.status_.is_unfinished and not self.keeps_checkpoint:
             checkpoint.remove()
         walk.warn(self.tolerance)
-        warn_of_chance(self, problem)
+        warn_of_chance(self, whole)
         return self
 
     def _refit(self, problem: Problem, walk: PathRun, seed: int, started: float) -> Solution:
@@ -250,7 +254,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             train, held = hold_out(problem, self.validation_fraction, np.random.default_rng(seed))
             # Where no class can spare an example, those that there are must do.
             return (train, held) if len(held) else (problem, problem)
-        return problem, validation_problem(self, validation)
+        return problem, validation_problem(self, validation).with_columns_of(problem)
 
     def _model(self, trace: float, ridge: float, found: Solution | None = None) -> TraceNormClassifier:
         """The classifier of one pair; fitted, if there is a solution."""

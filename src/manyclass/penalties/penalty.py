@@ -20,6 +20,12 @@ class Penalty(ABC):
     Penalties add up by `+`.
     """
 
+    @property
+    def is_rotation_invariant(self) -> bool:
+        """Whether ``value(Q W) = value(W)`` for every Q with orthonormal columns, a bool."""
+        gauge, _ = self.parts()
+        return gauge is None or gauge.is_rotation_invariant
+
     @abstractmethod
     def value(self, W: ArrayLike) -> float:
         """Evaluate the penalty.
@@ -226,6 +232,10 @@ class Gauge(Penalty):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strength", check_nonnegative(self.strength, "strength"))
+
+    @property
+    def is_rotation_invariant(self) -> bool:
+        return self.spectral
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.strength})"

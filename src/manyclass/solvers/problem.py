@@ -4,7 +4,7 @@ Solvers see X by the products of an `Objective`, the loss by its `WeightedLoss`,
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,15 +14,19 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import Matrix, spans
+from manyclass.data.row_space import RowSpaceMatrix
 from manyclass.losses.loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
+
+# The least columns of a row and numbers of X, and the most rows, for which coordinates pay; see data/row_space.py.
+FACTOR, NUMBERS, ROWS = 4, 1 << 20, 1 << 14
 
 
 @dataclass(frozen=True)
 class Problem:
     """Rows of X with a class and a weight each.
 
-    A subset, such as the rows held out for validation, shares X with the whole.
+    A subset, such as rows held out, shares X with the whole.
 
     Parameters
     ----------
@@ -81,6 +85,39 @@ class Problem:
             The smaller problem, which shares X.
         """
         return Problem(self.X, self.y, self.k, self.weights, index)
+
+    def in_row_space(self, most: int) -> "Problem":
+        """See the rows by their coordinates in the span of all of them, from which `X.lift` brings weights back.
+
+        Parameters
+        ----------
+        most : int
+            The most rows for which what follows is worth a product of all rows with one another.
+
+        Returns
+        -------
+        Problem
+            The same problem, with fewer columns; itself where that does not pay.
+        """
+        n, d = self.X.shape
+        pays = FACTOR * n <= d and n * d >= NUMBERS and n <= min(ROWS, most)
+        Z = RowSpaceMatrix(self.X) if pays else self.X
+        return replace(self, X=Z) if pays and Z.shape[1] else self  # of rows of zeros nothing is left
+
+    def with_columns_of(self, other: "Problem") -> "Problem":
+        """See the rows in the columns of another problem, that came with the same columns.
+
+        Parameters
+        ----------
+        other : Problem
+            The other problem.
+
+        Returns
+        -------
+        Problem
+            The same problem, in the coordinates of the other.
+        """
+        return replace(self, X=other.X.coordinates(self.X))
 
     def __len__(self) -> int:
         return len(self.index)

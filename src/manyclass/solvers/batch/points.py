@@ -10,6 +10,7 @@ from manyclass._core.parallel import one_blas_thread
 from manyclass._core.singular import rank_above_rounding
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Objective, Scorer
 
 Factors = tuple[Floats, Doubles, Floats]
@@ -30,6 +31,10 @@ class DenseWeights:
     def to_dense(self) -> Floats:
         """W (d, k)."""
         return self.W
+
+    def lift(self, X: Matrix) -> "DenseWeights":
+        """The weights of the columns that the rows of X came with."""
+        return DenseWeights(X.lift(self.W), self.b)
 
     def to_low_rank(self) -> "LowRankWeights":
         """The same W in factors."""
@@ -71,6 +76,10 @@ class LowRankWeights:
             return S
 
         return some
+
+    def lift(self, X: Matrix) -> "LowRankWeights":
+        """The weights of the columns that the rows of X came with."""
+        return LowRankWeights(X.lift(self.A), self.B, self.b)
 
     def to_low_rank(self) -> "LowRankWeights":
         """Itself, which is in factors."""

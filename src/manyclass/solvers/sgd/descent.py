@@ -6,7 +6,7 @@ classes are never held at once.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -54,6 +54,10 @@ class LinearWeights:
     def copy(self) -> "LinearWeights":
         """The same, apart."""
         return LinearWeights(self.W.copy(), self.biases.copy(), self.scales.copy(), self.steps.copy())
+
+    def lift(self, X: Matrix) -> "LinearWeights":
+        """The same with weights of the columns that the rows of X came with."""
+        return replace(self, W=np.ascontiguousarray(X.lift(self.W.T).T, np.float32))
 
     def fold(self) -> None:
         """Multiply the scales into W."""
