@@ -139,8 +139,9 @@ def duality_gap(
     base: NullModel,
     penalty: float | None = None,
     scores: Scorer | None = None,
+    loss_gradient: LossGradient | None = None,
 ) -> DualityGap:
-    """Bound how far a point is from the optimum, for two products with X.
+    """Bound how far a point is from the optimum, for two products with X, or none where all is known.
 
     The gap is F(W, b) - D(Q), with F the objective and D the dual at a feasible Q near the gradient of the mean loss by
     the scores; it is never below F(W, b) - min F.
@@ -157,6 +158,8 @@ def duality_gap(
         The penalty of W, where it is known.
     scores : callable, default=None
         The scores of a slice of the rows, where they are known.
+    loss_gradient : LossGradient, default=None
+        The mean loss and its gradients at the point, where they are known.
 
     Returns
     -------
@@ -164,7 +167,7 @@ def duality_gap(
         The objective, the bound, and the gradient of the smooth part.
     """
     scores = point.scores(objective) if scores is None else scores
-    loss_gradient = objective.gradient(scores)
+    loss_gradient = objective.gradient(scores) if loss_gradient is None else loss_gradient
     W = point.to_dense()
     value = loss_gradient.loss + (objective.penalty.value(W) if penalty is None else penalty)
     smooth = loss_gradient.W
