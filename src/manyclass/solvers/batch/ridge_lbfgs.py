@@ -4,6 +4,7 @@ A step has two products with X: the scores along its direction, from which all l
 gradient where it ends. The null model is the first point, and its gradient is known; a duality gap has no product.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,10 +13,11 @@ from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.coordinates import Coordinates, fit_coordinates, zero_point
 from manyclass.solvers.batch.duality import duality_gap
+from manyclass.solvers.batch.intercept import InterceptLoss, intercept_tolerance
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights
-from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
+from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
 from manyclass.solvers.problem import LossGradient, Objective
 
 _ARMIJO = 1e-4  # of the decrease that the derivative promises
@@ -25,6 +27,8 @@ _ARMIJO = 1e-4  # of the decrease that the derivative promises
 _WOLFE = 0.1
 
 _MAX_TRIALS = 20
+
+_MARGIN = 0.7  # a duality gap above the tolerance aims the next one at this part of the tolerance
 
 _REFRESH = 32  # steps after which scores that were added up are computed anew
 
@@ -37,27 +41,37 @@ def ridge(
     search = function.search if objective.keeps_scores() else None
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
     target, otherwise = tolerance, Status.PRECISION_LIMIT
-    steps = lbfgs(function, function.start, None, slack=slack, search=search, dtype=objective.dtype)
-    for step in steps:
+    for step in lbfgs(function, function.start, None, slack=slack, search=search, dtype=objective.dtype):
         point = function.point(step.x)
         run.record(point, step.value)
         if is_solved(function.estimate_gap(step), step.value, base, target, objective.dtype):
-            if objective.ridge.strength == 0 or _certify(function, run, base, point, tolerance):
+            if objective.ridge.strength == 0:
                 return Status.OPTIMAL
-            target /= 2
+            _certify(function, run, base, point, target)
+            if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
+                return Status.OPTIMAL
+            target *= float(np.clip(_MARGIN * tolerance * scale(run.value, base) / run.gap, 0.05, _MARGIN))
         if len(run.history) >= max_iter:
             otherwise = Status.ITERATION_LIMIT
             break
-    return Status.OPTIMAL if _certify(function, run, base, point, tolerance) else otherwise
+    _certify(function, run, base, point, target)
+    return Status.OPTIMAL if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else otherwise
 
 
-def _certify(function: "_Function", run: SolverRun, base: NullModel, point: DenseWeights, tolerance: float) -> bool:
-    """Certify the last point; whether its gap is small enough."""
-    objective = function.objective
-    S, known = function.S, function.loss_gradient
-    scores = None if S is None else lambda rows: S[rows]
-    run.certify(point, duality_gap(objective, point, base, scores=scores, loss_gradient=known))
-    return np.isfinite(run.gap) and is_solved(run.gap, run.value, base, tolerance, objective.dtype)
+def _certify(function: "_Function", run: SolverRun, base: NullModel, point: DenseWeights, target: float) -> None:
+    """Certify the last point, after its b is fitted anew where the gradient by b alone would keep the gap too large."""
+    objective, S, known = function.objective, function.S, function.loss_gradient
+    if S is None:
+        run.certify(point, duality_gap(objective, point, base, loss_gradient=known))
+        return
+    tolerance = intercept_tolerance(run.value, base, target)
+    if (np.abs(known.b) <= tolerance * objective.rows.class_fractions).all():
+        run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows], loss_gradient=known))
+        return
+    more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
+    shift = more.astype(objective.dtype)
+    point = replace(point, b=point.b + more)
+    run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
 
 
 class _Function:
