@@ -12,7 +12,7 @@ import numpy as np
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.coordinates import Coordinates, fit_coordinates, zero_point
-from manyclass.solvers.batch.duality import duality_gap
+from manyclass.solvers.batch.duality import MixedDual, duality_gap
 from manyclass.solvers.batch.intercept import InterceptLoss, intercept_tolerance
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 from manyclass.solvers.batch.null_model import NullModel
@@ -61,17 +61,26 @@ def ridge(
 def _certify(function: "_Function", run: SolverRun, base: NullModel, point: DenseWeights, target: float) -> None:
     """Certify the last point, after its b is fitted anew where the gradient by b alone would keep the gap too large."""
     objective, S, known = function.objective, function.S, function.loss_gradient
-    if S is None:
-        run.certify(point, duality_gap(objective, point, base, loss_gradient=known))
+    if S is None or _intercept_is_good(function, run.value, target):
+        scores = None if S is None else lambda rows: S[rows]
+        run.certify(point, duality_gap(objective, point, base, scores=scores, loss_gradient=known))
         return
     tolerance = intercept_tolerance(run.value, base, target)
-    if (np.abs(known.b) <= tolerance * objective.rows.class_fractions).all():
-        run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows], loss_gradient=known))
-        return
     more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
     shift = more.astype(objective.dtype)
     point = replace(point, b=point.b + more)
     run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
+
+
+def _intercept_is_good(function: "_Function", value: float, target: float) -> bool:
+    """Whether the way to a feasible dual point, which the gradient by b makes necessary, costs the gap next to nothing.
+
+    The dual is concave, and at the point Q0 to which that way leads it is the loss at W = 0 less a conjugate.
+    """
+    objective, base = function.objective, function.base
+    fraction = MixedDual(objective, function.loss_gradient, base).fraction
+    lower = value - base.loss + objective.penalty.conjugate(base.dual_point)
+    return fraction * max(lower, 0.0) <= 0.3 * target * scale(value, base)
 
 
 class _Function:
