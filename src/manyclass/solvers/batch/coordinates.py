@@ -1,8 +1,9 @@
 """Coordinates in which a smooth problem in W and b has about the same curvature everywhere.
 
 Where all rows have the scores of the null model, the Hessian of the mean loss is about a M by W, with M the covariance
-of the rows and a the mean curvature of the loss by one score, and a by c, the scores of the mean row. For the softmax of
-k classes of one size a is 1 / k; the bound 1 / 2 that holds everywhere is far too cautious.
+of the rows and a the mean curvature of the loss by one score, and a by c, the scores of the mean row. For the softmax
+of k classes of one size a is 1 / k; the bound 1 / 2 that holds everywhere is far too cautious. The first step along the
+gradient is then that of least squares, with a length that suits the loss.
 """
 
 from dataclasses import dataclass
@@ -14,12 +15,12 @@ import numpy as np
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.moments import scatter
 from manyclass.solvers.batch.null_model import NullModel
-from manyclass.solvers.batch.points import DenseWeights
 from manyclass.solvers.problem import Objective
 
 # Times the mean eigenvalue of M, added to all of them: as rows find their classes, those that still tell anything are
 # ever fewer, and M tells less of them. Measured, 5,000 x 512, 200 generated classes, ridges of 1e-4 to 1e-7: 0.3 takes
-# 2, 7, 16 and 37 steps, 1 takes 2, 7, 15 and 29, 3 takes 2, 7, 11 and 15; without M it is 4, 14, 23 and 31.
+# 2, 7, 16 and 37 steps, 1 takes 2, 7, 15 and 29, 3 takes 2, 7, 11 and 15; without M it is 4, 14, 23 and 31. Less is
+# added where the ridge leaves W next to zero, as far as which M is exact.
 _FLOOR = 3.0
 
 # Rows for each column from which on M helps. Measured on CNN features of 101 classes, 3,030 x 1,280, ridges of 1e-4 to
@@ -30,10 +31,11 @@ _ROWS_PER_COLUMN = 4
 _FACTORIZATION = 1.2
 
 # Along most directions W has far less curvature than along the gradient, and c, which has a everywhere, should keep up.
-# Measured on those features: 1, 10 and 100 take XX
+# Measured on those features, ridges of 1e-4 to 1e-6: 1, 4, 10 and 30 take 12, 11, 11 and 12 steps, 33, 24, 26 and 29,
+# and 55, 46, 45 and 49.
 _INTERCEPT = 4.0
 
-_SAMPLE = 512  # rows that are enough to know the scale of X
+_SAMPLE = 256  # rows that are enough to know the scale of X
 
 _CLASSES = 256  # that are enough to know the curvature of a loss
 
@@ -69,6 +71,12 @@ class Coordinates:
         U = G / self.factor if isinstance(self.factor, float) else _solve(self.factor, G, trans=1)
         return np.concatenate([U.ravel(), g / self.root])
 
+    def squared_gradient(self, gradient: Doubles) -> float:
+        """|gradient by W|^2 at constant c, from the gradient by x."""
+        U = gradient[: -self.k].reshape(-1, self.k)
+        G = self.factor * U if isinstance(self.factor, float) else np.tril(self.factor) @ U.astype(self.factor.dtype)
+        return float(np.vdot(G, G))
+
 
 def _solve(L: Floats, B: Floats, trans: int) -> Floats:
     """inv(L) B, or inv(L') B for trans=0, of the dtype of B."""
@@ -84,7 +92,7 @@ def fit_coordinates(objective: Objective, base: NullModel) -> Coordinates:
     """Those of the covariance of the rows where that costs less than the steps that it saves, or else of one number."""
     a, ridge, s = _curvature(objective, base), objective.ridge.curvature, _eigenvalue(objective, base)
     if _cost(objective) <= (a * s / max(ridge, 1e-300)) ** 0.4:
-        factor = _factor(objective, base, a)
+        factor = _factor(objective, base, a, _FLOOR * min(1.0, a * s / max(ridge, 1e-300)))
         if factor is not None:
             return Coordinates(factor, float(np.sqrt(a)), base.center, objective.k)
     slower = (a * s + ridge) / (_INTERCEPT * a * s + ridge)
@@ -104,8 +112,8 @@ def _cost(objective: Objective) -> float:
     return (d / (4 * k) + _FACTORIZATION * d * d / (4 * n * k)) / max(share, 1e-300)
 
 
-def _factor(objective: Objective, base: NullModel, a: float) -> Floats | None:
-    """L of a (M + _FLOOR mean eigenvalue) + 2 ridge; None where M has no finite or no positive entries."""
+def _factor(objective: Objective, base: NullModel, a: float, floor: float) -> Floats | None:
+    """L of a (M + floor times its mean eigenvalue) + 2 ridge; None where M is zero or too large for its dtype."""
     import scipy.linalg
 
     roots = np.sqrt(objective.rows.p).astype(objective.dtype)[:, None]
@@ -114,7 +122,7 @@ def _factor(objective: Objective, base: NullModel, a: float) -> Floats | None:
     if not (np.isfinite(M).all() and 0 < a * mean < float(np.finfo(objective.dtype).max) / objective.d):
         return None
     M *= a
-    np.fill_diagonal(M, np.diag(M) + _FLOOR * a * mean + objective.ridge.curvature)
+    np.fill_diagonal(M, np.diag(M) + floor * a * mean + objective.ridge.curvature)
     L: Floats = scipy.linalg.cholesky(M.astype(objective.dtype).T, lower=True, overwrite_a=True, check_finite=False)
     return np.asfortranarray(L)
 
@@ -128,7 +136,10 @@ def _centered(X: Any, center: Floats, roots: Floats, at: slice) -> Floats:
 def _eigenvalue(objective: Objective, base: NullModel) -> float:
     """Of M along the gradient at W = 0, on a sample of rows; 1 where there is none."""
     sample = objective.of_rows(np.unique(np.linspace(0, objective.n - 1, _SAMPLE).astype(np.intp)))
-    G = base.gradient / max(float(np.linalg.norm(base.gradient)), 1e-300)
+    length = float(np.linalg.norm(base.gradient.astype(np.float64)))
+    if not 0 < length < np.inf:
+        return 1.0
+    G = base.gradient / length
     with np.errstate(over="ignore", invalid="ignore"):
         S = sample.matmat(G).astype(np.float64) - base.center @ G
         found = float(sample.rows.p @ np.einsum("ij,ij->i", S, S))
@@ -143,8 +154,3 @@ def _curvature(objective: Objective, base: NullModel) -> float:
     up, down = (loss.value_and_gradient(np.tile(base.b + s, (len(y), 1)), y)[1] for s in (signs, -signs))
     found = float(((up - down) @ signs).mean()) / (2e-8 * k)
     return found if found > 1e-6 * loss.curvature / k else loss.curvature
-
-
-def zero_point(objective: Objective, b: Doubles) -> DenseWeights:
-    """W = 0 as an array."""
-    return DenseWeights(np.zeros((objective.d, objective.k), objective.dtype), b)

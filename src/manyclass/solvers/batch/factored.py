@@ -5,11 +5,8 @@ has no local minima but the global one (Burer and Monteiro, 2003; Haeffele and V
 few products of X with r columns. A gradient by W then proves that the columns were enough, or tells which to add.
 """
 
-from functools import partial
-
 import numpy as np
 
-from manyclass._core.parallel import thread_map
 from manyclass._core.singular import Triple, singular_pairs_above, top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix

@@ -19,7 +19,7 @@ _FIRST_STEP = 0.01  # the length of its first step, before L-BFGS knows a curvat
 
 
 class InterceptLoss:
-    """The mean loss by b, added to known scores of some rows, in units that are the longer the fewer rows a class has."""
+    """The mean loss by b, which is added to known scores, in units that are the longer the fewer rows a class has."""
 
     def __init__(self, objective: Objective, scores: Scorer):
         self.rows, self.n, self.dtype = objective.rows, objective.n, objective.dtype

@@ -40,14 +40,15 @@ def lbfgs(
     slack: float = 0.0,
     search: LineSearch | None = None,
     dtype: Any = np.float64,
+    first: tuple[float, Doubles] | None = None,
 ) -> Iterator[LbfgsStep]:
     """The start, and then ever better points; ends where no step along the gradient decreases the function any more.
 
-    `length` is that of the first step that is tried, or None for that of the gradient, and `slack` the rounding error of
-    the function, relative to it. Steps are remembered in a dtype, and those that are found by `search` need not call
-    the function.
+    `length` is that of the first step that is tried, or None for that of the gradient, and `slack` the rounding error
+    of the function, relative to it. Steps are remembered in `dtype`. A `search` of one's own need not call the
+    function, which is not called for the `first` value and gradient either, where they are known.
     """
-    here = LbfgsStep(x, *function(x))
+    here = LbfgsStep(x, *(function(x) if first is None else first))
     pairs = Pairs(maxlen=memory)
     search = search or partial(_search, function)
     yield here
@@ -68,7 +69,7 @@ def lbfgs(
         yield here
 
 
-def inverse_hessian_times(pairs: Pairs, gradient: Doubles) -> Doubles:
+def inverse_hessian_times(pairs: Pairs, gradient: Doubles) -> Any:
     """The inverse Hessian that the pairs of steps and changes of gradient tell of, times the gradient."""
     q, factors = gradient.astype(pairs[0][0].dtype if pairs else gradient.dtype), []
     for s, g in reversed(pairs):

@@ -1,7 +1,8 @@
 """L-BFGS for a ridge alone, or no penalty at all: a smooth problem in W and b.
 
 A step has two products with X: the scores along its direction, from which all lengths of the step are tried, and the
-gradient where it ends. The null model is the first point, and its gradient is known; a duality gap has no product.
+gradient where it ends. The null model is the first point, whose gradient is known, and a duality gap has one product at
+most. Where scores do not fit into the budget, every trial has two products.
 """
 
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch.coordinates import Coordinates, fit_coordinates, zero_point
+from manyclass.solvers.batch.coordinates import Coordinates, fit_coordinates
 from manyclass.solvers.batch.duality import MixedDual, duality_gap
 from manyclass.solvers.batch.intercept import InterceptLoss, intercept_tolerance
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
@@ -22,140 +23,148 @@ from manyclass.solvers.problem import LossGradient, Objective
 
 _ARMIJO = 1e-4  # of the decrease that the derivative promises
 
-# Of the first derivative that is left where a step ends. A trial costs a few hundredths of a step, and exact steps teach
-# more. Measured, 10,000 x 1,024, 300 generated classes, ridge 1e-6: 0.9, 0.3 and 0.1 take 27, 14 and 13 steps.
+# Of the first derivative, what may be left where a step ends. A trial costs a few hundredths of a step, and exact steps
+# teach more: measured, 10,000 x 1,024, 300 generated classes, ridge 1e-6, 0.3 takes 14 to 25 steps and 0.1 11 to 13.
 _WOLFE = 0.1
 
 _MAX_TRIALS = 20
 
-_MARGIN = 0.7  # a duality gap above the tolerance aims the next one at this part of the tolerance
-
 _REFRESH = 32  # steps after which scores that were added up are computed anew
+
+_MARGIN = 0.7  # a duality gap above the tolerance aims the next one at this part of the tolerance
 
 
 def ridge(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
 ) -> Status:
     """Minimize; what ended it. Without a ridge there is no gap, and a small gradient ends it."""
-    function = _Function(objective, base, fit_coordinates(objective, base), start)
+    coordinates = fit_coordinates(objective, base)
+    function = _Function(objective, base, coordinates)
+    x = coordinates.pack(np.zeros((objective.d, objective.k)), base.b) if start is None else function.pack(start)
     search = function.search if objective.keeps_scores() else None
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
     target, otherwise = tolerance, Status.PRECISION_LIMIT
-    for step in lbfgs(function, function.start, None, slack=slack, search=search, dtype=objective.dtype):
+    first = function.at_zero if start is None else function
+    for step in lbfgs(function, x, None, slack=slack, search=search, dtype=objective.dtype, first=first(x)):
         point = function.point(step.x)
         run.record(point, step.value)
         if is_solved(function.estimate_gap(step), step.value, base, target, objective.dtype):
             if objective.ridge.strength == 0:
                 return Status.OPTIMAL
-            _certify(function, run, base, point, target)
+            _certify(function, run, point, target)
             if is_solved(run.gap, run.value, base, tolerance, objective.dtype):
                 return Status.OPTIMAL
             target *= float(np.clip(_MARGIN * tolerance * scale(run.value, base) / run.gap, 0.05, _MARGIN))
         if len(run.history) >= max_iter:
             otherwise = Status.ITERATION_LIMIT
             break
-    _certify(function, run, base, point, target)
+    _certify(function, run, point, target)
     return Status.OPTIMAL if is_solved(run.gap, run.value, base, tolerance, objective.dtype) else otherwise
 
 
-def _certify(function: "_Function", run: SolverRun, base: NullModel, point: DenseWeights, target: float) -> None:
+def _certify(function: "_Function", run: SolverRun, point: DenseWeights, target: float) -> None:
     """Certify the last point, after its b is fitted anew where the gradient by b alone would keep the gap too large."""
-    objective, S, known = function.objective, function.S, function.loss_gradient
-    if S is None or _intercept_is_good(function, run.value, target):
-        scores = None if S is None else lambda rows: S[rows]
-        run.certify(point, duality_gap(objective, point, base, scores=scores, loss_gradient=known))
-        return
-    tolerance = intercept_tolerance(run.value, base, target)
-    more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
-    shift = more.astype(objective.dtype)
-    point = replace(point, b=point.b + more)
-    run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
+    objective, base, S = function.objective, function.base, function.S
+    if S is None:
+        run.certify(point, duality_gap(objective, point, base))
+    elif _intercept_is_good(function, run.value, target):
+        known = function.loss_gradient
+        run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows], loss_gradient=known))
+    else:
+        tolerance = intercept_tolerance(run.value, base, target)
+        more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
+        point, shift = replace(point, b=point.b + more), more.astype(S.dtype)
+        run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
 
 
 def _intercept_is_good(function: "_Function", value: float, target: float) -> bool:
     """Whether the way to a feasible dual point, which the gradient by b makes necessary, costs the gap next to nothing.
 
-    The dual is concave, and at the point Q0 to which that way leads it is the loss at W = 0 less a conjugate.
+    The dual is concave, and at the point to which that way leads it is about the loss at W = 0 less a conjugate.
     """
     objective, base = function.objective, function.base
     fraction = MixedDual(objective, function.loss_gradient, base).fraction
     lower = value - base.loss + objective.penalty.conjugate(base.dual_point)
-    return fraction * max(lower, 0.0) <= 0.3 * target * scale(value, base)
+    return fraction == 0 or fraction * max(lower, 0.0) <= 0.3 * target * scale(value, base)
 
 
 class _Function:
-    """F of the coordinates of W and b, with the scores S and the gradient of the last point that was evaluated."""
+    """F of the coordinates of W and b; it stands at the last point that was evaluated, with its scores and gradient."""
 
-    def __init__(self, objective: Objective, base: NullModel, coordinates: Coordinates, start: Weights | None):
+    def __init__(self, objective: Objective, base: NullModel, coordinates: Coordinates):
         self.objective, self.base, self.coordinates = objective, base, coordinates
-        begin = zero_point(objective, base.b) if start is None else start
-        self.start = coordinates.pack(begin.to_dense().astype(np.float64), begin.b)
-        self.from_zero = start is None
-        self.S: Floats | None = None
+        self.S: Floats | None = None  # (n, k), where scores fit into the budget
+        self.W: Doubles
+        self.b: Doubles
         self.loss_gradient: LossGradient
         self.age = 0  # steps since S was computed from W
 
+    def pack(self, point: Weights) -> Doubles:
+        """The vector of a point."""
+        return self.coordinates.pack(point.to_dense().astype(np.float64), point.b)
+
     def point(self, x: Doubles) -> DenseWeights:
-        """The point that a vector stands for."""
-        W, b = self.coordinates.unpack(x)
+        """W and b of the last step."""
+        W, b = (self.W, self.b) if self.S is not None else self.coordinates.unpack(x)
         return DenseWeights(W.astype(self.objective.dtype), b)
 
-    def __call__(self, x: Doubles) -> tuple[float, Doubles]:
-        objective = self.objective
-        if x is self.start and self.from_zero:
-            known = LossGradient(self.base.loss, self.base.gradient, np.zeros(objective.k))
-            scores = zero_point(objective, self.base.b).b.astype(objective.dtype)
-            self.S = np.tile(scores, (objective.n, 1)) if objective.keeps_scores() else None
-        else:
-            scores = self.point(x).scores(objective)
-            if objective.keeps_scores():
-                self.S = scores(slice(0, objective.n))
-                known = objective.gradient(lambda rows: self.S)
-            else:
-                known = objective.gradient(scores)
-        W = self.coordinates.unpack(x)[0]
-        return self._with_ridge(known, W)
+    def at_zero(self, x: Doubles) -> tuple[float, Doubles]:
+        """The value and the gradient of the null model, which are known."""
+        objective, base = self.objective, self.base
+        if objective.keeps_scores():
+            self.S = np.tile(base.b.astype(objective.dtype), (objective.n, 1))
+        self.W, self.b = np.zeros((objective.d, objective.k)), base.b
+        return self._with_ridge(LossGradient(base.loss, base.gradient, base.gradient_b))
 
-    def _with_ridge(self, known: LossGradient, W: Doubles) -> tuple[float, Doubles]:
+    def __call__(self, x: Doubles) -> tuple[float, Doubles]:
+        self.W, self.b = self.coordinates.unpack(x)
+        return self._anew()
+
+    def _anew(self) -> tuple[float, Doubles]:
+        """From scores that are computed from W."""
+        objective = self.objective
+        scores = DenseWeights(self.W.astype(objective.dtype), self.b).scores(objective)
+        if objective.keeps_scores():
+            self.S = S = scores(slice(0, objective.n))
+            return self._with_ridge(objective.gradient(lambda rows: S[rows]))
+        return self._with_ridge(objective.gradient(scores))
+
+    def _with_ridge(self, known: LossGradient) -> tuple[float, Doubles]:
         ridge, self.loss_gradient = self.objective.ridge, known
-        gradient = known.W.astype(np.float64)
-        gradient += ridge.curvature * W
-        return known.loss + ridge.strength * float(np.vdot(W, W)), self.coordinates.gradient(gradient, known.b)
+        gradient = ridge.curvature * self.W
+        gradient += known.W
+        return known.loss + ridge.strength * float(np.vdot(self.W, self.W)), self.coordinates.gradient(
+            gradient, known.b
+        )
 
     def search(self, here: LbfgsStep, direction: Doubles, slack: float) -> LbfgsStep | None:
-        """The lowest point along a direction, about; None where rounding hides any decrease."""
+        """About the lowest point along a direction; None where rounding hides any decrease."""
         derivative, objective = float(here.gradient @ direction), self.objective
         if not derivative < 0 or self.S is None:
             return None
         D, db = self.coordinates.unpack(direction)
         Z = objective.matmat(D)
         Z += db.astype(Z.dtype)
-        line = _Line(objective, self.S, Z, self.coordinates.unpack(here.x)[0], D)
+        line = _Line(objective, self.S, Z, self.W, D)
         t = line.search(here.value, derivative, slack)
         if t is None:
             return None
-        x = here.x + t * direction
         Z *= Z.dtype.type(t)
         self.S += Z
-        self.age += 1
-        if self.age == _REFRESH:
-            return self._anew(x, here, slack)
-        known = LossGradient(line.loss, objective.rmatmat(line.R), line.sums() if objective.fit_intercept else 0 * db)
-        return LbfgsStep(x, *self._with_ridge(known, self.coordinates.unpack(x)[0]))
-
-    def _anew(self, x: Doubles, here: LbfgsStep, slack: float) -> LbfgsStep:
-        self.age = 0
-        return LbfgsStep(x, *self(x))
+        self.W, self.b, self.age = self.W + t * D, self.b + t * db, self.age + 1
+        if self.age % _REFRESH == 0:
+            return LbfgsStep(here.x + t * direction, *self._anew())
+        sums = line.sums() if objective.fit_intercept else np.zeros(objective.k)
+        known = LossGradient(line.loss, objective.rmatmat(line.R), sums)
+        return LbfgsStep(here.x + t * direction, *self._with_ridge(known))
 
     def estimate_gap(self, step: LbfgsStep) -> float:
         """About the gap: |gradient by W|^2 / (4 ridge), or |gradient| |x| where there is hardly any ridge.
 
         As x may be zero, it is never less than |gradient|^2 / 2, which one step along the gradient gains.
         """
-        known, ridge = self.loss_gradient, self.objective.ridge
-        G = known.W + ridge.curvature * self.point(step.x).W - np.outer(self.coordinates.m, known.b)
-        length = float(np.linalg.norm(step.gradient))
-        strong = float(np.vdot(G, G)) / (4 * ridge.strength) if ridge.strength else np.inf
+        length, ridge = float(np.linalg.norm(step.gradient)), self.objective.ridge
+        strong = self.coordinates.squared_gradient(step.gradient) / (4 * ridge.strength) if ridge.strength else np.inf
         return max(min(strong, length * float(np.linalg.norm(step.x))), length * length / 2)
 
 
@@ -170,12 +179,11 @@ class _Line:
 
     def __call__(self, t: float) -> tuple[float, float]:
         """The value and the derivative at t."""
-        loss, slope = 0.0, 0.0
+        self.loss, slope = 0.0, 0.0
         for value, derivative in thread_map(partial(self._chunk, t), self._chunks()):
-            loss, slope = loss + value, slope + derivative
-        self.loss = loss
+            self.loss, slope = self.loss + value, slope + derivative
         constant, linear, square = self.ridge
-        return loss + float(constant + t * (linear + t * square)), slope + float(linear + 2 * t * square)
+        return self.loss + float(constant + t * (linear + t * square)), slope + float(linear + 2 * t * square)
 
     def _chunks(self) -> list[slice]:
         return self.objective.rows.chunks(slice(0, self.objective.n))
@@ -194,19 +202,26 @@ class _Line:
         return total
 
     def search(self, value: float, derivative: float, slack: float) -> float | None:
-        """t where hardly any derivative is left, of what is `value` with `derivative` at 0."""
-        low, high, t = 0.0, np.inf, 1.0
+        """t where hardly any derivative is left, of what is `value` with this derivative at 0; R is that of t."""
+        low, high, t, best = 0.0, np.inf, 1.0, (np.inf, 0.0)
         for _ in range(_MAX_TRIALS):
             there, slope = self(t)
             descends = there <= value + _ARMIJO * t * derivative + slack
             if descends and abs(slope) <= -_WOLFE * derivative:
                 return t
-            if not descends or slope > 0:
-                high = t
-            else:
-                low = t
+            if descends:
+                best = min(best, (there, t))
+            low, high = (t, high) if descends and slope < 0 else (low, t)
+            if high - low <= 1e-3 * high:
+                break
             # To where the derivative would be zero if it were linear.
             root = t * derivative / (derivative - slope) if np.isfinite(slope) and slope > derivative else np.inf
-            width = high - low
-            t = min(max(root, low + 0.1 * width), high - 0.1 * width) if high < np.inf else min(max(root, 1.5 * t), 4 * t)
-        return None
+            width = high - low if high < np.inf else np.inf
+            t = (
+                min(max(root, 1.5 * t), 4 * t)
+                if high == np.inf
+                else min(max(root, low + 0.1 * width), high - 0.1 * width)
+            )
+        if best[1] > 0:
+            self(best[1])
+        return best[1] or None
