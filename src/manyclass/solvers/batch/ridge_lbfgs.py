@@ -117,7 +117,8 @@ class _Function:
         return self._with_ridge(LossGradient(base.loss, base.gradient, base.gradient_b))
 
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
-        self.W, self.b = self.coordinates.unpack(x)
+        W, self.b = self.coordinates.unpack(x)
+        self.W = W.astype(np.float64, copy=False)
         return self._anew()
 
     def _anew(self) -> tuple[float, Doubles]:
@@ -133,9 +134,8 @@ class _Function:
         ridge, self.loss_gradient = self.objective.ridge, known
         gradient = ridge.curvature * self.W
         gradient += known.W
-        return known.loss + ridge.strength * float(np.vdot(self.W, self.W)), self.coordinates.gradient(
-            gradient, known.b
-        )
+        value = known.loss + ridge.strength * float(np.vdot(self.W, self.W))
+        return value, self.coordinates.gradient(gradient, known.b)
 
     def search(self, here: LbfgsStep, direction: Doubles, slack: float) -> LbfgsStep | None:
         """About the lowest point along a direction; None where rounding hides any decrease."""
@@ -212,16 +212,12 @@ class _Line:
             if descends:
                 best = min(best, (there, t))
             low, high = (t, high) if descends and slope < 0 else (low, t)
-            if high - low <= 1e-3 * high:
+            if high < np.inf and high - low <= 1e-3 * high:
                 break
             # To where the derivative would be zero if it were linear.
             root = t * derivative / (derivative - slope) if np.isfinite(slope) and slope > derivative else np.inf
-            width = high - low if high < np.inf else np.inf
-            t = (
-                min(max(root, 1.5 * t), 4 * t)
-                if high == np.inf
-                else min(max(root, low + 0.1 * width), high - 0.1 * width)
-            )
+            least, most = (0.9 * low + 0.1 * high, 0.1 * low + 0.9 * high) if high < np.inf else (1.5 * t, 4 * t)
+            t = min(max(root, least), most)
         if best[1] > 0:
             self(best[1])
         return best[1] or None
