@@ -64,7 +64,7 @@ def test_the_covariance_makes_the_hessian_of_the_null_model_round(monkeypatch):
 
 def test_the_curvature_of_softmax_is_that_of_its_classes():
     made = _tall()
-    assert coordinates._curvature(made, fit_null_model(made)) == pytest.approx(1 / made.k, rel=0.3)
+    assert coordinates._curvature(made, fit_null_model(made)) == pytest.approx(1 / made.k, rel=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -74,12 +74,12 @@ def test_the_covariance_is_taken_where_rows_and_classes_are_many(dtype):
 
 
 def test_a_strong_ridge_needs_no_covariance():
-    assert isinstance(_fitted(_tall(ridge=10.0)).factor, float)
+    assert isinstance(_fitted(_tall(ridge=1e3)).factor, float)
 
 
 def test_rows_whose_products_cost_little_get_no_covariance():
     made = _tall()
-    X = np.zeros((800, 300))
+    X = np.zeros((800, 100))
     X[:, :5] = made.X.toarray()
     dense, sparse = (
         objective(None, X=matrix, y=made.rows.y, ridge=1e-7)
