@@ -17,6 +17,7 @@ ALL = (
     "classification",
     "imagenet_shape",
     "trace_norm",
+    "softmax",
     "path",
     "exemplar",
     "kernel_exemplar",
