@@ -80,10 +80,8 @@ def trace_norm(page: WrittenPage) -> Iterator[Line]:
 def softmax(page: WrittenPage) -> Iterator[Line]:
     for table in page.tables:
         for row in table.rows:
-            strength, ours, peer, theirs = (
-                row[table.columns.index(name)] for name in ("ridge", "ours", _PEER, "ratio")
-            )
-            yield f"softmax with a ridge of {strength}", table.caption, ours, _PEER, peer, theirs
+            ridge, ours, theirs, ratio = (row[table.columns.index(name)] for name in ("ridge", "ours", _PEER, "ratio"))
+            yield f"softmax with a ridge of {ridge}", table.caption, ours, _PEER, theirs, ratio
 
 
 def path(page: WrittenPage) -> Iterator[Line]:

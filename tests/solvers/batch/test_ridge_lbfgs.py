@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import manyclass as mc
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Ridge
-from manyclass.solvers.batch import coordinates, ridge_lbfgs
+from manyclass.solvers.batch import preconditioner, ridge_lbfgs
 from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.solve import solve
 
@@ -45,9 +45,9 @@ def _least(made):
 
 @pytest.fixture(params=["one number", "covariance"])
 def way(request, monkeypatch):
-    """Coordinates of either kind, whatever they cost."""
+    """Preconditioner of either kind, whatever they cost."""
     cost = np.inf if request.param == "one number" else 0.0
-    monkeypatch.setattr(coordinates, "_cost", lambda objective: cost)
+    monkeypatch.setattr(preconditioner, "_cost", lambda objective: cost)
     return request.param
 
 
@@ -130,7 +130,7 @@ def test_any_shape_is_solved_in_either_way(n, d, k, seed, power, dtype, rotate):
         return
     made = objective(None, X=X.astype(dtype), y=y, ridge=10.0**power)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coordinates, "_cost", lambda objective: 0.0 if rotate else np.inf)
+        patch.setattr(preconditioner, "_cost", lambda objective: 0.0 if rotate else np.inf)
         found = solve(made, "ridge", 1e-4)
     assert found.status == "optimal"
     least = _least(objective(None, X=X, y=y, ridge=10.0**power))
@@ -153,7 +153,7 @@ def test_the_covariance_saves_steps_where_columns_differ_in_scale():
     base, counts = fit_null_model(made), {}
     for cost in (0.0, np.inf):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(coordinates, "_cost", lambda objective, cost=cost: cost)
+            patch.setattr(preconditioner, "_cost", lambda objective, cost=cost: cost)
             counts[cost] = solve(made, "ridge", 1e-4, base=base).iterations
     assert counts[0.0] < 0.75 * counts[np.inf]
 

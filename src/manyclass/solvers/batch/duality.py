@@ -53,9 +53,11 @@ class MixedDual:
         """Q'_i / p_i."""
         if not self.loss_gradient.b.any():
             return R
-        R0 = np.tile(self.objective.rows.class_fractions.astype(R.dtype), (len(R), 1))
-        R0[np.arange(len(R)), y] -= 1
-        return ((1 - self.fraction) * (R - self.loss_gradient.b) + self.fraction * R0).astype(R.dtype)
+        t, fractions = self.fraction, self.objective.rows.class_fractions
+        mixed: Floats = R * R.dtype.type(1 - t)
+        mixed += (t * fractions - (1 - t) * self.loss_gradient.b).astype(R.dtype)
+        mixed[np.arange(len(R)), y] -= t
+        return mixed
 
 
 class ScaledDual:

@@ -12,12 +12,12 @@ import numpy as np
 
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.solvers.batch.coordinates import Coordinates, fit_coordinates
 from manyclass.solvers.batch.duality import MixedDual, duality_gap
 from manyclass.solvers.batch.intercept import InterceptLoss, intercept_tolerance
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights
+from manyclass.solvers.batch.preconditioner import Preconditioner, fit_preconditioner
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
 from manyclass.solvers.problem import LossGradient, Objective
 
@@ -38,9 +38,9 @@ def ridge(
     objective: Objective, run: SolverRun, base: NullModel, start: Weights | None, tolerance: float, max_iter: int
 ) -> Status:
     """Minimize; what ended it. Without a ridge there is no gap, and a small gradient ends it."""
-    coordinates = fit_coordinates(objective, base)
-    function = _Function(objective, base, coordinates)
-    x = coordinates.pack(np.zeros((objective.d, objective.k)), base.b) if start is None else function.pack(start)
+    preconditioner = fit_preconditioner(objective, base)
+    function = _Function(objective, base, preconditioner)
+    x = preconditioner.pack(np.zeros((objective.d, objective.k)), base.b) if start is None else function.pack(start)
     search = function.search if objective.keeps_scores() else None
     slack = 1e-8 if objective.dtype == np.float32 else 1e-15
     target, otherwise = tolerance, Status.PRECISION_LIMIT
@@ -91,8 +91,8 @@ def _intercept_is_good(function: "_Function", value: float, target: float) -> bo
 class _Function:
     """F of the coordinates of W and b; it stands at the last point that was evaluated, with its scores and gradient."""
 
-    def __init__(self, objective: Objective, base: NullModel, coordinates: Coordinates):
-        self.objective, self.base, self.coordinates = objective, base, coordinates
+    def __init__(self, objective: Objective, base: NullModel, preconditioner: Preconditioner):
+        self.objective, self.base, self.preconditioner = objective, base, preconditioner
         self.S: Floats | None = None  # (n, k), where scores fit into the budget
         self.W: Doubles
         self.b: Doubles
@@ -101,11 +101,11 @@ class _Function:
 
     def pack(self, point: Weights) -> Doubles:
         """The vector of a point."""
-        return self.coordinates.pack(point.to_dense().astype(np.float64), point.b)
+        return self.preconditioner.pack(point.to_dense().astype(np.float64), point.b)
 
     def point(self, x: Doubles) -> DenseWeights:
         """W and b of the last step."""
-        W, b = (self.W, self.b) if self.S is not None else self.coordinates.unpack(x)
+        W, b = (self.W, self.b) if self.S is not None else self.preconditioner.unpack(x)
         return DenseWeights(W.astype(self.objective.dtype), b)
 
     def at_zero(self, x: Doubles) -> tuple[float, Doubles]:
@@ -117,7 +117,7 @@ class _Function:
         return self._with_ridge(LossGradient(base.loss, base.gradient, base.gradient_b))
 
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
-        W, self.b = self.coordinates.unpack(x)
+        W, self.b = self.preconditioner.unpack(x)
         self.W = W.astype(np.float64, copy=False)
         return self._anew()
 
@@ -135,14 +135,14 @@ class _Function:
         gradient = ridge.curvature * self.W
         gradient += known.W
         value = known.loss + ridge.strength * float(np.vdot(self.W, self.W))
-        return value, self.coordinates.gradient(gradient, known.b)
+        return value, self.preconditioner.gradient(gradient, known.b)
 
     def search(self, here: LbfgsStep, direction: Doubles, slack: float) -> LbfgsStep | None:
         """About the lowest point along a direction; None where rounding hides any decrease."""
         derivative, objective = float(here.gradient @ direction), self.objective
         if not derivative < 0 or self.S is None:
             return None
-        D, db = self.coordinates.unpack(direction)
+        D, db = self.preconditioner.unpack(direction)
         Z = objective.matmat(D)
         Z += db.astype(Z.dtype)
         line = _Line(objective, self.S, Z, self.W, D)
@@ -164,7 +164,9 @@ class _Function:
         As x may be zero, it is never less than |gradient|^2 / 2, which one step along the gradient gains.
         """
         length, ridge = float(np.linalg.norm(step.gradient)), self.objective.ridge
-        strong = self.coordinates.squared_gradient(step.gradient) / (4 * ridge.strength) if ridge.strength else np.inf
+        strong = (
+            self.preconditioner.squared_gradient(step.gradient) / (4 * ridge.strength) if ridge.strength else np.inf
+        )
         return max(min(strong, length * float(np.linalg.norm(step.x))), length * length / 2)
 
 

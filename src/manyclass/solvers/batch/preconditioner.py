@@ -41,7 +41,7 @@ _CLASSES = 256  # that are enough to know the curvature of a loss
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class Preconditioner:
     """x = (L'W, sqrt(a) c): the Hessian by x is about the identity where that by W is L L', and that by c is a.
 
     W has the scores c at the row m, so that b = c - W'm: steps of W leave the scores of m alone. L is lower triangular
@@ -88,15 +88,15 @@ def _solve(L: Floats, B: Floats, trans: int) -> Floats:
     return found.astype(B.dtype, copy=False)
 
 
-def fit_coordinates(objective: Objective, base: NullModel) -> Coordinates:
+def fit_preconditioner(objective: Objective, base: NullModel) -> Preconditioner:
     """Those of the covariance of the rows where that costs less than the steps that it saves, or else of one number."""
     a, ridge, s = _curvature(objective, base), objective.ridge.curvature, _eigenvalue(objective, base)
     if _cost(objective) <= (a * s / max(ridge, 1e-300)) ** 0.4:
         factor = _factor(objective, base, a, _FLOOR * min(1.0, a * s / max(ridge, 1e-300)))
         if factor is not None:
-            return Coordinates(factor, float(np.sqrt(a)), base.center, objective.k)
+            return Preconditioner(factor, float(np.sqrt(a)), base.center, objective.k)
     slower = (a * s + ridge) / (_INTERCEPT * a * s + ridge)
-    return Coordinates(float(np.sqrt(a * s + ridge)), float(np.sqrt(a * slower)), base.center, objective.k)
+    return Preconditioner(float(np.sqrt(a * s + ridge)), float(np.sqrt(a * slower)), base.center, objective.k)
 
 
 def _cost(objective: Objective) -> float:

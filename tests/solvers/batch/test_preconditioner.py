@@ -1,4 +1,4 @@
-"""Coordinates in which a smooth problem is about round."""
+"""Preconditioner in which a smooth problem is about round."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ import scipy.sparse
 from contracts.solver import objective, slopes
 
 import manyclass as mc
-from manyclass.solvers.batch import coordinates
-from manyclass.solvers.batch.coordinates import Coordinates, fit_coordinates
+from manyclass.solvers.batch import preconditioner
 from manyclass.solvers.batch.null_model import fit_null_model
+from manyclass.solvers.batch.preconditioner import Preconditioner, fit_preconditioner
 
 
 def _tall(dtype=np.float64, ridge=1e-4, n=800, d=5, k=8):
@@ -19,14 +19,14 @@ def _tall(dtype=np.float64, ridge=1e-4, n=800, d=5, k=8):
 
 
 def _fitted(made):
-    return fit_coordinates(made, fit_null_model(made))
+    return fit_preconditioner(made, fit_null_model(made))
 
 
 @pytest.mark.parametrize("factor", [2.5, np.tril(np.arange(1.0, 10).reshape(3, 3))])
 def test_a_vector_stands_for_one_point(factor):
     rng = np.random.default_rng(0)
     W, b, m = rng.standard_normal((3, 4)), rng.standard_normal(4), rng.standard_normal(3)
-    made = Coordinates(factor if isinstance(factor, float) else np.asfortranarray(factor), 0.5, m, 4)
+    made = Preconditioner(factor if isinstance(factor, float) else np.asfortranarray(factor), 0.5, m, 4)
     found = made.unpack(made.pack(W, b))
     np.testing.assert_allclose(found[0], W, atol=1e-12)
     np.testing.assert_allclose(found[1], b, atol=1e-12)
@@ -38,7 +38,7 @@ def test_a_vector_stands_for_one_point(factor):
 def test_the_gradient_is_that_of_the_vector(factor):
     rng = np.random.default_rng(1)
     G, g, m = rng.standard_normal((3, 4)), rng.standard_normal(4), rng.standard_normal(3)
-    made = Coordinates(factor if isinstance(factor, float) else np.asfortranarray(factor), 0.5, m, 4)
+    made = Preconditioner(factor if isinstance(factor, float) else np.asfortranarray(factor), 0.5, m, 4)
     x = made.gradient(G, g)
     for e in np.eye(16):
         W, b = made.unpack(e)
@@ -47,7 +47,7 @@ def test_the_gradient_is_that_of_the_vector(factor):
 
 
 def test_the_covariance_makes_the_hessian_of_the_null_model_round(monkeypatch):
-    monkeypatch.setattr(coordinates, "_FLOOR", 0.0)
+    monkeypatch.setattr(preconditioner, "_FLOOR", 0.0)
     made = _tall()
     base, x = fit_null_model(made), _fitted(made)
     assert not isinstance(x.factor, float)
@@ -64,7 +64,7 @@ def test_the_covariance_makes_the_hessian_of_the_null_model_round(monkeypatch):
 
 def test_the_curvature_of_softmax_is_that_of_its_classes():
     made = _tall()
-    assert coordinates._curvature(made, fit_null_model(made)) == pytest.approx(1 / made.k, rel=1e-6)
+    assert preconditioner._curvature(made, fit_null_model(made)) == pytest.approx(1 / made.k, rel=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -85,12 +85,12 @@ def test_rows_whose_products_cost_little_get_no_covariance():
         objective(None, X=matrix, y=made.rows.y, ridge=1e-7)
         for matrix in (mc.DenseMatrix(X), mc.as_matrix(scipy.sparse.csr_matrix(X)))
     )
-    assert coordinates._cost(sparse) > coordinates._cost(dense)
+    assert preconditioner._cost(sparse) > preconditioner._cost(dense)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_squares_that_leave_the_dtype_are_survived(scale, monkeypatch):
-    monkeypatch.setattr(coordinates, "_cost", lambda objective: 0.0)
+    monkeypatch.setattr(preconditioner, "_cost", lambda objective: 0.0)
     made = _tall()
     with np.errstate(over="ignore", under="ignore"):
         found = _fitted(objective(None, X=(scale * made.X.toarray()).astype(np.float32), y=made.rows.y, ridge=1e-4))
