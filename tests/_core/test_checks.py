@@ -8,9 +8,9 @@ from manyclass._core.checks import (
     as_row_index,
     check_count,
     check_finite,
+    check_length,
     check_nonnegative,
     check_positive,
-    check_same_length,
 )
 
 
@@ -67,7 +67,7 @@ def test_the_first_row_that_is_not_finite_is_named():
 
 def test_lengths_that_differ_are_refused():
     with pytest.raises(ValueError, match=r"^labels must have one entry per row of X \(3\); got 2$"):
-        check_same_length([1, 2], [1, 2, 3], "labels", "X")
+        check_length([1, 2], 3, "labels", "X")
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float32(0.5), np.int64(2)])

@@ -28,6 +28,7 @@ def test_damage_names_its_block_if_it_is_in_one(damage, words):
     [
         (PermissionError(errno.EACCES, "Permission denied"), "permission denied; change its permissions"),
         (OSError(errno.EIO, "Input/output error"), "input/output error"),
+        (OSError(errno.EMFILE, "Too many open files"), "too many open files; raise the limit with ulimit -n"),
         (OSError("Odd"), "odd"),
     ],
 )

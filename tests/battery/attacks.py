@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from tests.battery.damage import judge_damaged, judge_swapped, readings
+from tests.battery.damage import judge_damaged, judge_swapped, readings, some_others
 from tests.battery.shim import Action, Call, Fault
 from tests.battery.trials import Trials
 
@@ -25,7 +25,7 @@ def faults(trials: Trials) -> Iterator[tuple[str, Fault]]:
         if i % 3 == 0:
             yield "errors from then on", Fault(Action.FAIL, i, error=ERRORS[i // 3 % 3], lasting=True)
     for i in range(1, 1 + sum(call in OPENS for call in trials.every_call)):
-        yield "too many files", Fault(Action.FAIL, i, OPENS, error=errno.EMFILE)
+        yield "failing open", Fault(Action.FAIL, i, OPENS, error=(errno.EMFILE, errno.EIO)[i % 2])
     yield "short writes", Fault(Action.SHORT, 1, Call.WRITE, lasting=True)
 
 
@@ -60,10 +60,7 @@ def watching(trials: Trials, step: int = 1) -> Iterator[Outcome]:
 
 def races(trials: Trials, step: int = 1) -> Iterator[Outcome]:
     """Two writers, one of which waits in the middle of its work until the other is done or refused."""
-    words = trials.command.words
-    # A seed makes it another output.
-    seeded = words.startswith(("features", "compress", "train", "encode x.store"))
-    if seeded and not trials.command.cut:
+    if trials.has_rival:
         for when in range(1, trials.rival[2] + 1, step):
             yield "two writers", f"at call {when}", trials.race(when)
 
@@ -77,12 +74,13 @@ def damages(trials: Trials, often: Mapping[str, int]) -> Iterator[Outcome]:
                 yield kind, f"{file} read by {words}", judge_damaged(trials, kind, file, words, rng)
 
 
-def swaps(trials: Trials) -> Iterator[Outcome]:
-    """Files of the output that was there before, in the place of those of the same name."""
+def swaps(trials: Trials, times: int = 6) -> Iterator[Outcome]:
+    """Files of other outputs, and of the same one, in the place of every file, so often for every reader."""
+    rng = np.random.default_rng(0)
     for file, words in readings(trials):
-        data = trials.old.get(file)
-        if data is not None:
-            yield "swap", f"{file} read by {words}", judge_swapped(trials, file, data, words)
+        for source, other, data in some_others(trials, file, times, rng):
+            what = f"{other} of {source} in the place of {file} read by {words}"
+            yield "swap", what, judge_swapped(trials, file, data, words, other if source == "itself" else None)
 
 
 def as_plain_user(trials: Trials, user: int = 65534) -> Iterator[Outcome]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.battery.snapshots import holds
 from tests.battery.trials import Trials, wrong_words
 
 _PAGE = 512
@@ -68,11 +69,37 @@ def judge_damaged(trials: Trials, kind: str, file: str, words: str, rng: np.rand
     return _wrong(trials, words, right)
 
 
-def judge_swapped(trials: Trials, file: str, data: bytes, words: str) -> str:
-    """The same for a file of another output in the place of one."""
+def some_others(trials: Trials, file: str, times: int, rng: np.random.Generator) -> Iterator[tuple[str, str, bytes]]:
+    """(output, name, content) of files that could be taken for one: of its name, or else of its kind or size.
+
+    But for a file with which the other output is whole, as one is of which all else is the same or is still there.
+    """
+    own = trials.content[file]
+    outputs = {"the old": trials.old, "another": trials.rival[1] if trials.has_rival else {}, "itself": trials.content}
+    found = [
+        (output, name, data)
+        for output, files in outputs.items()
+        for name, data in files.items()
+        if isinstance(data, bytes) and data != own and (output == "another" or name in trials.changed)
+    ]
+    found = [one for one in found if not holds({**trials.content, file: one[2]}, outputs[one[0]])]
+    same = [one for one in found if one[1] == file]
+    alike = [one for one in found if one not in same and _alike(file, own, *one[1:])]
+    yield from same
+    yield from (alike[i] for i in rng.permutation(len(alike))[:times])
+
+
+def _alike(file: str, own: bytes, name: str, data: bytes) -> bool:
+    return os.path.splitext(name)[1] == os.path.splitext(file)[1] or len(own) <= 2 * len(data) <= 4 * len(own)
+
+
+def judge_swapped(trials: Trials, file: str, data: bytes, words: str, other: str | None = None) -> str:
+    """The same for the content of another file in the place of one, which takes that of the other if it has a name."""
     right = trials.reading("new", words)
     trials.finish()
     (trials.folder / file).write_bytes(data)
+    if other is not None:
+        (trials.folder / other).write_bytes(trials.content[file])
     return _wrong(trials, words, right)
 
 

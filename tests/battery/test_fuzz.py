@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.battery.fuzz_readers import READERS, SECONDS
+from tests.battery.fuzz_readers import SECONDS
+from tests.battery.targets import READERS
 
 ROOT = Path(__file__).parents[2]
 NAMES = list(READERS)

@@ -45,8 +45,8 @@ class Trials:
         self.every_call = self._undisturbed()
         self.seconds = time.monotonic() - begun
         self.calls = [call for call in self.every_call if call in CHANGES]
-        self._new = snapshot(self.folder)
-        self.new = comparable(self._new)
+        self.content = snapshot(self.folder)
+        self.new = comparable(self.content)
         self._readings: dict[tuple[str, str], Any] = {}
 
     def _prepare(self, world: Path) -> None:
@@ -84,7 +84,7 @@ class Trials:
     def finish(self) -> None:
         """Make the folder what it is after the command."""
         self.empty()
-        for name, content in self._new.items():
+        for name, content in self.content.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.mkdir(exist_ok=True) if content is None else path.write_bytes(content)
@@ -96,7 +96,12 @@ class Trials:
     @cached_property
     def written(self) -> list[str]:
         """The files that the command wrote."""
-        return sorted(name for name, data in self._new.items() if data is not None and self.old.get(name) != data)
+        return sorted(name for name, data in self.content.items() if data is not None and self.old.get(name) != data)
+
+    @cached_property
+    def changed(self) -> set[str]:
+        """Those, and the files of before that it replaced or removed."""
+        return {*self.written, *(name for name, data in self.old.items() if self.content.get(name) != data)}
 
     def read(self, words: str, **more: Any) -> tuple[Ended, Any]:
         """Read what is there: how that ended, and what was found, in words or in files, which are removed again."""
@@ -216,16 +221,21 @@ class Trials:
         os.kill(process, signal.SIGCONT)
         return self.server.wait(process)
 
+    @property
+    def has_rival(self) -> bool:
+        """Whether a seed makes it another output."""
+        return not self.command.cut and self.command.words.startswith(("features", "compress", "train", "encode x."))
+
     @cached_property
     def rival(self) -> tuple[str, Snapshot, int]:
-        """The same command with another seed, what it writes, and how many calls that takes, readings included."""
+        """The same command with another seed, what it leaves, and how many calls that takes, readings included."""
         words = f"{self.command.words} --seed 5"
         self.reset()
         self.server.shim.arm(self.folder, Fault(kinds=CHANGES | Call.OPEN))
         ended = self.give(words)
         calls = self.server.shim.disarm()
         assert ended.code == 0, (words, ended)
-        return words, comparable(snapshot(self.folder)), len(calls)
+        return words, snapshot(self.folder), len(calls)
 
     def race(self, when: int) -> str:
         """Stop a rival at a call, give the command, and let the rival go on; what was wrong, or ""."""
@@ -235,7 +245,7 @@ class Trials:
         first = self.give(self.command.words)
         second = self._continued(process)
         wrong = [wrong_words(ended) for ended in (first, second) if ended.code]
-        won = [wanted for ended, wanted in ((first, self.new), (second, others)) if ended.code == 0]
+        won = [wanted for ended, wanted in ((first, self.new), (second, comparable(others))) if ended.code == 0]
         if not won or (len(won) == 2 and "--overwrite" not in words):
             wrong.append(f"{len(won)} of two writers succeeded")
         found = comparable(snapshot(self.folder))

@@ -114,3 +114,14 @@ def test_people_get_tables_in_which_numbers_stand_to_the_right(capsys, quiet):
 def test_without_numbers_columns_stand_to_the_left(capsys):
     Console().columns(("", "1"), [("a", "cat 90.0 %"), ("b", "x")])
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == ["   1", "a  cat 90.0 %", "b  x"]
+
+
+def test_names_of_strangers_cannot_steer_a_terminal(capsys):
+    name = "a\x1b]0;owned\x07\x9b31m\udc80é"
+    console = Console()
+    console.table(name, [(name, name)])
+    console.columns(["image", name], [(name, "1")], title=name)
+    console.warn(f"{name} is left out")
+    shown = "".join(capsys.readouterr())
+    assert shown.count("a\ufffd]0;owned\ufffd\ufffd31m\ufffdé") == 7
+    assert all(letter.isprintable() or letter == "\n" for letter in shown)

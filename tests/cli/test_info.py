@@ -82,6 +82,15 @@ def test_a_damaged_store_is_one_sentence_and_exit_one(run, tmp_path):
     assert "is damaged" in outcome.err
 
 
+def test_the_manifest_of_another_store_is_one_sentence_and_exit_one(run, tmp_path):
+    for seed in (0, 1):
+        mc.write_store(tmp_path / f"{seed}.store", X + np.float32(seed), provenance={"seed": seed})
+    (tmp_path / "0.store" / "manifest.json").write_bytes((tmp_path / "1.store" / "manifest.json").read_bytes())
+    outcome = run("info", tmp_path / "0.store")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "X-0.npy block 0 (bytes" in outcome.err
+
+
 def test_a_run_and_its_model_are_described(run, tmp_path):
     run("train", store(tmp_path / "x.store"), "-o", tmp_path / "run", *QUICK)
     told = json.loads(run("info", tmp_path / "run", "--json").out)
@@ -90,6 +99,16 @@ def test_a_run_and_its_model_are_described(run, tmp_path):
     assert all(words in table for words in ("StochasticClassifier ovr hinge, 6 classes of 8 columns", "seed", "done"))
     model = json.loads(run("info", tmp_path / "run" / "model-0.safetensors", "--json").out)
     assert (model["estimator"], model["classes"], model["columns"]) == ("StochasticClassifier", 6, 8)
+
+
+def test_the_record_of_another_run_is_one_sentence_and_exit_one(run, tmp_path):
+    data = store(tmp_path / "x.store")
+    for seed in (0, 1):
+        run("train", data, "-o", tmp_path / f"run{seed}", "--seed", seed, *QUICK)
+    (tmp_path / "run0" / "run.json").write_bytes((tmp_path / "run1" / "run.json").read_bytes())
+    outcome = run("info", tmp_path / "run0")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "model-0.safetensors does not match its checksum" in outcome.err
 
 
 def test_an_unfinished_run_is_described_as_such(run, tmp_path, monkeypatch):

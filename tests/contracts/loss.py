@@ -47,7 +47,7 @@ def of_scores(loss: ScoreLoss) -> Loss:
 
 LOSSES: dict[str, Loss] = {
     **{name: of_margins(loss) for name, loss in MARGIN_LOSSES.items()},
-    **{f"{name} of scores": of_scores(loss) for name, loss in SCORE_LOSSES.items()},
+    **{f"{name} of scores": of_scores(loss()) for name, loss in SCORE_LOSSES.items()},
 }
 
 every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)

@@ -6,7 +6,11 @@ from scipy.optimize import minimize
 
 from manyclass.losses.multiclass import SCORE_LOSSES, SmoothedHinge
 
-LOSSES = {**SCORE_LOSSES, "smoothed_hinge_1": SmoothedHinge(1.0), "smoothed_hinge_300": SmoothedHinge(300.0)}
+LOSSES = {
+    **{name: loss() for name, loss in SCORE_LOSSES.items()},
+    "smoothed_hinge_1": SmoothedHinge(1.0),
+    "smoothed_hinge_300": SmoothedHinge(300.0),
+}
 
 every_score_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import manyclass as mc
-from manyclass.losses.multiclass import SCORE_LOSSES
+from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import PENALTIES as NORMS
 from manyclass.penalties.penalty import Gauge, Penalty, Ridge
 from manyclass.solvers.batch.null_model import alpha_max
@@ -67,8 +67,8 @@ def objective(
     matrix = X if isinstance(X, mc.Matrix) else mc.DenseMatrix(X)
     problem = Problem.whole(matrix, y, int(np.max(y)) + 1, weights)
     if gauge is None:
-        return Objective(problem, SCORE_LOSSES[loss], Ridge(ridge), **options)
-    made = Objective(problem, SCORE_LOSSES[loss], GAUGES[gauge](1.0), **options)
+        return Objective(problem, as_score_loss(loss), Ridge(ridge), **options)
+    made = Objective(problem, as_score_loss(loss), GAUGES[gauge](1.0), **options)
     strength = share * alpha_max(made)
     penalty: Penalty = GAUGES[gauge](strength) + Ridge(ridge) if ridge else GAUGES[gauge](strength)
     return made.with_penalty(penalty)

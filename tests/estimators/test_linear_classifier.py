@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.losses.multiclass import SCORE_LOSSES, SmoothedHinge
+from manyclass.losses.multiclass import SCORE_LOSSES, SmoothedHinge, as_score_loss
 from tests.estimators.problems import blobs
 
 X, Y = blobs(k=5, d=10)
@@ -16,7 +16,7 @@ PENALTIES = [mc.TraceNorm(0.01) + mc.Ridge(0.001), mc.L1Norm(0.005), mc.GroupNor
 def test_every_loss_meets_every_penalty(loss, penalty):
     model = mc.LinearClassifier(loss=loss, penalty=penalty).fit(X, Y)
     S = X @ model.coef_.T.astype(np.float64) + model.intercept_
-    value = SCORE_LOSSES[loss].value_and_gradient(S, Y)[0].mean() + penalty.value(model.coef_.T)
+    value = as_score_loss(loss).value_and_gradient(S, Y)[0].mean() + penalty.value(model.coef_.T)
     assert model.status_ == "optimal"
     assert model.objective_ == pytest.approx(value, rel=1e-5)
     assert model.score(X, Y) > 0.9

@@ -1,5 +1,6 @@
 """Records of runs that never were, with something for every section of the page."""
 
+import hashlib
 import math
 from pathlib import Path
 
@@ -8,7 +9,9 @@ from PIL import Image
 
 from manyclass.runs.records import write_record
 
-MODEL = "5e" * 32  # the SHA-256 of a model that never was
+CONTENT = bytes(3456)  # of the file of a model that never was
+
+MODEL = hashlib.sha256(CONTENT).hexdigest()
 
 CLASSES = [f"class {i}" for i in range(12)]
 
@@ -116,6 +119,7 @@ def retrieval_record(**changes):
 def write_run(folder: Path, record=None, evaluation=None):
     """A run folder; without an evaluation if that is False."""
     (folder / "evaluations").mkdir(parents=True)
+    (folder / "model-0.safetensors").write_bytes(CONTENT)
     write_record(folder / "run.json", "run", record or run_record(folder.name))
     if evaluation is not False:
         write_record(folder / "evaluations" / "x-test.json", "evaluation", evaluation or evaluation_record())

@@ -3,6 +3,7 @@
 import pytest
 from cli.runs import begin_run
 
+from manyclass._core.errors import StoreCorruptedError
 from manyclass.report.report_data import collect
 from manyclass.runs.records import write_record
 from tests.report.synthetic import evaluation_record, run_record, write_everything, write_run
@@ -67,6 +68,14 @@ def test_the_evaluation_of_an_earlier_model_is_left_out_with_a_warning(tmp_path)
     assert list(found.evaluations) == ["x-test"]
 
 
+@pytest.mark.parametrize(("content", "words"), [(None, "is missing"), (b"\1" * 3456, "does not match its checksum")])
+def test_a_record_of_another_model_is_refused(tmp_path, content, words):
+    model = write_run(tmp_path / "warp") / "model-0.safetensors"
+    model.unlink() if content is None else model.write_bytes(content)
+    with pytest.raises(StoreCorruptedError, match=rf"warp is damaged: model-0\.safetensors {words}"):
+        collect([tmp_path])
+
+
 def test_an_unfinished_run_is_left_out_among_others_and_refused_alone(tmp_path):
     write_run(tmp_path / "warp")
     begin_run(tmp_path / "new")
@@ -102,3 +111,23 @@ def test_rows_that_made_the_model_are_taken_for_a_measurement_last(tmp_path):
     run = write_run(tmp_path / "a", run_record("warp", data=[train]))
     write_record(run / "evaluations" / "a.json", "evaluation", evaluation_record(1.0, data=train))
     assert [evaluation["top_1"] for _, evaluation in collect([tmp_path]).evaluated_runs] == [0.75]
+
+
+def test_a_test_is_its_names_and_labels_and_not_its_features(tmp_path):
+    shares = {"network": ("n", 0.91), "fisher": ("f", 0.83)}
+    for name, (mark, share) in shares.items():
+        data = {"path": f"{name}.store", "part": "test", "rows": 240, "fingerprint": mark, "examples": "e"}
+        run = write_run(tmp_path / name, evaluation=evaluation_record(0.5))
+        (run / "evaluations" / "x-test.json").unlink()
+        write_record(run / "evaluations" / f"{name}-test.json", "evaluation", evaluation_record(share, data=data))
+    assert [run.name for run, _ in collect([tmp_path]).evaluated_runs] == ["network", "fisher"]
+    assert collect([tmp_path]).runs_on_other_tests == []
+
+
+def test_runs_on_other_examples_are_kept_apart(tmp_path):
+    for name, mark in (("a", "e"), ("b", "g"), ("c", "e")):
+        data = {"path": "x.store", "part": "test", "rows": 240, "fingerprint": "f", "examples": mark}
+        write_run(tmp_path / name, evaluation=evaluation_record(data=data))
+    report = collect([tmp_path])
+    assert [run.name for run, _ in report.evaluated_runs] == ["a", "c"]
+    assert [run.name for run, _ in report.runs_on_other_tests] == ["b"]

@@ -1,5 +1,7 @@
 """evaluate, from Python: no command line, and nothing printed."""
 
+import os
+import threading
 from contextlib import contextmanager
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
+from manyclass._core.files import FolderLock
 from manyclass.runs.records import read_record
 
 QUICK = {"max_epochs": 4, "step": 0.05, "beta": 3}
@@ -28,6 +31,35 @@ def test_the_test_subset_is_judged_and_kept(trained, tmp_path, capsys):
         np.mean(trained.model.predict(X[test]) == np.array(CLASSES)[y[test]])
     )
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_a_killed_evaluation_left_is_tidied_up_and_nothing_else(trained, tmp_path):
+    folder = trained.path / "evaluations"
+    folder.mkdir()
+    for name in ("other-val.json.tmp", "x-test.json.tmp", "notes.txt.tmp", "lock"):
+        (folder / name).touch()
+    mc.runs.evaluate(trained.path, tmp_path / "x.store")
+    assert sorted(os.listdir(folder)) == ["notes.txt.tmp", "x-test.json"]
+
+
+def test_an_evaluation_waits_for_another_that_is_being_written(trained, tmp_path):
+    folder = trained.path / "evaluations"
+    folder.mkdir()
+    (folder / "y-test.json.tmp").touch()
+    lock = FolderLock(folder)
+
+    def written():
+        seen.append((folder / "y-test.json.tmp").exists())
+        (folder / "y-test.json.tmp").unlink()
+        lock.release()
+
+    seen = []
+    timer = threading.Timer(0.5, written)
+    timer.start()
+    mc.runs.evaluate(trained.path, tmp_path / "x.store")
+    timer.join()
+    assert seen == [True]
+    assert os.listdir(folder) == ["x-test.json"]
 
 
 def test_of_a_model_file_nothing_is_written_unless_asked(trained, tmp_path):

@@ -5,7 +5,9 @@ import json
 import pytest
 from cli.runs import BEGUN, begin_run
 
-from manyclass.runs.folder import RunFolder, is_run, last_unfinished, read_run, tidy
+from manyclass._core.errors import StoreCorruptedError
+from manyclass.runs import folder as folder_module
+from manyclass.runs.folder import RunFolder, is_run, last_unfinished, read_run, read_whole_run, tidy
 from manyclass.runs.records import write_record
 
 
@@ -186,3 +188,23 @@ def test_a_run_of_an_earlier_version_may_only_be_replaced(path):
         RunFolder(path).check(resume=True, overwrite=False)
     finished(path, overwrite=True)
     assert names(path) == ["model-0.safetensors", "notes.txt", "run.json"]
+
+
+def test_a_run_that_is_replaced_while_its_files_are_looked_at_is_the_new_one(path, monkeypatch):
+    finished(path)
+    look = folder_module.file_damage
+
+    def replaced(folder, named):
+        monkeypatch.setattr(folder_module, "file_damage", look)
+        finished(path, "new", overwrite=True)
+        return look(folder, named)
+
+    monkeypatch.setattr(folder_module, "file_damage", replaced)
+    assert read_whole_run(path)["files"]["model"]["name"] == "model-1.safetensors"
+
+
+def test_a_run_whose_files_are_not_those_of_its_record_is_refused(path):
+    finished(path)
+    (path / "model-0.safetensors").write_text("odd")
+    with pytest.raises(StoreCorruptedError, match="does not match its checksum"):
+        read_whole_run(path)

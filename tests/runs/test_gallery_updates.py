@@ -104,6 +104,46 @@ def test_whichever_call_fails_the_same_command_again_adds_everything_once(number
     assert when > 2
 
 
+def test_what_was_removed_just_now_is_not_missed(named):
+    first, second, third = mc.Gallery.open(named).ids[:3].tolist()
+    assert mc.runs.update_gallery(named, remove=[first, second])["removed"] == 2
+    told, before = [], (named / "manifest.json").read_bytes()
+    result = mc.runs.update_gallery(named, remove=[second, first, first], warn=told.append)
+    assert result == {"path": str(named), "images": 94, "added": 0, "removed": 0}
+    assert told == [f"what is to be removed was removed from {named} already"]
+    assert (named / "manifest.json").read_bytes() == before
+    for others in ([first], [first, third], ["never there"]):  # another command, which finds less than it asks for
+        with pytest.raises(ValueError, match="must have the image that is asked for"):
+            mc.runs.update_gallery(named, remove=others)
+
+
+def test_an_image_that_came_back_is_removed_again(named, tmp_path):
+    more = write_store(tmp_path / "more.store", 16, seed=5, prefix="new ").path
+    mc.runs.update_gallery(named, more)
+    names = mc.Gallery.open(named).ids[-16:].tolist()
+    mc.runs.update_gallery(named, remove=names)
+    assert mc.runs.update_gallery(named, more)["images"] == 112
+    assert mc.runs.update_gallery(named, remove=names) == {"path": str(named), "images": 96, "added": 0, "removed": 16}
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync", "unlink", "open", "pwrite"])
+def test_whichever_call_fails_the_same_command_again_leaves_what_is_removed_removed(named, failing_call, call):
+    first = str(mc.Gallery.open(named).ids[0])
+    hit, when = True, 0
+    while hit:
+        when += 1
+        path = named.with_name(f"g{when}")
+        shutil.copytree(named, path)
+        with failing_call(call, when) as hit, warnings.catch_warnings(action="ignore"):
+            try:
+                mc.runs.update_gallery(path, remove=first)
+            except mc.StorageError:
+                assert len(mc.Gallery.open(path)) == 96
+        mc.runs.update_gallery(path, remove=first, warn=str)
+        assert len(mc.Gallery.open(path)) == 95
+    assert when > 2
+
+
 def test_leftovers_of_a_save_that_was_killed_are_tidied_up_by_the_next_command(numbered):
     for name in ("lock", "X-7.npy", "labels-7.safetensors.tmp", "retrieval-3.json"):
         (numbered / name).write_bytes(b"half")

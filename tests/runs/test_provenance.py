@@ -1,5 +1,8 @@
 """Where features came from, and encoders that are kept in their stores."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -107,6 +110,57 @@ def test_a_store_is_a_kind_if_it_holds_an_encoder(tmp_path, store):
     assert_array_equal(kind.encoder().transform(X), encoder().transform(X))
     with pytest.raises(ValueError, match="must hold the encoder of its pictures; it has none"):
         choose_kind(str(store), 0, {}).encoder()
+
+
+@pytest.fixture
+def failing_manifest(monkeypatch):
+    """`failing_manifest(store, code)`: from then on the system refuses to open the manifest of that store."""
+
+    def arrange(path, code):
+        call = os.open
+
+        def refuse(file, *args, **kwargs):
+            if os.fspath(file) == os.fspath(path / "manifest.json"):
+                raise OSError(code, os.strerror(code), file)
+            return call(file, *args, **kwargs)
+
+        monkeypatch.setattr(os, "open", refuse)
+
+    return arrange
+
+
+ASKED = [encoder_file, encoder_bytes, picture_folder, pictures_of, lambda path: choose_kind(str(path), 0, {})]
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.EACCES])
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_manifest_that_cannot_be_read_now_is_not_taken_for_none(tmp_path, failing_manifest, asked, code):
+    failing_manifest(path := attach(tmp_path / "a.store", encoder()), code)
+    with pytest.raises(mc.StorageError, match=rf"a\.store/manifest\.json cannot be read: {os.strerror(code).lower()}"):
+        asked(path)
+
+
+def test_a_run_is_not_done_without_the_encoder_that_cannot_be_read_now(tmp_path, failing_manifest):
+    rng = np.random.default_rng(0)
+    path = mc.write_store(
+        tmp_path / "a.store", rng.normal(size=(8, 3)), y=[*"aabb"] * 2, split=["train"] * 8,
+        attachments={"encoder": b"".join(model_pieces(encoder()))},
+    ).path  # fmt: skip
+    options = {"step": 0.1, "beta": 1.0, "max_epochs": 1, "early_stopping": False}
+
+    def notify(words):
+        failing_manifest(path, errno.EIO)  # when the rows are read
+
+    with pytest.raises(mc.StorageError, match="cannot be read: input/output error"):
+        mc.runs.train(path, tmp_path / "run", notify=notify, **options)
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_damage_is_told_of_where_an_encoder_may_be_lost_and_costs_pictures_alone(store, compressed):
+    (store / "manifest.json").write_bytes(b"{}")
+    with pytest.raises(mc.StoreCorruptedError, match=r"manifest\.json"):
+        encoder_file(store)
+    assert picture_folder(compressed) is pictures_of(compressed) is None
 
 
 def test_what_is_no_store_came_from_nowhere(tmp_path):

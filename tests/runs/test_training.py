@@ -1,11 +1,18 @@
 """train, from Python: no command line, and nothing printed."""
 
+import errno
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
 import numpy as np
 import pytest
 from cli.runs import CLASSES, bits, rows, store
 
 import manyclass as mc
+from manyclass._core import files
 from manyclass.runs.records import read_record
+from manyclass.solvers.batch.path import PathCheckpoint
 
 QUICK = {"max_epochs": 4, "step": 0.05, "beta": 3}
 
@@ -79,6 +86,78 @@ def test_one_goes_on_after_ctrl_c(data, tmp_path):
         mc.runs.train(data, tmp_path / "run", **QUICK)
     mc.runs.train(data, tmp_path / "run", resume=True, **QUICK)
     mc.runs.train(data, tmp_path / "whole", **QUICK)
+    assert bits(tmp_path / "run") == bits(tmp_path / "whole")
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """`with full_disk("model"):` files whose names begin so cannot be written."""
+
+    @contextmanager
+    def arrange(name):
+        create = files.create_file
+
+        def refuse(path):
+            if os.path.basename(path).startswith(name):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+            return create(path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "create_file", refuse)
+            yield
+
+    return arrange
+
+
+@pytest.mark.parametrize("file", ["model", "run.json", "tuning.json"])
+def test_a_disk_that_is_full_when_a_fit_is_over_does_not_cost_the_fit(data, tmp_path, full_disk, monkeypatch, file):
+    monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._SECONDS", 0.0)
+    monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._TIMES", 0.0)
+    options, epochs = {"max_epochs": 6, "step": 0.05, "tune": ["beta"] if file == "tuning.json" else []}, []
+
+    def count(record):
+        epochs.append(record["epoch"])
+
+    mc.runs.train(data, tmp_path / "whole", callbacks=[count], **options)
+    undisturbed = [*epochs]
+    epochs.clear()
+    with full_disk(file), pytest.raises((OSError, ValueError), match=r"(?i)no space|disk full"):
+        mc.runs.train(data, tmp_path / "run", callbacks=[count], **options)
+    assert epochs
+    mc.runs.train(data, tmp_path / "run", resume=True, callbacks=[count], **options)
+    assert epochs == undisturbed
+    assert bits(tmp_path / "run") == bits(tmp_path / "whole")
+    assert sorted(os.listdir(tmp_path / "run")) == ["model-0.safetensors", "run.json"]
+
+
+def test_a_disk_that_is_full_when_a_path_is_over_does_not_cost_the_path(data, tmp_path, full_disk, monkeypatch):
+    solved, save = [], PathCheckpoint.save
+    monkeypatch.setattr(PathCheckpoint, "save", lambda *args: (solved.append(args[1]), save(*args)))
+    options = {"traces": 2, "ridges": [0.01], "tolerance": 0.05}
+    with full_disk("model"), pytest.raises((OSError, ValueError), match=r"(?i)no space|disk full"):
+        mc.runs.train(data, tmp_path / "run", "trace", **options)
+    assert solved == [0, 1]
+    solved.clear()
+    mc.runs.train(data, tmp_path / "run", "trace", resume=True, **options)
+    assert solved == []
+    mc.runs.train(data, tmp_path / "whole", "trace", **options)
+    assert bits(tmp_path / "run") == bits(tmp_path / "whole")
+
+
+def test_what_is_tried_after_a_kill_does_not_stumble_over_the_checkpoint_of_what_was_tried(data, tmp_path, monkeypatch):
+    options, unlink = {"max_epochs": 2, "step": 0.05, "tune": ["beta"]}, Path.unlink
+
+    def killed(path, missing_ok=False):
+        if path.name.startswith("trial"):
+            raise KeyboardInterrupt
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            mc.runs.train(data, tmp_path / "run", **options)
+    mc.runs.train(data, tmp_path / "run", resume=True, **options)
+    mc.runs.train(data, tmp_path / "whole", **options)
     assert bits(tmp_path / "run") == bits(tmp_path / "whole")
 
 

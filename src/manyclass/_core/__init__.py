@@ -6,11 +6,10 @@ errors.py            the exceptions of the library, and Damage: what can be wron
 files.py             writing files whole or not at all; room on the disk; the lock of a folder
 lazy.py              fronts of folders, and the one table of where the public names live
 linalg.py            rows of unit length, signed roots, power iteration
-models.py            save_model and load: one sealed file per model
+models.py            save_model and load: one sealed file per model; methods that leave one as it was when they fail
 parallel.py          numbers of threads, thread_map and for_each, BLAS in one thread
 progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
 reading.py           the gate for all that is read: regular files, of limited size, JSON of limited depth, .npy files
-rollback.py          methods that leave an estimator as it was when they fail
 sealed.py            JSON and safetensors files that notice every wrong bit
 singular.py          singular values and vectors: all, the largest, those above a threshold; their signs
 text.py              amounts, numbers and names as people write them

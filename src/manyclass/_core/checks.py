@@ -131,10 +131,10 @@ def check_one_of(value: Any, name: str, names: Any) -> None:
         raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
 
 
-def check_same_length(a: Any, b: Any, what_a: str, what_b: str) -> None:
-    """Refuse two things of different length."""
-    if len(a) != len(b):
-        raise ValueError(f"{what_a} must have one entry per row of {what_b} ({len(b)}); got {len(a)}")
+def check_length(values: Any, n: int, what: str, of: str) -> None:
+    """Refuse values that are not as many as the n rows of something."""
+    if len(values) != n:
+        raise ValueError(f"{what} must have one entry per row of {of} ({n}); got {len(values)}")
 
 
 def draw_seed(random_state: Any) -> int:

@@ -82,7 +82,28 @@ class DurabilityWarning(UserWarning):
     """What was asked for is done, but the disk has not confirmed that it lasts, or leftovers could not be removed."""
 
 
-def unreadable_error(path: str | os.PathLike[str], error: OSError) -> StorageError:
+# Of the machine and of this moment: what a file holds has no part in them, and later it may well be read.
+_OF_MACHINE = frozenset(
+    {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EIO, errno.ESTALE, errno.ETIMEDOUT}
+)
+
+_ADVICE = {
+    errno.EACCES: "; change its permissions",
+    errno.EPERM: "; change its permissions",
+    errno.EMFILE: "; raise the limit with ulimit -n",
+}
+
+
+def is_of_machine(error: OSError) -> bool:
+    """Whether the machine is in trouble, and not the file: too many open files, no memory, a disk that fails.
+
+    >>> is_of_machine(OSError(errno.EMFILE, "Too many open files")), is_of_machine(FileNotFoundError(errno.ENOENT, ""))
+    (True, False)
+    """
+    return error.errno in _OF_MACHINE
+
+
+def unreadable_error(path: str | bytes | os.PathLike[Any], error: OSError) -> StorageError:
     """What to raise where the system refuses to read a file, which says nothing of what is in it."""
-    advice = "; change its permissions" if error.errno in (errno.EACCES, errno.EPERM) else ""
-    return StorageError(f"{os.fspath(path)} cannot be read: {(error.strerror or str(error)).lower()}{advice}")
+    reason = (error.strerror or str(error)).lower()
+    return StorageError(f"{os.fsdecode(path)} cannot be read: {reason}{_ADVICE.get(error.errno or 0, '')}")

@@ -13,6 +13,7 @@ HOMES = {
     "BagOfWords": "features.aggregation.bag_of_words",
     "BiasedMatrix": "data.views",
     "DenseMatrix": "data.dense",
+    "DurabilityWarning": "_core.errors",
     "ExemplarLDA": "exemplar.lda",
     "ExemplarSVM": "exemplar.svm",
     "FisherVectors": "features.aggregation.fisher",

@@ -21,7 +21,8 @@ import os
 import re
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -52,6 +53,8 @@ _SAVABLE = (
 )
 
 _RUN_PARAMETERS = ("callbacks", "checkpoint")
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -277,3 +280,25 @@ _DECODERS: dict[str, Any] = {
     "tuple": lambda what, arrays: tuple(decode_value(what, arrays)),
     "dict": lambda what, arrays: {decode_value(k, arrays): decode_value(v, arrays) for k, v in what},
 }
+
+
+def rollback_on_error(method: F) -> F:
+    """Put back all attributes of the estimator when the method raises anything, Ctrl-C included.
+
+    The method must replace what it learns and not write into it, but it may append to lists.
+    """
+
+    @wraps(method)
+    def guarded(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(estimator))
+        lengths = [(values, len(values)) for values in before.values() if isinstance(values, list)]
+        try:
+            return method(estimator, *args, **kwargs)
+        except BaseException:
+            vars(estimator).clear()
+            vars(estimator).update(before)
+            for values, length in lengths:
+                del values[length:]
+            raise
+
+    return cast(F, guarded)

@@ -11,7 +11,8 @@ from typing import Any
 import rich.console
 
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
-from manyclass._core.typing import Report, no_progress
+from manyclass._core.text import printable
+from manyclass._core.typing import Report
 from manyclass.cli._errors import option_words, print_error, while_read
 
 
@@ -78,21 +79,18 @@ class Console:
 
         table = Table(box=None, pad_edge=False, header_style="cyan")
         for i, name in enumerate(names):
-            table.add_column(name, justify="right" if numbers and i else "left", overflow="fold")
+            table.add_column(_plain(name), justify="right" if numbers and i else "left", overflow="fold")
         self._print(title, table, rows)
 
     def _print(self, title: str | None, table: Any, rows: Iterable[Sequence[str]]) -> None:
-        from rich.text import Text
-
         if self.wants_json:
             return
-        for row in rows:
-            # As Text, since a name of a file may look like markup.
-            table.add_row(*map(Text, row))
         screen = _Screen()
+        for row in rows:
+            table.add_row(*map(_plain, row))
         with while_read():
             if title is not None:
-                screen.print(Text(title, style="bold"), soft_wrap=True)
+                screen.print(_plain(title, style="bold"), soft_wrap=True)
             screen.print(table)
 
     @contextmanager
@@ -102,13 +100,19 @@ class Console:
         The rate counts what was done since the first call.
         """
         if self.silent:
-            with no_progress(what, unit) as report:
-                yield report
+            yield _say_nothing
         elif sys.stderr.isatty():
             with closing(ProgressBar(what, sys.stderr, time_left=True)) as bar:
                 yield _Bar(bar, unit)
         else:
             yield _Lines(what, unit)
+
+
+def _plain(words: str, style: str = "") -> Any:
+    """Words as they are: a name of a file may look like markup, or steer a terminal."""
+    from rich.text import Text
+
+    return Text(words if words.isprintable() else printable(words), style=style)
 
 
 class _Screen(rich.console.Console):
@@ -120,6 +124,10 @@ class _Screen(rich.console.Console):
     def on_broken_pipe(self) -> None:
         """Pass it on."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+def _say_nothing(done: int, total: int) -> None:
+    pass
 
 
 class _Bar:

@@ -13,6 +13,7 @@ from typing import ParamSpec, TextIO
 
 from manyclass._core.errors import SettingsError
 from manyclass._core.files import TEMPORARY_SUFFIX
+from manyclass._core.text import printable
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -35,7 +36,7 @@ P = ParamSpec("P")
 
 def print_error(message: str) -> None:
     """One line on stderr, `manyclass: ...`; for what has no Console yet."""
-    print(f"manyclass: {' '.join(message.split())}", file=sys.stderr)
+    print(f"manyclass: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def sentence(error: BaseException) -> str:
@@ -82,6 +83,17 @@ def while_read() -> Iterator[None]:
     except BrokenPipeError:
         if not results_unread():
             raise
+
+
+def flush_results() -> None:
+    """Write what is printed and not yet written; at the end of the process Python would complain in its own words."""
+    try:
+        if not results_unread():
+            sys.stdout.flush()
+    except OSError as error:
+        print_error(sentence(error))
+        drop_results()
+        sys.exit(FAILED)
 
 
 def results_unread() -> bool:

@@ -113,7 +113,7 @@ def features(
                 provenance={"made by": "manyclass features", "source": str(source), "kind": kind, "seed": seed},
                 progress=report,
             )
-    result = _result(out, run, len(images.paths), time.perf_counter() - started)
+    result = _result(out, run, run.store.nbytes, len(images.paths), time.perf_counter() - started)
     rows = _rows(result)
     console.json(result)
     console.table(str(out), rows)
@@ -160,14 +160,14 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", n: int, taken: float) -> dict[str, Any]:
+def _result(out: Path, run: "FeatureRun", n_bytes: int, n: int, taken: float) -> dict[str, Any]:
     skipped = [{"name": entry.name, "reason": entry.reason} for entry in run.skipped]
     return {
         "path": str(out),
         "images": n,
         "rows": run.store.shape[0],
         "dimensions": run.store.shape[1],
-        "bytes": run.store.nbytes,
+        "bytes": n_bytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
         "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,

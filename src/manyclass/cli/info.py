@@ -30,7 +30,7 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
     from manyclass.data.store.manifest import JOURNAL, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
-    from manyclass.runs.folder import is_run, last_unfinished, read_run
+    from manyclass.runs.folder import is_run, last_unfinished, read_whole_run
     from manyclass.runs.load_model import describe_model, is_model
     from manyclass.runs.records import RUN_FILE
     from manyclass.runs.run_record import run_summary
@@ -40,11 +40,13 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     if (source / MANIFEST).exists() or (source / JOURNAL).exists():
         import manyclass as mc
 
-        summary: dict[str, Any] = mc.open_store(source).summary()
+        store = mc.open_store(source)
+        store.X.rows(slice(0, 1))  # by which the manifest of another store is noticed
+        summary: dict[str, Any] = store.summary()
         return summary
     if is_run(source):
         unfinished = None if (source / RUN_FILE).is_file() else last_unfinished(source)
-        return run_summary(read_run(source) if unfinished is None else unfinished.record)
+        return run_summary(read_whole_run(source) if unfinished is None else unfinished.record)
     if is_model(source):
         return describe_model(source)
     return _describe_features(source, warn)

@@ -19,20 +19,9 @@ def main() -> None:
         print_error("interrupted")
         sys.exit(INTERRUPTED)
     finally:
-        _flush()
+        from manyclass.cli._errors import flush_results
 
-
-def _flush() -> None:
-    # Here, since at the end of the process Python would complain in its own words, of a reader who has left too.
-    from manyclass.cli._errors import FAILED, drop_results, print_error, results_unread, sentence
-
-    try:
-        if not results_unread():
-            sys.stdout.flush()
-    except OSError as error:
-        print_error(sentence(error))
-        drop_results()
-        sys.exit(FAILED)
+        flush_results()
 
 
 def _fill_streams() -> None:

@@ -129,3 +129,11 @@ def _mapped_file(array: ArrayLike) -> _MappedFile | None:
                 return _MappedFile(str(array.filename or "a mapped file"), pages, size, array.mode == "r")
         array = array.base  # type: ignore[assignment]
     return None
+
+
+def open_array(array: NDArray[Any], source: object) -> DenseMatrix:
+    """The array as a matrix; complaints name where it came from."""
+    try:
+        return DenseMatrix(array)
+    except ValueError as error:
+        raise ValueError(f"{source} does not hold a matrix: {error}") from error

@@ -28,8 +28,8 @@ def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
         if not plain:
             _refuse_infinite_entries(X)
         matrix = as_matrix(X)
-        return matrix if reset else _on_scale(estimator, matrix)
-    matrix = as_matrix(X)
+        return matrix if reset else _check_scale(estimator, matrix)
+    matrix = X if isinstance(X, Matrix) else as_matrix(X)
     if reset:
         vars(estimator).pop("feature_names_in_", None)
         estimator.n_features_in_ = matrix.shape[1]
@@ -38,7 +38,7 @@ def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
             f"X has {matrix.shape[1]} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input"
         )
-    return matrix if reset else _on_scale(estimator, matrix)
+    return matrix if reset else _check_scale(estimator, matrix)
 
 
 def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
@@ -55,12 +55,7 @@ def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
         for start, rows in matrix.blocks():
             with np.errstate(over="ignore"):
                 check_finite(rows.astype(np.float32, copy=False), name, start)
-    if reset:
-        scale = RowScale.of(matrix)
-        estimator.row_lengths_ = scale.lengths
-        for words in scale.troubles(scale_limits(estimator)):
-            _tell(words)
-    return matrix
+    return _check_scale(estimator, matrix, reset) if reset else matrix
 
 
 def scale_limits(estimator: Any) -> "ScaleLimits":
@@ -129,8 +124,17 @@ _FAR = 4  # rows that are so many times as long as any, or as short, come from e
 _LEAST_ROWS = 32  # that say how long others will be
 
 
-def _on_scale(estimator: Any, matrix: Matrix) -> Matrix:
-    """The matrix; tells of rows that are far longer or shorter than those that the estimator was fitted on."""
+def _check_scale(estimator: Any, matrix: Matrix, reset: bool = False) -> Matrix:
+    """The matrix; tells of rows that are far longer or shorter than those that the estimator was fitted on.
+
+    With `reset` these are the rows that it is to be fitted on, and their scale is told of where it does harm.
+    """
+    if reset:
+        scale = RowScale.of(matrix)
+        estimator.row_lengths_ = scale.lengths
+        for words in scale.troubles(scale_limits(estimator)):
+            _tell(words)
+        return matrix
     known = getattr(estimator, "row_lengths_", None)
     if known is None or not known[1] or 0 in matrix.shape:
         return matrix

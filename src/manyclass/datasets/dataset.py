@@ -1,5 +1,6 @@
 """Dataset: rows with labels, names, classes and a split; read_features: one from what users have on disk."""
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core.checks import check_same_length
-from manyclass.data.matrix import Matrix
+from manyclass._core.checks import check_length
+from manyclass._core.digest import sha256_digest
+from manyclass.data.matrix import Matrix, rows_digest
 from manyclass.data.readers.as_matrix import Layout, layout_of, open_layout
 from manyclass.data.readers.parquet import parquet_shards
 from manyclass.data.views import RowSelection
@@ -86,7 +88,7 @@ class Dataset:
     def __post_init__(self) -> None:
         for values, what in ((self.y, "labels"), (self.names, "names"), (self.split, "split")):
             if values is not None:
-                check_same_length(values, self.X, what, "X")
+                check_length(values, self.X.shape[0], what, "X")
         if self.y is not None and self.classes is not None and (problem := class_mismatch(self.y, self.classes)):
             raise ValueError(problem)
 
@@ -194,6 +196,32 @@ class Dataset:
         if self.names is not None:
             return str(self.names[row])
         return str(row if self.rows is None else int(self.rows[row]))
+
+    def fingerprint(self) -> str:
+        """Tell these rows from others: by shape, up to 256 rows, and all labels, as they are written.
+
+        Returns
+        -------
+        str
+            Digits; the same whatever the dtype of the labels.
+        """
+        y = self.label_names()
+        labels = None if y is None else [str(label) for label in y.tolist()]
+        return sha256_digest([f"{rows_digest(self.X)} {json.dumps(labels)}"])[:32]
+
+    def examples_fingerprint(self) -> str | None:
+        """Tell these examples from others, whatever their features and their order: by their names and labels.
+
+        Returns
+        -------
+        str or None
+            Digits; None without names or labels, as there is no telling then.
+        """
+        y = self.label_names()
+        if y is None or self.names is None:
+            return None
+        pairs = zip(map(str, self.names), map(str, y.tolist()), strict=True)
+        return sha256_digest(f"{json.dumps(pair)}\n" for pair in sorted(pairs))[:32]
 
 
 _BY_ROW = ("y", "split", "_label_names")

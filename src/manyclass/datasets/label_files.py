@@ -18,7 +18,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core.checks import check_same_length
+from manyclass._core.checks import check_length
 from manyclass._core.reading import map_npy, read_text
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
@@ -47,7 +47,7 @@ class LabelSource:
         if "names" in about and "names" in known:
             about = reorder_by_name(known["names"], about, self.source)
         for key in about.keys() - {"classes"}:
-            check_same_length(about[key], X, str(self.source), str(path))
+            check_length(about[key], X.shape[0], str(self.source), str(path))
         if "classes" in about and (problem := class_mismatch(known["y"], about["classes"])):
             raise ValueError(f"{self.source} does not fit the labels: {problem}")
         return about

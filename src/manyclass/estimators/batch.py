@@ -16,13 +16,14 @@ from manyclass._core.checks import (
     check_positive,
     draw_seed,
 )
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
-from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import make_problem, warn_of_chance
-from manyclass.losses.multiclass import as_score_loss
+from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
+from manyclass.estimators.validation import make_problem
+from manyclass.losses.multiclass import as_score_loss, describe_loss, loss_from_description
+from manyclass.penalties.norms import describe_penalty, penalty_from_description
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.points import Weights
 from manyclass.solvers.batch.solution import Solution, Status
@@ -53,8 +54,60 @@ class BatchSettings(Protocol):
     callbacks: Iterable[Callback]
 
 
+def describe_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Replace losses and penalties among parameters by dictionaries that describe them.
+
+    Parameters
+    ----------
+    parameters : dict
+        The parameters of an estimator.
+
+    Returns
+    -------
+    dict
+        The parameters as values that JSON can hold.
+
+    Examples
+    --------
+    >>> from manyclass.penalties.norms import TraceNorm
+    >>> describe_parameters({"penalty": TraceNorm(0.5), "loss": "softmax"})
+    {'penalty': {'TraceNorm': 0.5}, 'loss': 'softmax'}
+    """
+    plain = dict(parameters)
+    if "penalty" in plain and not isinstance(plain["penalty"], str):
+        plain["penalty"] = describe_penalty(plain["penalty"])
+    if "loss" in plain and not isinstance(plain["loss"], str):
+        plain["loss"] = describe_loss(plain["loss"])
+    return plain
+
+
+def restore_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Restore what `describe_parameters` was given.
+
+    Parameters
+    ----------
+    parameters : dict
+        What `describe_parameters` returned.
+
+    Returns
+    -------
+    dict
+        The parameters of an estimator.
+    """
+    objects = dict(parameters)
+    if isinstance(objects.get("penalty"), dict):
+        objects["penalty"] = penalty_from_description(objects["penalty"])
+    if isinstance(objects.get("loss"), dict):
+        objects["loss"] = loss_from_description(objects["loss"])
+    return objects
+
+
 class BatchModel(Probabilities, LinearModel):
     """A subclass says what its penalty is, how it keeps a solution, and where a warm start begins."""
+
+    # Losses and penalties among the parameters, as a file of the model has them, and back.
+    plain_parameters = staticmethod(describe_parameters)
+    parameters_of = staticmethod(restore_parameters)
 
     objective_: float
     gap_: float

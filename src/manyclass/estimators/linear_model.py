@@ -4,6 +4,7 @@
 """
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -15,61 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.typing import Floats
-from manyclass.data.inputs import open_features
+from manyclass.data.dense import DenseMatrix
+from manyclass.data.inputs import RowScale, open_features, scale_limits
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.validation import encode_known_labels
-from manyclass.losses.multiclass import Softmax, describe_loss, loss_from_description
-from manyclass.penalties.norms import describe_penalty, penalty_from_description
-from manyclass.solvers.problem import Scorer
+from manyclass.losses.multiclass import Softmax
+from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.descent import top_classes
-
-
-def describe_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Replace losses and penalties among parameters by dictionaries that describe them.
-
-    Parameters
-    ----------
-    parameters : dict
-        The parameters of an estimator.
-
-    Returns
-    -------
-    dict
-        The parameters as values that JSON can hold.
-
-    Examples
-    --------
-    >>> from manyclass.penalties.norms import TraceNorm
-    >>> describe_parameters({"penalty": TraceNorm(0.5), "loss": "softmax"})
-    {'penalty': {'TraceNorm': 0.5}, 'loss': 'softmax'}
-    """
-    plain = dict(parameters)
-    if "penalty" in plain and not isinstance(plain["penalty"], str):
-        plain["penalty"] = describe_penalty(plain["penalty"])
-    if "loss" in plain and not isinstance(plain["loss"], str):
-        plain["loss"] = describe_loss(plain["loss"])
-    return plain
-
-
-def restore_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Restore what `describe_parameters` was given.
-
-    Parameters
-    ----------
-    parameters : dict
-        What `describe_parameters` returned.
-
-    Returns
-    -------
-    dict
-        The parameters of an estimator.
-    """
-    objects = dict(parameters)
-    if isinstance(objects.get("penalty"), dict):
-        objects["penalty"] = penalty_from_description(objects["penalty"])
-    if isinstance(objects.get("loss"), dict):
-        objects["loss"] = loss_from_description(objects["loss"])
-    return objects
 
 
 class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,10 +32,6 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     coef_: NDArray[np.float32]  # (k, d)
     intercept_: NDArray[np.float32]  # (k,)
     n_features_in_: int
-
-    # Losses and penalties among the parameters, as a file of the model has them, and back.
-    plain_parameters = staticmethod(describe_parameters)
-    parameters_of = staticmethod(restore_parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,6 +156,37 @@ def finite_scores(rows: Floats, coef: Floats, intercept: Floats, start: int) -> 
     S += intercept
     check_finite(S, "scores of X", start)
     return S
+
+
+_LEAST_ROWS = 200  # of fewer, chance alone gives a sample of two classes 7 % more
+
+
+def warn_of_chance(classifier: Any, problem: Problem) -> None:
+    """Tell of a fitted classifier that is no better than chance on the rows that it was fitted on; by a sample of them.
+
+    Chance is to guess the most frequent class, or any; a classifier of rare classes may be no better than the former,
+    and one of frequent classes no better than the latter, so it must be neither.
+    """
+    n = len(problem.index)
+    if n < _LEAST_ROWS:
+        return
+    index = problem.index[np.linspace(0, n - 1, min(n, 512)).astype(np.intp)]
+    y = classifier.classes_[problem.y[index]]
+    right = classifier.predict(DenseMatrix(problem.X.rows(index))) == y
+    counts, places = np.unique(y, return_counts=True)[1], np.unique(y, return_inverse=True)[1]
+    most, each, k = counts.max() / len(y), np.bincount(places, right) / counts, len(classifier.classes_)
+    spread = np.sqrt((1 - 1 / k) / k * (1 / counts).sum()) / len(counts)
+    # Two deviations above chance are better than chance.
+    better = right.mean() > most + 2 * np.sqrt(most * (1 - most) / len(y)) or each.mean() > 1 / k + 2 * spread
+    # Where the scale of the rows is the reason, that is told already.
+    if len(counts) > 1 and not better and not RowScale.of(problem.X).troubles(scale_limits(classifier)):
+        warnings.warn(
+            f"{type(classifier).__name__} is right on {100 * right.mean():.3g} % of {len(y)} rows that it has seen, "
+            f"no better than to guess one class for all ({100 * most:.3g} %); see whether the labels belong to these "
+            "rows in their order, whether the columns of X need a scale, and whether a penalty or a step is too large",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _has_probabilities(classifier: Any) -> bool:

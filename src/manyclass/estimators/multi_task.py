@@ -12,8 +12,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_finite
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.matrix import Matrix

@@ -7,19 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_finite
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators.kernel_machines import KernelMachines
-from manyclass.estimators.linear_model import LinearModel
+from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.validation import (
     check_labels,
     encode_known_labels,
     encode_labels,
     encode_new_labels,
     example_weights,
-    warn_of_chance,
 )
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare

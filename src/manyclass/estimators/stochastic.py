@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import draw_seed
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits, open_examples
 from manyclass.estimators._incremental import (
@@ -27,6 +27,7 @@ from manyclass.estimators._stochastic_plan import (
     check_settings,
     fixed_settings,
     make_stopping,
+    most_epochs,
     split_problem,
 )
 from manyclass.estimators.callbacks import (
@@ -37,8 +38,8 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, Probabilities
-from manyclass.estimators.validation import encode_known_labels, make_problem, warn_of_chance, weighted_problem
+from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
+from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
 from manyclass.solvers.sgd.tuning import find_or_resume_plan, make_plan
@@ -160,6 +161,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     # Measured: with less, machines guess. Steps follow what is largest, in rows and in columns.
     scale_limits = ScaleLimits(apart=1e-3, beside=5e-3)
 
+    keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
+
     former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
@@ -258,7 +261,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=min(run.n_epochs, self.max_epochs))
+                stopping = EarlyStopping(max_epochs=min(run.n_epochs, most_epochs(self, problem.k)))
                 descent = run.descent_from(start)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
@@ -266,7 +269,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
-        checkpoint.remove()
+        if not self.keeps_checkpoint:
+            checkpoint.remove()
         warn_of_chance(self, problem)
         return self
 

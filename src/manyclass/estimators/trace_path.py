@@ -13,13 +13,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_bool, check_fraction, draw_seed
+from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import check_batch_settings
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
+from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.path_grid import (
     BEFORE_REFIT,
     DURING_REFIT,
@@ -30,7 +31,7 @@ from manyclass.estimators.path_grid import (
     strength_grid,
 )
 from manyclass.estimators.trace_norm import TraceNormClassifier
-from manyclass.estimators.validation import make_problem, validation_problem, warn_of_chance
+from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
@@ -123,6 +124,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     # Measured: float32 holds too little of the differences to find strengths by.
     scale_limits = ScaleLimits(apart=1e-7)
 
+    keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
+
     classes_: NDArray[Any]
     n_features_in_: int
 
@@ -204,7 +207,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 found = self._refit(problem, walk, seed, started)
         self.best_ = self._model(walk.trace, walk.ridge, found)
         self.status_ = walk.status
-        if not self.status_.is_unfinished:
+        if not self.status_.is_unfinished and not self.keeps_checkpoint:
             checkpoint.remove()
         walk.warn(self.tolerance)
         warn_of_chance(self, problem)

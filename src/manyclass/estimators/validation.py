@@ -3,7 +3,6 @@
 Labels become positions in the sorted `classes_`, and weights of classes and samples one weight for every example.
 """
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -14,8 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from manyclass._core.typing import Singles
-from manyclass.data.dense import DenseMatrix
-from manyclass.data.inputs import RowScale, open_examples, scale_limits
+from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Problem
 
@@ -31,37 +29,6 @@ def weighted_problem(estimator: Any, matrix: Matrix, indices: NDArray[np.int32],
     """The examples whose weight is above 0, with labels as positions in the classes of the estimator."""
     weights = example_weights(indices, estimator.classes_, estimator.class_weight, sample_weight)
     return Problem.whole(matrix, indices, len(estimator.classes_), weights).part(np.flatnonzero(weights > 0))
-
-
-_LEAST_ROWS = 200  # of fewer, chance alone gives a sample of two classes 7 % more
-
-
-def warn_of_chance(classifier: Any, problem: Problem) -> None:
-    """Tell of a fitted classifier that is no better than chance on the rows that it was fitted on; by a sample of them.
-
-    Chance is to guess the most frequent class, or any; a classifier of rare classes may be no better than the former,
-    and one of frequent classes no better than the latter, so it must be neither.
-    """
-    n = len(problem.index)
-    if n < _LEAST_ROWS:
-        return
-    index = problem.index[np.linspace(0, n - 1, min(n, 512)).astype(np.intp)]
-    y = classifier.classes_[problem.y[index]]
-    right = classifier.predict(DenseMatrix(problem.X.rows(index))) == y
-    counts, places = np.unique(y, return_counts=True)[1], np.unique(y, return_inverse=True)[1]
-    most, each, k = counts.max() / len(y), np.bincount(places, right) / counts, len(classifier.classes_)
-    spread = np.sqrt((1 - 1 / k) / k * (1 / counts).sum()) / len(counts)
-    # Two deviations above chance are better than chance.
-    better = right.mean() > most + 2 * np.sqrt(most * (1 - most) / len(y)) or each.mean() > 1 / k + 2 * spread
-    # Where the scale of the rows is the reason, that is told already.
-    if len(counts) > 1 and not better and not RowScale.of(problem.X).troubles(scale_limits(classifier)):
-        warnings.warn(
-            f"{type(classifier).__name__} is right on {100 * right.mean():.3g} % of {len(y)} rows that it has seen, "
-            f"no better than to guess one class for all ({100 * most:.3g} %); see whether the labels belong to these "
-            "rows in their order, whether the columns of X need a scale, and whether a penalty or a step is too large",
-            UserWarning,
-            stacklevel=4,
-        )
 
 
 def validation_problem(estimator: Any, validation: Any) -> Problem:

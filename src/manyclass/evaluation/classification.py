@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core.checks import check_count, check_same_length
+from manyclass._core.checks import check_count, check_length
 from manyclass.evaluation.labels import as_pair, label_positions
 
 _BLOCK = 1 << 20  # scores that are looked at together
@@ -172,7 +172,7 @@ def _hits(
     if S.dtype.kind not in "fiub":
         raise ValueError(f"scores must hold real numbers; got dtype {S.dtype}")
     where = label_positions(y, classes, S.shape[1])
-    check_same_length(where, S, "y", "scores")
+    check_length(where, len(S), "y", "scores")
     hits = np.empty(len(S), bool)
     size = max(1, _BLOCK // S.shape[1])
     for start in range(0, len(S), size):

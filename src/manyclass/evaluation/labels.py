@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core.checks import check_finite, check_same_length
+from manyclass._core.checks import check_finite, check_length
 
 
 def as_labels(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -24,7 +24,7 @@ def as_labels(values: ArrayLike, name: str) -> NDArray[Any]:
 def as_pair(y: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """True and predicted labels, as many and of the same kind."""
     truth, guess = as_labels(y, "y"), as_labels(predicted, "predicted")
-    check_same_length(guess, truth, "predicted", "y")
+    check_length(guess, len(truth), "predicted", "y")
     check_same_kind(guess, truth, "predicted")
     return truth, guess
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from manyclass._core.checks import check_same_length
+from manyclass._core.checks import check_length
 from manyclass._core.typing import Embeddings
 from manyclass.data.inputs import open_examples
 from manyclass.data.kernels import Kernel, LinearPlusSquareKernel, RbfKernel
@@ -141,7 +141,7 @@ def _open_images(encoder: Encoder, X: Any, d: int) -> Matrix:
 
 def _label_search(rows: Matrix, y: ArrayLike) -> CalibrationSearch:
     labels = as_labels(y, "y")
-    check_same_length(labels, rows, "y", "X")
+    check_length(labels, len(rows), "y", "X")
     if len(np.unique(labels)) == len(labels):
         raise ValueError("y must have at least two equal labels; got none")
     return CalibrationSearch(rows, rows, labels, labels, same=True)

@@ -208,11 +208,11 @@ def _x_log_x(Q: Floats) -> NDArray[np.float64]:
     return np.asarray(np.einsum("nk,nk->n", Q, np.log(np.maximum(Q, np.finfo(np.float64).tiny))))
 
 
-SCORE_LOSSES: dict[str, ScoreLoss] = {
-    "softmax": Softmax(),
-    "smoothed_hinge": SmoothedHinge(),
-    "squared": SquaredScores(),
-    "logistic": LogisticScores(),
+SCORE_LOSSES: dict[str, type[ScoreLoss]] = {
+    "softmax": Softmax,
+    "smoothed_hinge": SmoothedHinge,
+    "squared": SquaredScores,
+    "logistic": LogisticScores,
 }
 
 _SETTINGS = {"smoothed_hinge": ("sharpness",)}
@@ -240,7 +240,7 @@ def as_score_loss(loss: Any) -> ScoreLoss:
         return loss
     if not isinstance(loss, str) or loss not in SCORE_LOSSES:
         raise ValueError(f"loss must be one of {', '.join(SCORE_LOSSES)}, or a ScoreLoss; got {loss!r}")
-    return SCORE_LOSSES[loss]
+    return SCORE_LOSSES[loss]()
 
 
 def describe_loss(loss: ScoreLoss) -> dict[str, dict[str, float]]:
@@ -249,7 +249,7 @@ def describe_loss(loss: ScoreLoss) -> dict[str, dict[str, float]]:
     >>> describe_loss(SmoothedHinge(5.0))
     {'smoothed_hinge': {'sharpness': 5.0}}
     """
-    if type(loss) is not type(SCORE_LOSSES.get(loss.name)):
+    if type(loss) is not SCORE_LOSSES.get(loss.name):
         raise TypeError(f"a loss must be one of {', '.join(SCORE_LOSSES)} to be saved; got {type(loss).__name__}")
     return {loss.name: {name: getattr(loss, name) for name in _SETTINGS.get(loss.name, ())}}
 
@@ -257,4 +257,4 @@ def describe_loss(loss: ScoreLoss) -> dict[str, dict[str, float]]:
 def loss_from_description(description: dict[str, dict[str, float]]) -> ScoreLoss:
     """The loss that was described so."""
     ((name, settings),) = description.items()
-    return type(SCORE_LOSSES[name])(**settings)
+    return SCORE_LOSSES[name](**settings)

@@ -3,6 +3,8 @@
 import os
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.errors import StorageError
+from manyclass._core.files import TEMPORARY_SUFFIX, FolderLock
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.classification import confusions
@@ -30,6 +34,8 @@ _PAIRS, _CLASSES, _ROWS = (
     6,
     8,
 )  # confusions, best and worst classes, and rows of each: what a page of a report shows
+
+_PATIENCE, _PAUSE = 10.0, 0.05  # seconds to wait for another evaluation that is being written, and between two looks
 
 _BLOCK = 4096  # rows whose scores are held at once
 
@@ -121,7 +127,8 @@ def evaluate(
         numbers = evaluate_model(model, examples, y, report)
     record = {
         "model": model_digest,
-        "data": describe_data("test", examples),
+        # Other features of the same pictures are the same test.
+        "data": {**describe_data("test", examples), "examples": examples.examples_fingerprint()},
         "rows": len(examples),
         "seconds": time.perf_counter() - started,
         **numbers,
@@ -133,8 +140,31 @@ def evaluate(
     file = _file_of(place, examples) if out is None else Path(out).expanduser()
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_record(file, EVALUATION, record)
+        with _tidied(file.parent) if out is None else nullcontext():
+            write_record(file, EVALUATION, record)
     return Evaluation(file, record)
+
+
+@contextmanager
+def _tidied(folder: Path) -> Iterator[None]:
+    """The right to write an evaluation in the folder of a run, without what those left that were killed at it."""
+    lock = _wait_for_lock(folder)
+    try:
+        for leftover in folder.glob(f"*.json{TEMPORARY_SUFFIX}"):
+            with suppress(OSError):
+                leftover.unlink()
+        yield
+    finally:
+        lock.release()
+
+
+def _wait_for_lock(folder: Path) -> FolderLock:
+    """The lock, which others hold for a moment only."""
+    for _ in range(round(_PATIENCE / _PAUSE)):
+        with suppress(StorageError):
+            return FolderLock(folder)
+        time.sleep(_PAUSE)
+    return FolderLock(folder)
 
 
 def _with_split_of_run(dataset: Dataset, record: dict[str, Any] | None) -> Dataset:

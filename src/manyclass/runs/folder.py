@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.digest import file_digest
-from manyclass._core.errors import Damage, StorageError
+from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, FolderLock, sync_folder
 from manyclass.runs.records import EVALUATION, RUN, RUN_FILE, UNFINISHED, read_record, write_record
 
@@ -246,6 +246,22 @@ def read_run(path: Path) -> dict[str, Any]:
     if not (path / RUN_FILE).exists() and is_run(path):
         raise ValueError(f"{path} holds a run that is unfinished; go on with it by manyclass train --resume")
     return read_record(path / RUN_FILE, RUN)
+
+
+def read_whole_run(path: Path) -> dict[str, Any]:
+    """The same of a run whose files are those that the record names; else that is what is to be told of it."""
+    run = read_run(path)
+    while (damage := _first_damage(path, run)) is not None:
+        # Perhaps the run was replaced just then, and its files are gone with it.
+        before, run = run, read_run(path)
+        if run == before:
+            raise StoreCorruptedError(path, damage)
+    return run
+
+
+def _first_damage(path: Path, run: dict[str, Any]) -> Damage | None:
+    found = (file_damage(path, file) for file in run["files"].values() if file is not None)
+    return next(filter(None, found), None)
 
 
 _USES = {"train": "it was trained on", "validation": "its settings or its epochs were chosen by"}

@@ -42,7 +42,8 @@ def update_gallery(
     data : path-like, default=None
         Features to add, whose names must be new to the gallery. What was added before is not added again.
     remove : sequence of str or int, str or int, default=()
-        Ids of images to remove, or one id; numbers may be given as words.
+        Ids of images to remove, or one id; numbers may be given as words. That the same ids were the last to be removed
+        is a warning, so that a command can be given again.
     labels : str, default=None
         A CSV or .npy file with one label per row of the data; "none" leaves out labels that are found beside it.
     pictures : path-like, default=None
@@ -82,7 +83,11 @@ def update_gallery(
     if dataset is not None and _added_before(gallery, path, dataset, digest, removed):
         (warn or warnings.warn)(f"{data} was added to {path} already, and is not added again")
         return {"path": str(path), "images": len(gallery), "added": 0, "removed": 0}
+    if dataset is None and _removed_before(gallery, removed):
+        (warn or warnings.warn)(f"what is to be removed was removed from {path} already")
+        return {"path": str(path), "images": len(gallery), "added": 0, "removed": 0}
     gallery.remove(known_ids(gallery, removed, path))
+    gallery.provenance.update({"removed": _digest_of_words(removed)} if removed else {})
     if dataset is not None:
         ids, first = _new_ids(gallery, path, dataset), gallery.state().catalog.next_number
         with (progress or no_progress)("encoding", "images") as report:
@@ -142,6 +147,16 @@ def _added_before(gallery: "Gallery", path: Path, dataset: Dataset, digest: str,
     return False
 
 
+def _removed_before(gallery: "Gallery", words: list[str]) -> bool:
+    """Whether these very images were the last to be removed, as by a command that was killed after its commit."""
+    asked = bool(words) and gallery.provenance.get("removed") == _digest_of_words(words)
+    return asked and not any(key in gallery for key in _keys(gallery, words))
+
+
+def _digest_of_words(words: list[str]) -> str:
+    return sha256_digest([json.dumps(sorted(words))])
+
+
 def _new_ids(gallery: "Gallery", path: Path, dataset: Dataset) -> list[str] | None:
     """Names that are new; None for rows that have no names."""
     named = bool(len(gallery)) and gallery.ids.dtype.kind == "U"
@@ -161,14 +176,17 @@ def _new_ids(gallery: "Gallery", path: Path, dataset: Dataset) -> list[str] | No
 
 def known_ids(gallery: "Gallery", words: list[str], path: Path) -> list[Any]:
     """The ids that words stand for; each must be in the gallery."""
-    return [_known_id(gallery, word, path) for word in words]
-
-
-def _known_id(gallery: "Gallery", word: str, path: Path) -> Any:
-    numbers = gallery.ids.dtype.kind != "U"
-    key: Any = int(word) if numbers and word.lstrip("-").isdecimal() else word
-    if key in gallery:
-        return key
+    keys = _keys(gallery, words)
+    missing = next((word for key, word in zip(keys, words, strict=True) if key not in gallery), None)
+    if missing is None:
+        return keys
     ids = [str(known) for known in gallery.ids.tolist()]
-    hint = f"; its images have numbers such as {ids[0]}" if numbers and ids else did_you_mean(word, ids)
-    raise ValueError(f"{path} must have the image that is asked for; it has no {word!r}{hint}")
+    numbers = gallery.ids.dtype.kind != "U"
+    hint = f"; its images have numbers such as {ids[0]}" if numbers and ids else did_you_mean(missing, ids)
+    raise ValueError(f"{path} must have the image that is asked for; it has no {missing!r}{hint}")
+
+
+def _keys(gallery: "Gallery", words: list[str]) -> list[Any]:
+    """The ids that words stand for, whether they are there or not."""
+    numbers = gallery.ids.dtype.kind != "U"
+    return [int(word) if numbers and word.lstrip("-").isdecimal() else word for word in words]

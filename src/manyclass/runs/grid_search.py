@@ -1,6 +1,7 @@
 """Settings of a stochastic classifier chosen one after another, each by whole fits judged on validation."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from manyclass._core.sealed import seal, unseal
 from manyclass._core.typing import Notify
 from manyclass.runs.recipe import Recipe
 
-_FILE, _TRIAL = "tuning.json", "trial"
+_FILE = "tuning.json"
 
 # Grids are not tuned: they reach around what was best where it was measured.
 _STEPS = (0.25, 0.5, 2.0, 4.0)  # times the step that is found by itself, which is found to a factor of two
@@ -73,24 +74,31 @@ class GridSearch:
             notify(
                 "trying " + (", ".join(f"{name} {_shown(value)}" for name, value in settings.items()) or "the defaults")
             )
-            known = {"settings": settings, **self._fit(settings)}
+            known, checkpoint = {"settings": settings, **self._fit(settings)}, self._checkpoint
             self.tried.append(known)
             write_bytes(self.folder / _FILE, seal({"tried": self.tried}))
+            with suppress(OSError):  # it goes with the folder at last
+                checkpoint.unlink(missing_ok=True)
         return known
+
+    @property
+    def _checkpoint(self) -> Path:
+        """Of the next trial: one that a kill left of the last must not be gone on with."""
+        return self.folder / f"trial-{len(self.tried)}"
 
     def _fit(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The accuracy of a fit on what is held out, and the step, beta and regularization that it had.
 
         The accuracy is None if the fit came to nothing.
         """
-        more = {"refit": False, "checkpoint": self.folder / _TRIAL, "callbacks": self.callbacks}
+        more = {"refit": False, "checkpoint": self._checkpoint, "callbacks": self.callbacks}
         model = self.recipe.estimator(**{**self.recipe.settings, **settings, **more})
+        model.keeps_checkpoint = True  # until the result of the trial is on disk
         try:
             model.fit(self.X, self.y, validation=self.validation)
         except FloatingPointError:  # a step that is too large
             if not settings:
                 raise
-            (self.folder / _TRIAL).unlink(missing_ok=True)
             return {"accuracy": None, "found": {**settings, "step": model.step}}
         accuracy = max((record["accuracy"] for record in model.history_ if "accuracy" in record), default=0.0)
         beta = self._n_classes() - 1.0 if model.beta_ is None else model.beta_

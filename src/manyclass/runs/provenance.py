@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyclass._core.errors import SettingsError, StorageError
+from manyclass._core.errors import SettingsError, StorageError, StoreCorruptedError
 from manyclass._core.lazy import find_public
 from manyclass._core.models import load, model_pieces
 from manyclass._core.reading import read_file
@@ -63,7 +63,7 @@ def _encoder_beside(store: Path) -> Path:
 
 def picture_folder(data: Path) -> Path | None:
     """The folder in which the names of a store's rows are paths of pictures, if it is still there."""
-    for store, manifest in _ancestry(data):
+    for store, manifest in _readable_ancestry(data):
         provenance = manifest.provenance if manifest else {}
         if provenance.get("made by") == "manyclass features":
             source = _found(provenance.get("source"), store)
@@ -77,7 +77,7 @@ def pictures_of(data: Path) -> dict[str, str] | None:
     folder = picture_folder(data)
     if folder is not None:
         return {"folder": str(folder)}
-    for store, manifest in _ancestry(data):
+    for store, manifest in _readable_ancestry(data):
         named = manifest.provenance.get("pictures") if manifest else None
         if isinstance(named, dict) and named.keys() == {"array", "names"}:
             return {key: str(store.resolve().parent / str(name)) for key, name in named.items()}
@@ -96,16 +96,17 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, "Manifest | None"]]:
         path = _found(provenance.get("source"), path) if provenance.get("made by") == "manyclass compress" else None
 
 
+def _readable_ancestry(data: Path) -> Iterator[tuple[Path, "Manifest | None"]]:
+    """The same up to a store that is damaged, which costs no more than pictures that are to be looked at."""
+    with suppress(StoreCorruptedError):
+        yield from _ancestry(data)
+
+
 def _manifest(path: Path) -> "Manifest | None":
-    """The manifest of a store; None for what is no store, or one that is damaged."""
+    """The manifest of a store; None for what is no store. One that cannot be read may name an encoder: an error."""
     from manyclass.data.store.manifest import MANIFEST, read_manifest
 
-    if not (path / MANIFEST).is_file():
-        return None
-    try:
-        return read_manifest(path)
-    except StorageError:
-        return None
+    return read_manifest(path) if (path / MANIFEST).is_file() else None
 
 
 def _found(word: Any, store: Path) -> Path | None:

@@ -1,6 +1,5 @@
 """The record of a run: with what it was made, on what data, and what came of it; and the same in a few lines."""
 
-import json
 import math
 import os
 import platform
@@ -12,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyclass._core.digest import sha256_digest
-from manyclass._core.reading import read_text
 from manyclass._core.text import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -74,17 +71,9 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
         "rows": len(dataset),
         "columns": int(dataset.X.shape[1]),
         "classes": None if y is None else count_classes(y),
-        "fingerprint": data_fingerprint(dataset.X, y),
+        "fingerprint": dataset.fingerprint(),
         "bytes": int(dataset.X.nbytes),
     }
-
-
-def data_fingerprint(X: Any, y: Any) -> str:
-    """Tells data from others: by shape, up to 256 rows, and all labels, as they are written."""
-    from manyclass.data.matrix import rows_digest
-
-    labels = None if y is None else [str(label) for label in np.asarray(y).tolist()]
-    return sha256_digest([f"{rows_digest(X)} {json.dumps(labels)}"])[:32]
 
 
 def describe_fit(model: Any) -> dict[str, Any]:
@@ -139,13 +128,14 @@ def peak_bytes() -> int | None:
 
 def _lines(path: str) -> list[str]:
     try:
-        return read_text(path, "record", errors="replace").splitlines()
+        return Path(path).read_text(errors="replace").splitlines()  # of the system, which nobody else writes
     except OSError:
         return []
 
 
 def latent_record(model: Any) -> dict[str, Any]:
     """The spectrum of W, its rank, and the classes in its two leading latent directions; nothing where W is large."""
+    names = [str(label) for label in model.classes_.tolist()]
     if hasattr(model, "factors_"):
         _, s, V = model.factors_
     elif min(model.coef_.shape) <= _MOST_SQUARE:
@@ -155,7 +145,6 @@ def latent_record(model: Any) -> dict[str, Any]:
     places = np.zeros((len(V), 2))
     places[:, : min(2, len(s))] = (V * np.sqrt(s))[:, :2]
     x, y = places.T.tolist()
-    names = [str(label) for label in model.classes_.tolist()]
     return {"spectrum": s.tolist(), "rank": len(s), "embedding": {"classes": names, "x": x, "y": y}}
 
 

@@ -25,11 +25,14 @@ def passing_warnings(warn: Notify | None) -> Iterator[None]:
         return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
+        told: set[str] = set()
         try:
             yield
         finally:
-            for words in dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)):
-                warn(words)
+            for one in caught:
+                if issubclass(one.category, UserWarning) and (words := str(one.message)) not in told:
+                    told.add(words)
+                    warn(words)
 
 
 def read_subset(

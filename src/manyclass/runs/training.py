@@ -16,7 +16,7 @@ from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.folder import RunFolder, UnfinishedRun
 from manyclass.runs.recipe import Recipe, make_recipe
-from manyclass.runs.run_record import begin_record, data_fingerprint, finish_record
+from manyclass.runs.run_record import begin_record, finish_record
 from manyclass.runs.sources import passing_warnings, read_subset, read_validation
 
 
@@ -185,8 +185,7 @@ def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: N
             judged = read_subset(Path(str(examples.path)), labels, validation, (), warn=warn)
         except ValueError as error:
             raise ValueError(f"`validation` must be a path or a part; {error}") from error
-    mine, theirs = (data_fingerprint(rows.X, rows.label_names()) for rows in (examples, judged))
-    if mine == theirs:
+    if examples.fingerprint() == judged.fingerprint():
         raise ValueError(f"`validation` must be other rows than those to train on; got {validation}")
     return judged
 
@@ -218,6 +217,7 @@ def fit_recipe(
             settings["checkpoint"] = folder / recipe.checkpoint
         fit = {"validation": validation} if recipe.takes_validation else {}
         estimator = recipe.estimator(**{**recipe.settings, **settings}, callbacks=callbacks)
+        estimator.keeps_checkpoint = True  # a disk may be full when the model is saved; the commit removes it
         estimator.fit(examples.X, y, **fit)
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
     if getattr(estimator, "status_", None) is Status.INTERRUPTED:

@@ -1,5 +1,7 @@
 """Interrupted and killed, a run goes on to the same bytes."""
 
+import errno
+import os
 import subprocess
 import sys
 import time
@@ -8,6 +10,8 @@ import pytest
 
 import manyclass as mc
 from manyclass.features.extraction.skip_log import read_skipped
+from manyclass.features.extraction.write_features import images_digest
+from manyclass.features.images import decoding
 from tests.features import child
 from tests.features.child import Means, Pairs
 from tests.features.extraction.written import contents_of, many_images, skip_file
@@ -30,6 +34,38 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, folder, stop):
     run = child.write(cut, folder)
     assert run.resumed_after > 0 or stop < 14  # a dozen are for the quantizer, before any is written
     assert contents_of(cut) == contents_of(whole)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_machine_without_room_for_open_files_stops_a_run_that_goes_on_later(tmp_path, folder, n_threads, monkeypatch):
+    whole, cut, open_file = tmp_path / "whole.store", tmp_path / "cut.store", decoding.open_file
+    child.write(whole, folder)
+
+    def fail_once(path, kind):
+        if path.endswith("44.png") and not os.path.exists(tmp_path / "failed"):  # which processes can see
+            (tmp_path / "failed").touch()
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), path)
+        return open_file(path, kind)
+
+    monkeypatch.setattr(decoding, "open_file", fail_once)
+    with (
+        mc.threads(n_threads),
+        pytest.raises(mc.StorageError, match=r"44\.png cannot be read: too many open files; raise the limit"),
+    ):
+        child.write(cut, folder)
+    child.write(cut, folder)
+    assert contents_of(cut) == contents_of(whole)
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOMEM])
+def test_a_picture_whose_size_the_disk_does_not_tell_is_no_other_picture(monkeypatch, code):
+    def fail(path, *args, **kwargs):
+        raise OSError(code, os.strerror(code), path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("manyclass.features.extraction.write_features.os.stat", fail)
+        with pytest.raises(mc.StorageError, match=r"^x\.png cannot be read"):
+            images_digest(["x.png"])
 
 
 @pytest.mark.parametrize("change", ["encoder", "images", "pixels", "seed", "names"])

@@ -1,6 +1,8 @@
 """Files and images of Pillow are read or refused in one sentence; many images are told from one."""
 
+import errno
 import io
+import os
 import threading
 import warnings
 
@@ -91,6 +93,49 @@ def test_names_that_are_no_names_are_bad_files_too():
     with pytest.raises(ImageError, match="cannot be read: embedded null byte"):
         read_image("a\0b.jpg")
     assert mc.ImageError is ImageError
+
+
+class FailingFile(io.BytesIO):
+    """A file on a disk that gives no more than its name."""
+
+    def __init__(self, path, code):
+        super().__init__()
+        self.number, self.code = os.open(path, os.O_RDONLY), code
+
+    def fileno(self):
+        return self.number
+
+    def read(self, *args):
+        raise OSError(self.code, os.strerror(self.code))
+
+    def close(self):
+        os.close(self.number)
+        super().close()
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOMEM, errno.ESTALE])
+@pytest.mark.parametrize("when", ["opened", "read"])
+def test_trouble_of_the_machine_is_not_blamed_on_the_picture(tmp_path, monkeypatch, code, when):
+    (tmp_path / "x.png").write_bytes(saved(picture(), "PNG"))
+
+    def open_file(path, kind):
+        if when == "read":
+            return FailingFile(path, code)
+        raise OSError(code, os.strerror(code), path)
+
+    monkeypatch.setattr("manyclass.features.images.decoding.open_file", open_file)
+    with pytest.raises(mc.StorageError, match=rf"^{tmp_path}/x.png cannot be read: {os.strerror(code).lower()}"):
+        read_image(tmp_path / "x.png")
+
+
+@pytest.mark.parametrize("code", [errno.ENOENT, errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG])
+def test_a_file_that_cannot_be_opened_by_anybody_is_a_bad_picture(monkeypatch, code):
+    def open_file(path, kind):
+        raise OSError(code, os.strerror(code), path)
+
+    monkeypatch.setattr("manyclass.features.images.decoding.open_file", open_file)
+    with pytest.raises(ImageError, match=rf"^cannot be read: {os.strerror(code).lower()}$"):
+        read_image("x.png")
 
 
 def test_warnings_are_quiet_until_the_last_thread_has_left_and_no_longer():

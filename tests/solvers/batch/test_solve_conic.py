@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows
 
-from manyclass.losses.multiclass import SCORE_LOSSES
+from manyclass.losses.multiclass import SCORE_LOSSES, as_score_loss
 from manyclass.solvers.batch.solve import solve
 
 CASES = [(loss, gauge) for loss in SCORE_LOSSES for gauge in ("trace", "l1", "group")]
@@ -18,7 +18,7 @@ def _losses(name, S, Y):
     if name == "softmax":
         return cp.log_sum_exp(S, axis=1) - right
     if name == "smoothed_hinge":
-        a = SCORE_LOSSES[name].sharpness
+        a = as_score_loss(name).sharpness
         return cp.log_sum_exp(a * (S + 1 - Y), axis=1) / a - right
     if name == "squared":
         return cp.sum(cp.square(S - Y), axis=1) / 2

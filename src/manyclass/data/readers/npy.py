@@ -5,12 +5,9 @@ import re
 import resource
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
 
 from manyclass._core.reading import map_npy
-from manyclass.data.dense import DenseMatrix
+from manyclass.data.dense import DenseMatrix, open_array
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers.as_matrix import visible_files
 from manyclass.data.views import ShardedMatrix
@@ -21,7 +18,7 @@ _NOT_FEATURES = {"labels", "label", "y", "targets", "target", "names", "classes"
 
 def open_npy(path: str | os.PathLike[str]) -> DenseMatrix:
     """The rows of an .npy file, memory-mapped read-only."""
-    return dense(map_npy(path), path)
+    return open_array(map_npy(path), path)
 
 
 def open_npy_shards(folder: Path) -> Matrix:
@@ -54,14 +51,6 @@ def stack(paths: Sequence[Path]) -> Matrix:
             dtype = first.array.dtype
             raise ValueError(f"{path} must have dtype {dtype}, as {paths[0].name} has; got {matrix.array.dtype}")
     return first if len(matrices) == 1 else ShardedMatrix(matrices)
-
-
-def dense(array: NDArray[Any], source: object) -> DenseMatrix:
-    """The array as a matrix; complaints name where it came from."""
-    try:
-        return DenseMatrix(array)
-    except ValueError as error:
-        raise ValueError(f"{source} does not hold a matrix: {error}") from error
 
 
 def npy_shards(folder: Path) -> list[Path]:

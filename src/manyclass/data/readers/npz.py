@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.reading import ArrayHeader, check_unpacked, get_limits, open_file, read_array_header, way_out
+from manyclass.data.dense import open_array
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
-from manyclass.data.readers.npy import dense
 from manyclass.data.sparse import SparseMatrix
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the ways in which NumPy writes
@@ -122,7 +122,7 @@ def read_npz_matrix(path: str | os.PathLike[str]) -> Matrix:
     names = npz_names(path)
     if {"data", "shape", "format"} <= set(names):
         return _sparse(path, names)
-    return dense(read_member(path, as_matrix.pick_name(as_matrix.FEATURES, names) or _only_matrix(path)), path)
+    return open_array(read_member(path, as_matrix.pick_name(as_matrix.FEATURES, names) or _only_matrix(path)), path)
 
 
 def npz_names(path: str | os.PathLike[str]) -> list[str]:

@@ -191,7 +191,7 @@ def _is_header(entry: dict[str, Any]) -> bool:
     if set(entry) != HEADER or not isinstance(entry["rows_name"], str) or entry["rows_name"] not in ROWS:
         return False
     counts = [entry[key] for key in ("width", "block_bytes")]
-    return entry["dtype"] in ROWS[entry["rows_name"]] and is_number(entry["serial"]) and all(map(_is_size, counts))
+    return entry["dtype"] in ROWS[entry["rows_name"]] and all(map(_is_size, counts)) and is_number(entry["serial"])
 
 
 def _is_size(value: Any) -> bool:

@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
 from manyclass._core.linalg import l2_normalize
-from manyclass._core.models import save_model
+from manyclass._core.models import rollback_on_error, save_model
 from manyclass._core.parallel import for_each
-from manyclass._core.rollback import rollback_on_error
 from manyclass._core.typing import Report
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid

@@ -17,6 +17,7 @@ import numpy as np
 
 from manyclass._core.checks import check_count
 from manyclass._core.digest import file_digest, json_digest, sha256_digest
+from manyclass._core.errors import is_of_machine, unreadable_error
 from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass._core.typing import Report
@@ -121,6 +122,8 @@ def write_features(
     ------
     ValueError
         If no image can be used, or if the arguments do not fit each other.
+    StorageError
+        If the disk is full, or the machine cannot read an image now; the same call then resumes.
     """
     path = Path(path).expanduser()
     if not hasattr(encoder, "encode"):
@@ -268,7 +271,9 @@ def _content(image: Any) -> Iterable[bytes]:
     if isinstance(image, str | bytes | os.PathLike):
         try:
             return [str(os.stat(image).st_size).encode()]
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and is_of_machine(error):  # or it would be taken for another image later
+                raise unreadable_error(image, error) from error
             return [b"none"]
     array = np.ascontiguousarray(image)
     return [repr((array.shape, array.dtype.str)).encode(), bytes(raw_bytes(array))]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from manyclass._core.checks import check_count
-from manyclass._core.errors import FileRefusedError
+from manyclass._core.errors import FileRefusedError, StorageError, is_of_machine, unreadable_error
 from manyclass._core.parallel import suppress_warnings
 from manyclass._core.reading import open_file
 from manyclass.features.images.pixels import (
@@ -62,6 +62,8 @@ def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 
     ------
     ImageError
         If the file or array cannot be used; nothing else is raised for the contents of a file.
+    StorageError
+        If the machine cannot read it now: too many files are open, or the disk fails.
 
     Examples
     --------
@@ -128,13 +130,14 @@ def _decode_file(path: str | bytes | os.PathLike[Any], max_pixels: int, max_sour
         with suppress_warnings(), _open_file(path) as file, Image.open(file, formats=FORMATS) as image:
             _prepare(image, max_pixels, max_source_pixels)
             return image_to_pixels(image, max_pixels)
-    except ImageError:
+    except (ImageError, StorageError):
         raise
     except UnidentifiedImageError:
         raise ImageError(f"is not an image in a supported format ({', '.join(FORMATS)})") from None
     except _BOMBS:
         raise ImageError(f"has more than {max_source_pixels:,} pixels") from None
     except Exception as error:
+        _raise_trouble(path, error)
         # A file that somebody has made can drive a decoder into any exception that there is.
         raise ImageError(f"cannot be decoded: {error_reason(error)}") from error
 
@@ -156,11 +159,18 @@ def _open_file(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:
     except FileRefusedError as error:
         raise ImageError(error.reason) from None
     except OSError as error:
+        _raise_trouble(path, error)
         raise ImageError(f"cannot be read: {error_reason(error)}") from error
     if os.fstat(file.fileno()).st_size == 0:
         file.close()
         raise ImageError("is empty")
     return file
+
+
+def _raise_trouble(path: str | bytes | os.PathLike[Any], error: Exception) -> None:
+    """Do not count an image as bad, and leave it out, because of the state that the machine is in."""
+    if isinstance(error, OSError) and is_of_machine(error):
+        raise unreadable_error(path, error) from error
 
 
 def _prepare(image: Image.Image, max_pixels: int, max_source_pixels: int) -> None:

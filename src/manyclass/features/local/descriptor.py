@@ -261,6 +261,8 @@ def sample_descriptors(
 
     found: list[list[LocalDescriptors]] = []
     skipped: list[tuple[int, str]] = []
+    if progress:
+        progress(0, len(drawn))
     results = thread_map(draw_from, drawn.tolist())
     for done, (position, result) in enumerate(zip(drawn.tolist(), results, strict=True), 1):
         if isinstance(result, str):

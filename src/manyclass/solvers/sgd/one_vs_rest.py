@@ -43,7 +43,7 @@ class OneVsRest:
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None
     ) -> float:
         """One pass; the mean over examples of the losses met, summed over the classes seen."""
-        rng = schedule.generator(epoch)
+        rng, step = schedule.generator(epoch), schedule.native
         order = schedule.order(problem, rng)
         # Of those that the epoch shows: a balanced one has other sizes than the problem.
         sizes = np.bincount(problem.y[order], minlength=problem.k)
@@ -53,7 +53,7 @@ class OneVsRest:
         dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
         update = self._by_products if dense else self._by_pairs
         for chunk in chunks(problem, order, schedule.block(_BLOCK) if dense else None, quarter):
-            update(_Run(chunk, offsets[chunk.at], P, machines, schedule), losses)
+            update(_Run(chunk, offsets[chunk.at], P, machines, step), losses)
             del chunk  # before the next is read
         return float(losses.sum() / max(1, len(problem)))
 
@@ -84,7 +84,7 @@ class _Run:
     offsets: NDArray[np.float64]
     shares: NDArray[np.float64]
     machines: LinearWeights
-    schedule: Schedule
+    step: dict[str, Any]
 
     def native(self, loss: MarginLoss) -> dict[str, Any]:
         """As the compiled loops take it."""
@@ -96,7 +96,7 @@ class _Run:
             "shares": self.shares,
             **vars(self.machines),
             "loss": loss.code,
-            **self.schedule.native,
+            **self.step,
         }
 
 

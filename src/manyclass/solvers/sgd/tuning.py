@@ -238,7 +238,7 @@ def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tup
     models of a seed hang on these draws.
     """
     y = problem.y[problem.index]
-    shuffled = rng.permutation(len(problem))
+    shuffled = rng.permutation(len(y))
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
     counts = np.bincount(y, minlength=problem.k)
     rank = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""Changes to files, drawn from a seed: of bytes, of JSON, of archives, and the seals put right again afterwards.
+"""Mutators: changes to files, drawn from a seed, of bytes, of JSON, of archives; seals are put right again afterwards.
 
 What a checksum stops never reaches a parser, so files that have one are changed inside and sealed anew.
 """
@@ -304,3 +304,28 @@ def _other(value, random):
         "é",
     )
     return random.choice(names)
+
+
+def sealed_record(data, random):
+    """A record with changed bytes, or with changed entries under a seal that fits."""
+    from manyclass.runs.records import _seal
+
+    value = json.loads(data)
+    value.pop("sha256")
+    changed = change_json(value, random)
+    if random.random() < 0.3 or not isinstance(changed, dict):
+        return plain_json(data, random)
+    try:
+        return _seal(changed)
+    except ValueError:  # NaN, which no record holds
+        return plain_json(data, random)
+
+
+def toml(data, random):
+    """A configuration, or tables and lists within one another."""
+    if random.random() < 0.1:
+        depth = random.choice([10, 99, 300, 20_000])
+        return random.choice(
+            [b"x=" + b"[" * depth + b"]" * depth, b".".join([b"a"] * depth) + b"=1", b"x=" + b"{a=" * depth]
+        )
+    return change_bytes(data, random)
