@@ -94,6 +94,7 @@ class _Function:
     def __init__(self, objective: Objective, base: NullModel, preconditioner: Preconditioner):
         self.objective, self.base, self.preconditioner = objective, base, preconditioner
         self.S: Floats | None = None  # (n, k), where scores fit into the budget
+        self.R: Floats | None = None  # (n, k), used again by every step: new memory costs as much as the loss
         self.W: Doubles
         self.b: Doubles
         self.loss_gradient: LossGradient
@@ -145,7 +146,8 @@ class _Function:
         D, db = self.preconditioner.unpack(direction)
         Z = objective.matmat(D)
         Z += db.astype(Z.dtype)
-        line = _Line(objective, self.S, Z, self.W, D)
+        self.R = np.empty_like(self.S) if self.R is None else self.R
+        line = _Line(objective, self.S, Z, self.R, self.W, D)
         t = line.search(here.value, derivative, slack)
         if t is None:
             return None
@@ -171,11 +173,10 @@ class _Function:
 
 
 class _Line:
-    """F along a direction, from the scores S and Z along it; R (n, k) is the gradient by the scores at the last t."""
+    """F along a direction, from the scores S and Z along it; R (n, k) becomes the gradient by scores at the last t."""
 
-    def __init__(self, objective: Objective, S: Floats, Z: Floats, W: Doubles, D: Floats):
-        self.objective, self.S, self.Z = objective, S, Z
-        self.R = np.empty_like(S)
+    def __init__(self, objective: Objective, S: Floats, Z: Floats, R: Floats, W: Doubles, D: Floats):
+        self.objective, self.S, self.Z, self.R = objective, S, Z, R
         self.loss = np.inf
         self.ridge = objective.ridge.strength * np.array([np.vdot(W, W), 2 * np.vdot(W, D), np.vdot(D, D)])
 
