@@ -19,6 +19,7 @@ ALL = (
     "wide",
     "imagenet_shape",
     "trace_norm",
+    "softmax",
     "path",
     "exemplar",
     "kernel_exemplar",

@@ -15,6 +15,7 @@ faster. Lines without a peer tell what a large size takes. Every page says how i
 was, and more; `make bench` measures everything anew, `python -m benchmarks NAME` one of them, and
 `python -m benchmarks index` writes this page from the others.
 """
+_PEER = "LogisticRegression"
 COLUMNS = ["what", "size", "ours", "peer", "ratio"]
 
 
@@ -93,6 +94,13 @@ def trace_norm(page: WrittenPage) -> Iterator[Line]:
             yield "softmax with a trace norm", table.caption, ours[1], peer, time, ratio
 
 
+def softmax(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        for row in table.rows:
+            ridge, ours, theirs, ratio = (row[table.columns.index(name)] for name in ("ridge", "ours", _PEER, "ratio"))
+            yield f"softmax with a ridge of {ridge}", table.caption, ours, _PEER, theirs, ratio
+
+
 def path(page: WrittenPage) -> Iterator[Line]:
     table = page.tables[0]
     ours, cold = table.cell("path", "time"), table.cell("cold fits", "time")
@@ -130,7 +138,7 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
         yield "a folder of pictures to Fisher vectors, two cores", f"{pictures} pictures", two, "one core", one, times
 
 
-_OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, trace_norm, path)
+_OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, trace_norm, softmax, path)
 _OF_PAGES += (exemplar, kernel_exemplar, search, features, feature_folder)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 

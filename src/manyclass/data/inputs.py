@@ -186,9 +186,9 @@ def _refuse_infinite_entries(X: Any) -> None:
             _not_finite(int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place]))
     elif X.dtype.kind == "f":
         for at in spans(len(X), max(1, (1 << 20) // max(1, X.shape[1]))):
-            finite = np.isfinite(X[at])
-            if not finite.all():
-                row, column = np.argwhere(~finite)[0]
+            with np.errstate(over="ignore", invalid="ignore"):
+                finite = np.isfinite(X[at].sum())  # a fourth of the time of looking at each, and mostly enough
+            for row, column in [] if finite else np.argwhere(~np.isfinite(X[at]))[:1]:
                 _not_finite(at.start + int(row), int(column))
 
 

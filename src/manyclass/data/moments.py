@@ -104,8 +104,8 @@ def tile_moments(X: Floats, size: int) -> tuple[Doubles, Doubles]:
     return mean, covariance
 
 
-def scatter(tile: Callable[[slice], Doubles], n: int, d: int, size: int | None = None) -> Doubles:
-    """T'T (d, d) of n rows T, from tiles of `size` of them; below the diagonal, and then mirrored."""
+def scatter(tile: Callable[[slice], Floats], n: int, d: int, size: int | None = None) -> Doubles:
+    """T'T (d, d) of n rows T, from tiles of `size` of them, added up in float64; one half of it is mirrored."""
     out = np.empty((d, d))
     # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
     for columns in spans(d, max(1, PANEL_BYTES // (8 * d))):
@@ -119,8 +119,8 @@ def scatter(tile: Callable[[slice], Doubles], n: int, d: int, size: int | None =
     return out
 
 
-def _panel(tile: Callable[[slice], Doubles], columns: slice) -> Callable[[slice], Doubles]:
-    def product(at: slice) -> Doubles:
+def _panel(tile: Callable[[slice], Floats], columns: slice) -> Callable[[slice], Floats]:
+    def product(at: slice) -> Floats:
         T = tile(at)
         return T[:, columns.start :].T @ T[:, columns]
 

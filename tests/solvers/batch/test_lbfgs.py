@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import rosen, rosen_der
 
-from manyclass.solvers.batch.lbfgs import lbfgs
+from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
 
 
 def _last(function, x, steps, **options):
@@ -48,3 +48,26 @@ def test_a_function_without_a_finite_value_far_away_does_not_stop_it():
 
     step = _last(function, np.array([0.01, 5.0]), 30, length=100.0)
     np.testing.assert_allclose(step.x, 1, atol=1e-5)
+
+
+def test_a_search_of_ones_own_finds_the_steps():
+    calls = []
+
+    def search(here, direction, slack):
+        calls.append(slack)
+        x = here.x + direction / 2
+        return LbfgsStep(x, float(x @ x), 2 * x) if float(x @ x) < here.value else None
+
+    steps = iter(lbfgs(None, np.ones(3), None, slack=1e-3, search=search, first=(3.0, 2 * np.ones(3))))
+    values = [next(steps).value for _ in range(2)]
+    assert values == [3.0, 0.0]
+    assert calls == [pytest.approx(3e-3)]
+
+
+def test_what_is_remembered_may_be_shorter_than_the_point():
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((8, 8))
+    H, x = M @ M.T + np.eye(8), rng.standard_normal(8)
+    step = _last(lambda v: (v @ H @ v / 2, H @ v), x, 40, length=1.0, dtype=np.float32)
+    assert step.x.dtype == np.float64
+    np.testing.assert_allclose(step.x, 0, atol=1e-5)

@@ -10,7 +10,9 @@ Read `solve` first, then `factored`.
 - `factored`, `factored_lbfgs`: trace norm, by L-BFGS on the factors of W (Burer and Monteiro)
 - `fista`: any penalty with a proximal step (Beck and Teboulle)
 - `rank_one`, `stochastic_rank_one`: any gauge, by adding atoms (Harchaoui et al.)
-- `ridge_lbfgs`: a ridge alone, or no penalty
+- `ridge_lbfgs`: a ridge alone, or no penalty, with two products a step
+- `preconditioner`: coordinates in which such a problem is about round, by the covariance of the rows where that pays
+- `intercept`: the best b for known scores, before a duality gap
 - `lbfgs`: L-BFGS for any smooth function, one step at a time
 - `path`: many strengths of one penalty, each solved from its neighbors, with checkpoints
 """

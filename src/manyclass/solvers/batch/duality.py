@@ -53,9 +53,11 @@ class MixedDual:
         """Q'_i / p_i."""
         if not self.loss_gradient.b.any():
             return R
-        R0 = np.tile(self.objective.rows.class_fractions.astype(R.dtype), (len(R), 1))
-        R0[np.arange(len(R)), y] -= 1
-        return ((1 - self.fraction) * (R - self.loss_gradient.b) + self.fraction * R0).astype(R.dtype)
+        t, fractions = self.fraction, self.objective.rows.class_fractions
+        mixed: Floats = R * R.dtype.type(1 - t)
+        mixed += (t * fractions - (1 - t) * self.loss_gradient.b).astype(R.dtype)
+        mixed[np.arange(len(R)), y] -= t
+        return mixed
 
 
 class ScaledDual:
@@ -139,8 +141,9 @@ def duality_gap(
     base: NullModel,
     penalty: float | None = None,
     scores: Scorer | None = None,
+    loss_gradient: LossGradient | None = None,
 ) -> DualityGap:
-    """Bound how far a point is from the optimum, for two products with X.
+    """Bound how far a point is from the optimum, for two products with X, or none where all is known.
 
     The gap is F(W, b) - D(Q), with F the objective and D the dual at a feasible Q near the gradient of the mean loss by
     the scores; it is never below F(W, b) - min F.
@@ -157,6 +160,8 @@ def duality_gap(
         The penalty of W, where it is known.
     scores : callable, default=None
         The scores of a slice of the rows, where they are known.
+    loss_gradient : LossGradient, default=None
+        The mean loss and its gradients at the point, where they are known.
 
     Returns
     -------
@@ -164,7 +169,7 @@ def duality_gap(
         The objective, the bound, and the gradient of the smooth part.
     """
     scores = point.scores(objective) if scores is None else scores
-    loss_gradient = objective.gradient(scores)
+    loss_gradient = objective.gradient(scores) if loss_gradient is None else loss_gradient
     W = point.to_dense()
     value = loss_gradient.loss + (objective.penalty.value(W) if penalty is None else penalty)
     smooth = loss_gradient.W

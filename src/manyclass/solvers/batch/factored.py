@@ -5,17 +5,14 @@ has no local minima but the global one (Burer and Monteiro, 2003; Haeffele and V
 few products of X with r columns. A gradient by W then proves that the columns were enough, or tells which to add.
 """
 
-from functools import partial
-
 import numpy as np
 
-from manyclass._core.parallel import thread_map
 from manyclass._core.singular import Triple, singular_pairs_above, top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes
-from manyclass.solvers.batch.lbfgs import Pairs, inverse_hessian_times
+from manyclass.solvers.batch.intercept import InterceptLoss, intercept_tolerance
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
@@ -38,12 +35,6 @@ _MAX_RELATIVE_GRADIENT = 2
 _MARGIN = 0.7
 
 _SAMPLE_ROWS = 512  # that choose the length of new columns; measured there: 128, 512, 2,048 take 150, 137, 242 passes
-
-# Gradients by b when it is fitted anew for a duality gap, at most. Measured, 1,500 x 128, 60 classes: 4, 12 and 36 take
-# 163, 171 and 171 passes, and 0.16, 0.18 and 0.24 s.
-_MAX_EVALUATIONS = 12
-
-_FIRST_STEP = 0.01  # the length of its first step, before L-BFGS knows a curvature; 0.001 to 0.1 take the same passes
 
 
 def factored(
@@ -85,7 +76,7 @@ def _run_until_solved(
     while True:
         stuck = descent.run(run, base, target, max_iter)
         point, scores = refit_intercept(
-            objective, descent.point(), descent.latent(), _intercept_tolerance(run.value, base, target)
+            objective, descent.point(), descent.latent(), intercept_tolerance(run.value, base, target)
         )
         certificate = duality_gap(objective, point, base, _penalty(objective, point), scores)
         run.certify(point, certificate)
@@ -127,11 +118,6 @@ def _tolerance_fraction(objective: Objective, point: LowRankWeights) -> float:
 def _target_factor(gap: float, value: float, base: NullModel, tolerance: float) -> float:
     """What to multiply the target by: the gap falls about as fast as what is left to gain."""
     return float(np.clip(_MARGIN * tolerance * scale(value, base) / max(gap, 1e-300), 0.05, _MARGIN))
-
-
-def _intercept_tolerance(value: float, base: NullModel, target: float) -> float:
-    # What the gradient by b is, against the fractions of classes, costs a dual point that part of the loss at zero.
-    return 0.1 * target * scale(value, base) / max(abs(base.loss), 1e-300)
 
 
 def _initial_factors(objective: Objective, base: NullModel) -> LowRankWeights:
@@ -222,55 +208,19 @@ def refit_intercept(
     No class has a gradient above `tolerance` of its fraction of the rows. Z is X A (n, r): no product with X is
     needed.
     """
-    loss = _InterceptLoss(objective, point, Z)
+    right = np.ascontiguousarray(point.B.T, objective.dtype)
+    S = DenseMatrix(Z).matmat(right) if objective.keeps_scores() else None
     if objective.fit_intercept:
+        loss = InterceptLoss(objective, lambda rows: Z[rows] @ right if S is None else S[rows])
         point = LowRankWeights(point.A, point.B, loss.best(point.b, tolerance))
-    return point, partial(loss.scores, point.b.astype(objective.dtype))
+    return point, _scorer(point, Z, S)
 
 
 def known_scores(objective: Objective, point: LowRankWeights, Z: Floats) -> Scorer:
     """The scores of a point whose Z = X A (n, r) is known, without a product with X."""
-    return partial(_InterceptLoss(objective, point, Z).scores, point.b.astype(objective.dtype))
+    return _scorer(point, Z, None)
 
 
-class _InterceptLoss:
-    """The mean loss by b, in units that are the longer the fewer rows a class has."""
-
-    def __init__(self, objective: Objective, point: LowRankWeights, Z: Floats):
-        self.rows, self.n = objective.rows, objective.n
-        self.Z, self.right = Z, np.ascontiguousarray(point.B.T, objective.dtype)
-        self.S = DenseMatrix(Z).matmat(self.right) if objective.keeps_scores() else None
-        self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions, 1e-12))
-
-    def best(self, b: Doubles, tolerance: float) -> Doubles:
-        """From b on, the b of smallest gradient against the fractions, or the first for which that is small enough.
-
-        Steps of L-BFGS that nothing searches along: values no longer tell which of two points is better here.
-        """
-        x, found, pairs = b / self.units, (np.inf, b / self.units), Pairs(maxlen=_MAX_EVALUATIONS)
-        last: tuple[Doubles, Doubles] | None = None
-        for _ in range(_MAX_EVALUATIONS):
-            g = self.gradient(x)
-            found = min(found, (float(np.abs(g * self.units).max()), x), key=lambda pair: pair[0])
-            if found[0] <= tolerance:
-                break
-            if last is not None and (x - last[0]) @ (g - last[1]) > 0:
-                pairs.append((x - last[0], g - last[1]))
-            last = x, g
-            x = x - (inverse_hessian_times(pairs, g) if pairs else g * (_FIRST_STEP / float(np.linalg.norm(g))))
-        return found[1] * self.units
-
-    def scores(self, b: Floats, rows: slice) -> Floats:
-        """X A B' + b of some rows."""
-        return (DenseMatrix(self.Z[rows]).matmat(self.right) if self.S is None else self.S[rows]) + b
-
-    def gradient(self, x: Doubles) -> Doubles:
-        """By x = b / units (k,)."""
-        b = (x * self.units).astype(self.Z.dtype)
-        parts = thread_map(partial(self._part, b), self.rows.chunks(slice(0, self.n)))
-        return np.asarray(sum(parts) * self.units)
-
-    def _part(self, b: Floats, rows: slice) -> Doubles:
-        S = (self.Z[rows] @ self.right if self.S is None else self.S[rows]) + b
-        self.rows.in_place(S, rows)
-        return np.asarray(S.sum(axis=0, dtype=np.float64))
+def _scorer(point: LowRankWeights, Z: Floats, S: Floats | None) -> Scorer:
+    right, b = np.ascontiguousarray(point.B.T, Z.dtype), point.b.astype(Z.dtype)
+    return lambda rows: (DenseMatrix(Z[rows]).matmat(right) if S is None else S[rows]) + b

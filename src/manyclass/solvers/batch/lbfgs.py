@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Doubles, Floats
 
-Pairs = deque[tuple[Doubles, Doubles]]  # steps and the changes of the gradient along them
+Pairs = deque[tuple[Floats, Floats]]  # steps and the changes of the gradient along them
 
 Function = Callable[[Doubles], tuple[float, Doubles]]
 
@@ -27,34 +28,50 @@ class LbfgsStep(NamedTuple):
     gradient: Doubles
 
 
-def lbfgs(function: Function, x: Doubles, length: float, memory: int = 10, slack: float = 0.0) -> Iterator[LbfgsStep]:
+# (where it stands, a direction, the rounding error of the function): a lower point along the direction, if there is one
+LineSearch = Callable[[LbfgsStep, Doubles, float], LbfgsStep | None]
+
+
+def lbfgs(
+    function: Function,
+    x: Doubles,
+    length: float | None,
+    memory: int = 10,
+    slack: float = 0.0,
+    search: LineSearch | None = None,
+    dtype: Any = np.float64,
+    first: tuple[float, Doubles] | None = None,
+) -> Iterator[LbfgsStep]:
     """The start, and then ever better points; ends where no step along the gradient decreases the function any more.
 
-    `length` is that of the first step that is tried, and `slack` the rounding error of the function, relative to it.
+    `length` is that of the first step that is tried, or None for that of the gradient, and `slack` the rounding error
+    of the function, relative to it. Steps are remembered in `dtype`. A `search` of one's own need not call the
+    function, which is not called for the `first` value and gradient either, where they are known.
     """
-    here = LbfgsStep(x, *function(x))
+    here = LbfgsStep(x, *(function(x) if first is None else first))
     pairs = Pairs(maxlen=memory)
+    search = search or partial(_search, function)
     yield here
     while True:
         direction = -inverse_hessian_times(pairs, here.gradient)
-        if not pairs:
+        if not pairs and length is not None:
             direction *= length / max(float(np.linalg.norm(direction)), 1e-300)
-        new = _search(function, here, direction, slack * abs(here.value))
+        new = search(here, direction, slack * abs(here.value))
         if new is None and not pairs:
             return
         if new is None:
             pairs.clear()
             continue
-        s, g = new.x - here.x, new.gradient - here.gradient
+        s, g = (new.x - here.x).astype(dtype, copy=False), (new.gradient - here.gradient).astype(dtype, copy=False)
         if s @ g > 1e-12 * np.linalg.norm(s) * np.linalg.norm(g):
             pairs.append((s, g))
         here = new
         yield here
 
 
-def inverse_hessian_times(pairs: Pairs, gradient: Doubles) -> Doubles:
+def inverse_hessian_times(pairs: Pairs, gradient: Doubles) -> Any:
     """The inverse Hessian that the pairs of steps and changes of gradient tell of, times the gradient."""
-    q, factors = gradient.copy(), []
+    q, factors = gradient.astype(pairs[0][0].dtype if pairs else gradient.dtype), []
     for s, g in reversed(pairs):
         factor = (s @ q) / (s @ g)
         q -= factor * g

@@ -16,7 +16,9 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True)
 class NullModel:
-    """b (k,) that is best for W = 0, the mean loss with it, its gradient by W there (d, k), and X's mean row (d,).
+    """b (k,) that is best for W = 0, the mean loss with it, its gradients there, and X's mean row (d,).
+
+    The gradient by W (d, k) is that of all scores; that by b (k,) is zero but for rounding, or without an intercept.
 
     `center` is the row whose scores a free b can keep while W moves: the mean row, or zero without an intercept.
     `dual_point` is X'Q (d, k) for Q_i = p_i (fractions - e_y), with the fraction of the rows in each class: a point of
@@ -26,6 +28,7 @@ class NullModel:
     b: Doubles
     loss: float
     gradient: Floats
+    gradient_b: Doubles
     mean: Doubles
     center: Doubles
     dual_point: Doubles
@@ -52,9 +55,11 @@ def fit_null_model(objective: Objective) -> NullModel:
         b, loss = _best_intercept(classes, objective.fit_intercept)
         R = _gradients(classes, b)
         gradient = (sums @ R).astype(objective.dtype)
+        gradient_b = classes.class_fractions @ R if objective.fit_intercept else np.zeros(objective.k)
     mean = sums.sum(axis=1)
     center = mean if objective.fit_intercept else np.zeros_like(mean)
-    return NullModel(b, loss, gradient, mean, center, np.outer(mean, objective.rows.class_fractions) - sums)
+    dual_point = np.outer(mean, objective.rows.class_fractions) - sums
+    return NullModel(b, loss, gradient, gradient_b, mean, center, dual_point)
 
 
 def alpha_max(objective: Objective) -> float:
