@@ -67,25 +67,24 @@ def _certify(function: "_Function", run: SolverRun, point: DenseWeights, target:
     objective, base, S = function.objective, function.base, function.S
     if S is None:
         run.certify(point, duality_gap(objective, point, base))
-    elif _intercept_is_good(function, run.value, target):
-        known = function.loss_gradient
+        return
+    known, most = function.loss_gradient, _largest_fraction(objective, base, run.value, target)
+    if MixedDual(objective, known, base).fraction <= most:
         run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows], loss_gradient=known))
-    else:
-        tolerance = intercept_tolerance(run.value, base, target)
-        more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
-        point, shift = replace(point, b=point.b + more), more.astype(S.dtype)
-        run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
+        return
+    tolerance = max(most, intercept_tolerance(run.value, base, target))
+    more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
+    point, shift = replace(point, b=point.b + more), more.astype(S.dtype)
+    run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
 
 
-def _intercept_is_good(function: "_Function", value: float, target: float) -> bool:
-    """Whether the way to a feasible dual point, which the gradient by b makes necessary, costs the gap next to nothing.
+def _largest_fraction(objective: Objective, base: NullModel, value: float, target: float) -> float:
+    """Of the way to the null model's dual point, which the gradient by b makes necessary: it costs the gap hardly more.
 
-    The dual is concave, and at the point to which that way leads it is about the loss at W = 0 less a conjugate.
+    The dual is concave, and there it is about the loss at W = 0 less a conjugate.
     """
-    objective, base = function.objective, function.base
-    fraction = MixedDual(objective, function.loss_gradient, base).fraction
     lower = value - base.loss + objective.penalty.conjugate(base.dual_point)
-    return fraction == 0 or fraction * max(lower, 0.0) <= 0.3 * target * scale(value, base)
+    return 0.3 * target * scale(value, base) / lower if lower > 0 else 1.0
 
 
 class _Function:
