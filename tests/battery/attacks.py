@@ -77,7 +77,7 @@ def damages(trials: Trials, often: Mapping[str, int]) -> Iterator[Outcome]:
 def swaps(trials: Trials, times: int = 6) -> Iterator[Outcome]:
     """Files of other outputs, and of the same one, in the place of every file, so often for every reader."""
     rng = np.random.default_rng(0)
-    for file, words in readings(trials) if len(trials.changed) > 1 else ():  # one file that is another is whole
+    for file, words in readings(trials):
         for source, other, data in some_others(trials, file, times, rng):
             what = f"{other} of {source} in the place of {file} read by {words}"
             yield "swap", what, judge_swapped(trials, file, data, words, other if source == "itself" else None)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.battery.snapshots import holds
 from tests.battery.trials import Trials, wrong_words
 
 _PAGE = 512
@@ -69,7 +70,10 @@ def judge_damaged(trials: Trials, kind: str, file: str, words: str, rng: np.rand
 
 
 def some_others(trials: Trials, file: str, times: int, rng: np.random.Generator) -> Iterator[tuple[str, str, bytes]]:
-    """(output, name, content) of files that could be taken for one: of its name, or else of its kind or size."""
+    """(output, name, content) of files that could be taken for one: of its name, or else of its kind or size.
+
+    But for a file with which the other output is whole, as one is of which all else is the same or is still there.
+    """
     own = trials.content[file]
     outputs = {"the old": trials.old, "another": trials.rival[1] if trials.has_rival else {}, "itself": trials.content}
     found = [
@@ -78,6 +82,7 @@ def some_others(trials: Trials, file: str, times: int, rng: np.random.Generator)
         for name, data in files.items()
         if isinstance(data, bytes) and data != own and (output == "another" or name in trials.changed)
     ]
+    found = [one for one in found if not holds({**trials.content, file: one[2]}, outputs[one[0]])]
     same = [one for one in found if one[1] == file]
     alike = [one for one in found if one not in same and _alike(file, own, *one[1:])]
     yield from same

@@ -38,6 +38,10 @@ def test_damaged_files_are_refused_or_do_not_matter(battery):
     assert wrong(battery, lambda trials: attacks.damages(trials, {"flip": 1, "pipe": 1}), few) == []
 
 
+def test_files_of_other_outputs_and_files_in_the_place_of_others_are_refused_or_do_not_matter(battery):
+    assert wrong(battery, lambda trials: attacks.swaps(trials, 1), ("compress --overwrite", "train")) == []
+
+
 def test_who_may_not_write_is_told_and_who_may_read_can(battery):
     assert wrong(battery, attacks.as_plain_user, ("train --overwrite", "compress --overwrite", "encode --add")) == []
 

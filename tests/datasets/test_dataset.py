@@ -362,3 +362,15 @@ def test_a_fingerprint_tells_rows_and_labels_apart_and_not_how_labels_are_kept()
     assert mark(A, Y) == mark(A, Y.astype(np.int8))
     others = [(A, words[::-1]), (A[::-1], words), (A[:-1], words[:-1]), (A, None), (A, Y)]
     assert len({mark(X, y) for X, y in others} | {first}) == 6
+
+
+def test_examples_are_the_same_whatever_their_features_and_their_order():
+    def mark(X, y, names):
+        return Dataset(mc.DenseMatrix(X), np.array(y), names=names).examples_fingerprint()
+
+    first = mark(A, list("uvvw"), NAMES)
+    assert mark(A[:, :2] + 1, list("wvvu"), NAMES[::-1]) == first
+    others = [(list("uvwv"), NAMES), (list("uvvw"), [*NAMES[:3], "e.jpg"]), (list("uvvx"), NAMES)]
+    assert len({mark(A, y, names) for y, names in others} | {first}) == 4
+    assert Dataset(mc.DenseMatrix(A), Y).examples_fingerprint() is None
+    assert Dataset(mc.DenseMatrix(A), names=NAMES).examples_fingerprint() is None

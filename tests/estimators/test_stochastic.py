@@ -81,6 +81,14 @@ def test_epochs_of_ranking_are_counted_and_judged_in_rounds_of_the_root_of_k():
     assert [record["epoch"] for record in fitted.history_ if "accuracy" in record] == [5, 10, 15]
 
 
+def test_a_refit_of_ranking_takes_as_many_epochs_as_training_found_best():
+    rows, y = blobs(k=25, per_class=8)
+    fitted = model(objective="ranking", max_epochs=3, step=0.1).fit(rows, y)
+    train = [record for record in fitted.history_ if record["phase"] == "train"]
+    best = max((record["accuracy"], record["epoch"]) for record in train if "accuracy" in record)[1]
+    assert phases(fitted).count("refit") == fitted.n_epochs_ == best > 3
+
+
 def test_with_a_validation_set_nothing_is_held_out():
     fitted = model().fit(X, Y, validation=blobs(per_class=3))
     assert set(phases(fitted)) == {"train"}

@@ -76,25 +76,21 @@ class Console:
     ) -> None:
         """A table with a line for every row, below one of names; numbers stand to the right of the first column."""
         from rich.table import Table
-        from rich.text import Text
 
         table = Table(box=None, pad_edge=False, header_style="cyan")
         for i, name in enumerate(names):
-            table.add_column(Text(printable(name)), justify="right" if numbers and i else "left", overflow="fold")
+            table.add_column(_plain(name), justify="right" if numbers and i else "left", overflow="fold")
         self._print(title, table, rows)
 
     def _print(self, title: str | None, table: Any, rows: Iterable[Sequence[str]]) -> None:
-        from rich.text import Text
-
         if self.wants_json:
             return
         screen = _Screen()
         for row in rows:
-            # As Text, since a name of a file may look like markup, or steer a terminal.
-            table.add_row(*(Text(printable(words)) for words in row))
+            table.add_row(*map(_plain, row))
         with while_read():
             if title is not None:
-                screen.print(Text(printable(title), style="bold"), soft_wrap=True)
+                screen.print(_plain(title, style="bold"), soft_wrap=True)
             screen.print(table)
 
     @contextmanager
@@ -110,6 +106,13 @@ class Console:
                 yield _Bar(bar, unit)
         else:
             yield _Lines(what, unit)
+
+
+def _plain(words: str, style: str = "") -> Any:
+    """Words as they are: a name of a file may look like markup, or steer a terminal."""
+    from rich.text import Text
+
+    return Text(words if words.isprintable() else printable(words), style=style)
 
 
 class _Screen(rich.console.Console):

@@ -209,6 +209,20 @@ class Dataset:
         labels = None if y is None else [str(label) for label in y.tolist()]
         return sha256_digest([f"{rows_digest(self.X)} {json.dumps(labels)}"])[:32]
 
+    def examples_fingerprint(self) -> str | None:
+        """Tell these examples from others, whatever their features and their order: by their names and labels.
+
+        Returns
+        -------
+        str or None
+            Digits; None without names or labels, as there is no telling then.
+        """
+        y = self.label_names()
+        if y is None or self.names is None:
+            return None
+        pairs = zip(map(str, self.names), map(str, y.tolist()), strict=True)
+        return sha256_digest(f"{json.dumps(pair)}\n" for pair in sorted(pairs))[:32]
+
 
 _BY_ROW = ("y", "split", "_label_names")
 

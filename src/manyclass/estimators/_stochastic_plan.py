@@ -82,14 +82,20 @@ def split_problem(
 
 def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: Problem | None) -> EarlyStopping:
     """When to judge and when to stop."""
+    most = most_epochs(settings, train.k)
     # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
     judging = 0 if judged is None else len(judged) * train.k
     every = int(np.clip(judging / (3 * len(train) * plan.algorithm.cost(train.k)), 1, min(5, settings.max_epochs)))
     # A few steps show nothing yet.
     every = max(every, min(-(-_EXAMPLES_JUDGED // max(1, len(train))), settings.max_epochs // 10))
-    epochs = OBJECTIVES[settings.objective].epochs_per_round(train.k)
+    every = max(every, OBJECTIVES[settings.objective].epochs_per_round(train.k))
     seen = 0 if judged is None else len(judged)
-    return EarlyStopping(settings.max_epochs * epochs, settings.tolerance, settings.patience, max(every, epochs), seen)
+    return EarlyStopping(most, settings.tolerance, settings.patience, every, seen)
+
+
+def most_epochs(settings: SgdSettings, k: int) -> int:
+    """The epochs of `max_epochs` rounds."""
+    return settings.max_epochs * OBJECTIVES[settings.objective].epochs_per_round(k)
 
 
 def fixed_settings(estimator: Any) -> dict[str, Any]:

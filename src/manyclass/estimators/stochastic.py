@@ -27,6 +27,7 @@ from manyclass.estimators._stochastic_plan import (
     check_settings,
     fixed_settings,
     make_stopping,
+    most_epochs,
     split_problem,
 )
 from manyclass.estimators.callbacks import (
@@ -263,7 +264,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=min(run.n_epochs, self.max_epochs))
+                stopping = EarlyStopping(max_epochs=min(run.n_epochs, most_epochs(self, problem.k)))
                 descent = run.descent_from(start)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)

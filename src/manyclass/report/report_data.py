@@ -1,5 +1,6 @@
 """ReportData: the records that a page is made of, collected from the folders that hold them."""
 
+import json
 import os
 import warnings
 from collections import Counter
@@ -46,24 +47,41 @@ class ReportData:
 
     @property
     def evaluated_runs(self) -> list[tuple[RunReport, dict[str, Any]]]:
-        """The runs with the evaluation on the same rows that most have, the most accurate first.
+        """The runs with the evaluation on the same test that most have, the most accurate first.
 
         If there is a choice, it is one on rows that no run has seen, and then one of a test split.
         """
-        same: dict[tuple[Any, ...], list[tuple[RunReport, dict[str, Any]]]] = {}
-        for run in self.runs:
-            for name, evaluation in run.evaluations.items():
-                same.setdefault((name, *_evaluated_rows(evaluation)), []).append((run, evaluation))
-        chosen = min(same, key=lambda key: (*_preference(same[key]), key), default=None)
-        return [] if chosen is None else sorted(same[chosen], key=lambda pair: -pair[1]["top_1"])
+        return sorted(_on_one_test(self.runs), key=lambda pair: -pair[1]["top_1"])
+
+    @property
+    def runs_on_other_tests(self) -> list[tuple[RunReport, dict[str, Any]]]:
+        """The other runs that have an evaluation, each with one of its own; these cannot be compared."""
+        compared = {run.name for run, _ in self.evaluated_runs}
+        return [pair for run in self.runs if run.name not in compared for pair in _on_one_test([run])]
 
 
-def _evaluated_rows(evaluation: dict[str, Any]) -> list[tuple[str, int]]:
-    """What tells rows from others in files of one name: their fingerprint, or else how many each class has."""
-    known = evaluation["data"]["fingerprint"]
-    if known is not None:
-        return [(known, evaluation["rows"])]
-    return sorted((one["class"], one["rows"]) for one in evaluation["per_class"])
+def _on_one_test(runs: Iterable[RunReport]) -> list[tuple[RunReport, dict[str, Any]]]:
+    """The runs that have an evaluation on the same test, of all tests the one that most runs have."""
+    same: dict[tuple[Any, ...], dict[str, tuple[RunReport, dict[str, Any]]]] = {}
+    for run in runs:
+        for name, evaluation in run.evaluations.items():
+            # Of a run that was judged twice by the same examples, with other features, the first is as good.
+            same.setdefault(_test(name, evaluation), {}).setdefault(run.name, (run, evaluation))
+    chosen = min(same, key=lambda key: (*_preference(list(same[key].values())), key), default=None)
+    return [] if chosen is None else list(same[chosen].values())
+
+
+def _test(name: str, evaluation: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells a test from others: the names and labels of its examples.
+
+    Where these are not known, the name of its file with the fingerprint of the rows, or how many each class has.
+    """
+    data = evaluation["data"]
+    if data["examples"] is not None:
+        return "", data["examples"], evaluation["rows"]
+    if data["fingerprint"] is not None:
+        return name, data["fingerprint"], evaluation["rows"]
+    return name, json.dumps(sorted((one["class"], one["rows"]) for one in evaluation["per_class"])), evaluation["rows"]
 
 
 def _preference(measured: list[tuple[RunReport, dict[str, Any]]]) -> tuple[int, bool, bool]:

@@ -127,7 +127,8 @@ def evaluate(
         numbers = evaluate_model(model, examples, y, report)
     record = {
         "model": model_digest,
-        "data": describe_data("test", examples),
+        # Other features of the same pictures are the same test.
+        "data": {**describe_data("test", examples), "examples": examples.examples_fingerprint()},
         "rows": len(examples),
         "seconds": time.perf_counter() - started,
         **numbers,

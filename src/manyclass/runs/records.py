@@ -176,6 +176,7 @@ _DATA = object_of(
     columns=optional(count),
     classes=optional(count),
     fingerprint=optional(text),
+    examples=optional(text),
     bytes=optional(count),
 )
 

@@ -33,3 +33,34 @@ def test_accuracies_on_rows_that_were_trained_on_say_so(checked, tmp_path):
     for data, seen in ((train, True), ({**train, "path": "y.store", "fingerprint": "g"}, False)):
         run = RunReport("warp", tmp_path, checked("run", run_record(data=[data])), {"x": evaluation})
         assert ("these rows are what it was trained on" in summarize(ReportData([run]))) == seen
+
+
+def of_examples(checked, tmp_path, **marks):
+    runs = []
+    for number, (name, mark) in enumerate(marks.items()):
+        data = {"path": f"{name}.store", "part": "test", "rows": 240, "fingerprint": name, "examples": mark}
+        evaluation = checked("evaluation", evaluation_record(0.5 + number / 10, data=data))
+        runs.append(RunReport(name, tmp_path, checked("run", run_record(name)), {"x": evaluation}, number))
+    return ReportData(runs)
+
+
+def test_no_run_is_best_across_tests_and_all_numbers_are_shown(checked, tmp_path):
+    report = of_examples(checked, tmp_path, ovr="e", warp="g")
+    body = compare_runs(report).body
+    assert ">best<" not in body
+    assert "50.0 %<" in body
+    assert "60.0 %*<" in body
+    assert "* Measured on other examples than ovr, so that the accuracies cannot be compared: " in body
+    assert "warp on 240 rows of warp.store." in body
+    assert "warp cannot be compared with that: other examples were used." in summarize(report)
+
+
+def test_the_best_of_those_on_the_same_test_is_best_though_another_has_a_higher_number(checked, tmp_path):
+    body = compare_runs(of_examples(checked, tmp_path, ovr="e", warp="e", trace="g")).body
+    assert body.count(">best<") == 1
+    assert body.index("warp") < body.index(">best<") < body.index("ovr") < body.index("trace")
+    assert "70.0 %*<" in body
+
+
+def test_a_run_alone_is_not_called_best(checked, tmp_path):
+    assert ">best<" not in compare_runs(of_examples(checked, tmp_path, ovr="e")).body

@@ -20,6 +20,8 @@ from manyclass.report.html import Markup, NumberCell, element, join_markup, tabl
 from manyclass.report.report_data import ReportData, RunReport
 from manyclass.runs.folder import seen_rows
 
+_OTHER = "*"  # at numbers that were measured on other examples
+
 _HEADS = ("run", "objective", "top-1", "top-5", "mean per class", "seconds", "memory", "model")
 
 
@@ -38,12 +40,29 @@ def compare_runs(report: ReportData) -> Section | None:
     """
     if not report.runs:
         return None
-    measured = {run.name: evaluation for run, evaluation in report.evaluated_runs}
-    order = [run for run, _ in report.evaluated_runs] + [run for run in report.runs if run.name not in measured]
-    best = report.evaluated_runs[0][1]["top_1"] if measured else None
-    rows = [_row(run, measured.get(run.name), best) for run in order]
-    chart = add_caption([_accuracy_chart(report)], describe_lead(report)) if len(measured) > 1 else None
-    return Section("runs", "Runs compared", join_markup(table(_HEADS, rows, class_="sortable"), chart))
+    compared, others = report.evaluated_runs, report.runs_on_other_tests
+    evaluated = {run.name for run, _ in [*compared, *others]}
+    # A run alone is no best one.
+    best = compared[0][1]["top_1"] if len(compared) > 1 else None
+    rows = [_row(run, evaluation, best) for run, evaluation in compared]
+    rows += [_row(run, evaluation, None, mark=_OTHER) for run, evaluation in others]
+    rows += [_row(run, None, None) for run in report.runs if run.name not in evaluated]
+    chart = add_caption([_accuracy_chart(report)], describe_lead(report)) if len(compared) > 1 else None
+    listed, note = table(_HEADS, rows, class_="sortable"), paragraph(describe_other_tests(report)) if others else None
+    return Section("runs", "Runs compared", join_markup(listed, note, chart))
+
+
+def describe_other_tests(report: ReportData) -> str:
+    """Which runs were measured on other examples than those that are compared."""
+    others = [
+        f"{run.name} on {pluralize(evaluation['rows'], 'row')} of {evaluation['data']['path'] or 'other data'}"
+        for run, evaluation in report.runs_on_other_tests
+    ]
+    compared = ", ".join(run.name for run, _ in report.evaluated_runs)
+    return (
+        f"{_OTHER} Measured on other examples than {compared}, so that the accuracies cannot be compared: "
+        f"{'; '.join(others)}. Evaluate all runs on the same examples to see which is best."
+    )
 
 
 def describe_lead(report: ReportData) -> str:
@@ -72,11 +91,11 @@ def _accuracy_chart(report: ReportData) -> Markup:
     return draw_bars("runs", "top-1 accuracy of each run", bars)
 
 
-def _row(run: RunReport, evaluation: dict[str, Any] | None, best: float | None) -> list[Any]:
+def _row(run: RunReport, evaluation: dict[str, Any] | None, best: float | None, mark: str = "") -> list[Any]:
     model, e = run.record["model"] or {}, evaluation or {}
     sign = element("i", sign_of(run), "\u00a0", style=color_of(run), aria_hidden="true")
     name = join_markup(sign, run.name)
-    top = format_percent(e.get("top_1"))
+    top = format_percent(e.get("top_1")) + mark
     is_best = best is not None and e.get("top_1") == best
     return [
         join_markup(name, " ", element("b", "best", class_="tag")) if is_best else name,
@@ -113,6 +132,9 @@ def summarize(report: ReportData) -> Markup:
             f"Accuracies are of {which} on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}."
         )
         words += warn_of_seen_rows(run, evaluation)
+        if report.runs_on_other_tests:
+            names = ", ".join(run.name for run, _ in report.runs_on_other_tests)
+            words.append(f"{names} cannot be compared with that: other examples were used.")
     methods = [method for search in report.searches for method in search.record["methods"]]
     if methods:
         best = max(methods, key=lambda method: method["map"])
