@@ -173,7 +173,7 @@ def warn_of_chance(classifier: Any, problem: Problem) -> None:
     index = problem.index[np.linspace(0, n - 1, min(n, 512)).astype(np.intp)]
     y = classifier.classes_[problem.y[index]]
     # A few at a time where they are long, lest they be a copy of all that there are.
-    parts = spans(len(index), max(1, (1 << 22) // problem.d))
+    parts = spans(len(index), max(1, (1 << 22) // problem.X.shape[1]))
     right = np.concatenate([classifier.predict(DenseMatrix(problem.X.rows(index[at]))) for at in parts]) == y
     counts, places = np.unique(y, return_counts=True)[1], np.unique(y, return_inverse=True)[1]
     most, each, k = counts.max() / len(y), np.bincount(places, right) / counts, len(classifier.classes_)
