@@ -40,6 +40,9 @@ class SquareLossClassifier(Probabilities, LinearModel):
     positives. All strengths come from one factorization, of the covariance of the d columns or, where there are fewer,
     of the Gram matrix of the rows.
 
+    It is for features of many more columns than there are classes. With few, a class that lies between others is masked
+    by them, whatever the strength; `StochasticClassifier` is the better choice then.
+
     Parameters
     ----------
     regularization : float, "auto" or array-like of float, default="auto"

@@ -22,7 +22,7 @@ from manyclass.solvers.problem import Problem
 def make_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     """The examples whose weight is above 0; the estimator learns its classes and columns."""
     matrix = open_examples(estimator, X, reset=True)
-    estimator.classes_, indices = encode_labels(y, len(matrix))
+    estimator.classes_, indices = encode_labels(y, matrix.shape[0])
     return weighted_problem(estimator, matrix, indices, sample_weight)
 
 

@@ -75,10 +75,11 @@ def _run_until_solved(
     before = np.inf  # the gap when rounding last ended a descent
     while True:
         stuck = descent.run(run, base, target, max_iter)
-        point, scores = refit_intercept(
-            objective, descent.point(), descent.latent(), intercept_tolerance(run.value, base, target)
-        )
-        certificate = duality_gap(objective, point, base, _penalty(objective, point), scores)
+        point = descent.point()
+        penalty = _penalty(objective, point)
+        tolerated = intercept_tolerance(run.value, base, target)
+        point, scores = refit_intercept(objective, point, descent.latent(), tolerated)
+        certificate = duality_gap(objective, point, base, penalty, scores)
         run.certify(point, certificate)
         if is_solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
             return Status.OPTIMAL
@@ -211,7 +212,7 @@ def refit_intercept(
     right = np.ascontiguousarray(point.B.T, objective.dtype)
     S = DenseMatrix(Z).matmat(right) if objective.keeps_scores() else None
     if objective.fit_intercept:
-        loss = InterceptLoss(objective, lambda rows: Z[rows] @ right if S is None else S[rows])
+        loss = InterceptLoss(objective, (lambda rows: Z[rows] @ right) if S is None else S.__getitem__)
         point = LowRankWeights(point.A, point.B, loss.best(point.b, tolerance))
     return point, _scorer(point, Z, S)
 
