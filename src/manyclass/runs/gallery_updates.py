@@ -42,7 +42,8 @@ def update_gallery(
     path : path-like
         The folder of the gallery.
     data : path-like, default=None
-        Features to add, whose names must be new to the gallery. What was added before is not added again.
+        Features to add, whose names must be new to the gallery, and which must come from its image encoder, where both
+        are known. What was added before is not added again.
     remove : sequence of str or int, str or int, default=()
         Ids of images to remove, or one id; numbers may be given as words. That the same ids were the last to be removed
         is a warning, so that a command can be given again.
