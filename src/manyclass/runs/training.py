@@ -139,8 +139,8 @@ def train(
     folder.check(resume, overwrite)
     source, labels = Path(data).expanduser(), None if labels is None else os.fspath(labels)
     with unchanged(source):
-        examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
         encoder = encoder_file(source), encoder_bytes(source)
+        examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}")
     judged = None if validation is None else _read_judged(os.fspath(validation), examples, labels, warn)
