@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
 from manyclass._core import models
-from manyclass._core.models import decode_value, encode_value
+from manyclass._core.models import decode_value, encode_value, model_digest
 from manyclass.estimators.linear_model import LinearModel
 
 K, D = 6, 5
@@ -62,6 +62,19 @@ def test_labels_come_back_with_their_dtype(data, tmp_path, labels):
     assert found.classes_.dtype == clf.classes_.dtype
     assert found.classes_.tolist() == clf.classes_.tolist()
     assert found.predict(data[0]).tolist() == clf.predict(data[0]).tolist()
+
+
+def test_a_digest_tells_models_apart_and_survives_a_file(data, tmp_path, monkeypatch):
+    clf = fitted(data)
+    monkeypatch.setattr(mc, "__version__", "0.0.1")
+    clf.save(tmp_path / "m")
+    monkeypatch.undo()
+    assert (
+        model_digest(mc.load(tmp_path / "m")) == model_digest(clf) == model_digest(fitted(data, callbacks=[[].append]))
+    )
+    others = [fitted(data, patience=9), fitted(data, random_state=1), fitted(data, [*"abcdef"])]
+    assert len({model_digest(one) for one in (clf, *others)}) == 4
+    assert model_digest(others[0], ["patience"]) == model_digest(clf, ["patience"])
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ class Command:
         What a user gives after a failure; by default the same.
     reads : tuple of str
         Commands that read what was written.
+    thorough : bool
+        Whether each of them is tried after every fault; by default the first is, and damage is shown to all.
     """
 
     words: str
@@ -43,10 +45,16 @@ class Command:
     before: tuple[str, ...] = ()
     cut: int = 0
     again: str = ""
+    thorough: bool = False
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The readers that are tried after every fault."""
+        return self.reads if self.thorough else self.reads[:1]
 
 
-def _overwrites(old: str, new: str, *inputs: str, reads: tuple[str, ...]) -> Command:
-    return Command(f"{new} --overwrite", inputs, reads, before=(old,))
+def _overwrites(old: str, new: str, *inputs: str, reads: tuple[str, ...], thorough: bool = False) -> Command:
+    return Command(f"{new} --overwrite", inputs, reads, before=(old,), thorough=thorough)
 
 
 def _trains(options: str, *inputs: str) -> Command:
@@ -78,6 +86,7 @@ _RUN = (
 )
 _JUDGED = ("info run --json", "report run -o page.html --json")
 _GALLERY = ("verify out --json", "search out --id owl/0.jpg --json")
+_NUMBERED = ("verify out --json", "search out --id 0 --json")
 
 _FEATURES = f"features album -o out {FISHER}"
 _COMPRESS = "compress x.npy -o out --block 4 --n-centroids 8 --quiet"
@@ -90,13 +99,19 @@ COMMANDS: Mapping[str, Command] = {
     "features": Command(_FEATURES, ("album",), _PHOTOS),
     "features --codes": Command(f"{_FEATURES} --codes scalar", ("album",), _PHOTOS),
     "features --overwrite": _overwrites(
-        f"features other -o out {FISHER} --seed 1", _FEATURES, "album", "other", reads=_PHOTOS
+        f"features other -o out {FISHER} --seed 1", _FEATURES, "album", "other", reads=_PHOTOS, thorough=True
     ),
     "compress": Command(_COMPRESS, ("x.npy",), _STORE),
     "compress --kind scalar": Command(_SCALAR, ("x.npy",), _STORE),
+    "compress of photographs": Command(
+        "compress photos.store -o out --kind scalar --quiet", ("photos.store",), _PHOTOS
+    ),
     "compress --overwrite": _overwrites(_SCALAR, _COMPRESS, "x.npy", reads=_STORE),
     "train": _trains(QUICK),
     "train of photographs": _trains(QUICK, "photos.store"),
+    "train multiclass": _trains("--objective multiclass --max-epochs 2 --step 0.05 --quiet"),
+    "train ranking": _trains("--objective ranking --max-epochs 2 --step 0.05 --quiet"),
+    "train warp": _trains("--objective warp --max-epochs 2 --step 0.05 --quiet"),
     "train softmax": _trains("--objective softmax --max-epochs 2 --step 0.5 --quiet"),
     "train --tune": _trains("--max-epochs 1 --tune beta --step 0.05 --quiet"),
     "train trace": _trains(TRACE),
@@ -112,6 +127,13 @@ COMMANDS: Mapping[str, Command] = {
         f"{_OLD_GALLERY} --evaluate", f"{_ENCODE} --evaluate", "x.store", reads=_GALLERY
     ),
     "encode --add": Command("encode more.store -o out --add --quiet", ("x.store", "more.store"), _GALLERY, (_ENCODE,)),
+    # Names would be in their own way a second time; numbers count on, so that all would be there twice.
+    "encode --add by numbers": Command(
+        "encode x.npy -o out --add --quiet", ("x.npy",), _NUMBERED, (f"encode x.npy -o out {SLEM}",)
+    ),
+    "encode --add --remove": Command(
+        "encode more.store -o out --add --remove owl/1.jpg --quiet", ("x.store", "more.store"), _GALLERY, (_ENCODE,)
+    ),
     "encode --remove": Command("encode -o out --remove owl/1.jpg --quiet", ("x.store",), _GALLERY, (_ENCODE,)),
     "evaluate": Command("evaluate run x.store --quiet", ("run", "x.store"), _JUDGED),
     "evaluate again": Command(

@@ -144,8 +144,8 @@ class Trials:
         return self.judge(self.server.wait(process))
 
     def learn(self) -> None:
-        """See what the reader finds in the old and in the new, before anything else happens."""
-        for words in self.command.reads[:1]:
+        """See what readers find in the old and in the new, before anything else happens."""
+        for words in self.command.judges:
             self.reading("old", words), self.reading("new", words)
 
     def judge(self, ended: Ended, mend: Callable[[], object] = lambda: None) -> str:
@@ -179,15 +179,16 @@ class Trials:
 
     def _wrong_reading(self, done: bool) -> list[str]:
         """A reader must find the new, or the old; where there was nothing before, it may say so."""
-        for words in self.command.reads[:1]:
+        wrong = []
+        for words in self.command.judges:
             ended, found = self.read(words)
             if ended.code and wrong_words(ended):
-                return [f"a reader: {wrong_words(ended)}"]
-            if found == self.reading("new", words) or (not done and found == self.reading("old", words)):
-                return []
-            if not ended.code or (self.command.before and not self.command.cut):
-                return [f"a reader finds neither the old nor the new: {(ended.err or ended.out)[-200:]!r}"]
-        return []
+                wrong.append(f"{words}: {wrong_words(ended)}")
+            elif found == self.reading("new", words) or (not done and found == self.reading("old", words)):
+                continue
+            elif not ended.code or (self.command.before and not self.command.cut):
+                wrong.append(f"{words} finds neither the old nor the new: {(ended.err or ended.out)[-200:]!r}")
+        return wrong
 
     def refused(self, user: int) -> str:
         """Give the command as somebody who may not write here; what was wrong, or ""."""
@@ -201,7 +202,7 @@ class Trials:
         self.learn()
         self.reset()
         process, wrong = self._stopped(self.command.words, Fault(Action.STOP, when)), []
-        for words in self.command.reads[:1]:
+        for words in self.command.judges:
             ended, found = self.read(words)
             if found not in (self.reading("old", words), self.reading("new", words)):
                 wrong.append(f"a reader finds neither the old nor the new: {(ended.err or ended.out)[-200:]!r}")
@@ -224,7 +225,8 @@ class Trials:
     @property
     def has_rival(self) -> bool:
         """Whether a seed makes it another output."""
-        return not self.command.cut and self.command.words.startswith(("features", "compress", "train", "encode x."))
+        makes = self.command.words.startswith(("features", "compress", "train", "encode x."))
+        return makes and not self.command.cut and "--add" not in self.command.words
 
     @cached_property
     def rival(self) -> tuple[str, Snapshot, int]:

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.models import model_pieces
+from manyclass._core.sealed import seal, unseal
 from manyclass.retrieval.storage.segments import names_of, read_gallery_manifest
 from manyclass.runs.gallery_updates import known_ids
 from tests.cli.gallery_data import labeled, write_store
+from tests.features import networks
+from tests.features.hostile import picture
 
 
 @pytest.fixture
@@ -192,3 +196,78 @@ def test_one_id_is_one_image_and_not_its_digits(numbered, one):
 
 def test_numbers_may_be_given_as_numbers(numbered):
     assert mc.runs.update_gallery(numbered, remove=[5, "7"])["removed"] == 2
+
+
+def fisher(seed=0):
+    """An encoder of pictures."""
+    settings = {"n_gaussians": 2, "descriptors": ("sift",), "n_components": 4, "scales": 1, "step": 8}
+    encoder = mc.FisherVectors(**settings, n_samples=400, random_state=seed)
+    return encoder.fit([picture(40, 44, seed=seed + i) for i in range(2)])
+
+
+def by(path, encoder, seed=0, n=8):
+    """A store of rows that an encoder gave, and that holds it unless it is None."""
+    d = 16 if encoder is None else encoder.n_features_out_
+    attachments = {} if encoder is None else {"encoder": b"".join(model_pieces(encoder))}
+    X = np.random.default_rng(seed).standard_normal((n, d), np.float32)
+    return mc.write_store(path, X, names=[f"{seed}/{i}" for i in range(n)], attachments=attachments).path
+
+
+def test_rows_of_another_encoder_are_refused_and_the_way_out_is_one(tmp_path):
+    mc.runs.build_gallery(by(tmp_path / "x.store", fisher()), tmp_path / "g", method="none")
+    other, kept = by(tmp_path / "other.store", fisher(1), seed=1), tmp_path / "g" / "features-0.safetensors"
+    words = f"{other} must come from the encoder of {tmp_path / 'g'}; it comes from another; .* with `kind='{kept}'`"
+    with pytest.raises(ValueError, match=words):
+        mc.runs.update_gallery(tmp_path / "g", other)
+    assert len(mc.Gallery.open(tmp_path / "g")) == 8
+    assert mc.runs.update_gallery(tmp_path / "g", by(tmp_path / "again.store", mc.load(kept), seed=2))["images"] == 16
+
+
+def test_rows_of_the_same_encoder_are_added_whoever_wrote_it_and_if_they_are_compressed(tmp_path, monkeypatch):
+    store, more = by(tmp_path / "x.store", fisher()), by(tmp_path / "more.store", fisher(), seed=1)
+    mc.runs.compress(more, tmp_path / "codes.store", kind="scalar")
+    mc.runs.build_gallery(store, tmp_path / "g", method="none")
+    assert mc.runs.update_gallery(tmp_path / "g", tmp_path / "codes.store")["images"] == 16
+    monkeypatch.setattr(mc, "__version__", "0.0.1")
+    assert mc.runs.update_gallery(tmp_path / "g", by(tmp_path / "old.store", fisher(), seed=2))["images"] == 24
+
+
+@pytest.mark.parametrize("encoders", [(None, fisher), (fisher, None)])
+def test_where_an_encoder_is_not_known_rows_are_taken_by_their_width(tmp_path, encoders):
+    first, second = (encoder and encoder() for encoder in encoders)
+    mc.runs.build_gallery(by(tmp_path / "x.store", first), tmp_path / "g", method="none")
+    assert mc.runs.update_gallery(tmp_path / "g", by(tmp_path / "more.store", second, seed=1))["images"] == 16
+
+
+def test_a_network_is_the_same_elsewhere_and_another_one_is_not(tmp_path):
+    here, there = tmp_path / "net.onnx", tmp_path / "moved" / "net.onnx"
+    there.parent.mkdir()
+    shutil.copy(networks.tiny(here), there)
+    mc.runs.build_gallery(by(tmp_path / "x.store", mc.OnnxFeatures(here).fit()), tmp_path / "g", method="none")
+    moved = by(tmp_path / "moved.store", mc.OnnxFeatures(there, batch_size=2).fit(), seed=1)
+    pooled = by(tmp_path / "pooled.store", mc.OnnxFeatures(there, pooling="max").fit(), seed=2)
+    here.unlink()
+    assert mc.runs.update_gallery(tmp_path / "g", moved)["images"] == 16
+    with pytest.raises(ValueError, match="must come from the encoder of"):
+        mc.runs.update_gallery(tmp_path / "g", pooled)
+
+
+GOOD = {"source": "x", "sha256": "0" * 64, "first": 0, "rows": 1, "removed": []}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *({"added": added} for added in ([1], "x", 5, None, [{}], {"a": 1}, [GOOD, 1])),
+        *({"added": [{**GOOD, **wrong}]} for wrong in ({"first": "a"}, {"rows": None}, {"sha256": 5}, {"removed": 1})),
+        *({"pictures": pictures} for pictures in (5, "abc", {"a": 1}, None, [1])),
+    ],
+)
+def test_a_manifest_that_says_nonsense_of_what_was_added_is_refused_in_a_sentence(numbered, tmp_path, said):
+    manifest = unseal((numbered / "manifest.json").read_bytes())
+    manifest["provenance"].update(said)
+    (numbered / "manifest.json").write_bytes(seal(manifest))
+    (key,) = said
+    with pytest.raises(mc.StorageError, match=f"must have in its provenance, as '{key}', what manyclass encode writes"):
+        mc.runs.update_gallery(numbered, more(tmp_path), pictures=tmp_path)
+    assert mc.runs.update_gallery(numbered, remove=[0])["images"] == 95  # which needs neither

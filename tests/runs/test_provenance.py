@@ -140,20 +140,41 @@ def test_a_manifest_that_cannot_be_read_now_is_not_taken_for_none(tmp_path, fail
         asked(path)
 
 
-def test_a_run_is_not_done_without_the_encoder_that_cannot_be_read_now(tmp_path, failing_manifest):
-    rng = np.random.default_rng(0)
-    path = mc.write_store(
-        tmp_path / "a.store", rng.normal(size=(8, 3)), y=[*"aabb"] * 2, split=["train"] * 8,
-        attachments={"encoder": b"".join(model_pieces(encoder()))},
-    ).path  # fmt: skip
-    options = {"step": 0.1, "beta": 1.0, "max_epochs": 1, "early_stopping": False}
+@pytest.fixture
+def labeled_store(tmp_path):
+    """A store that holds an encoder, with rows of two classes, and one row without a class."""
+    X, y = np.random.default_rng(0).normal(size=(9, 3)), [*"aabb"] * 2 + [""]
+    attachments = {"encoder": b"".join(model_pieces(encoder()))}
+    return mc.write_store(tmp_path / "a.store", X, y=y, split=["train"] * 9, attachments=attachments).path
 
-    def notify(words):
-        failing_manifest(path, errno.EIO)  # when the rows are read
+
+SHORT = {"step": 0.1, "beta": 1.0, "max_epochs": 1, "early_stopping": False}
+
+
+def test_a_run_is_not_done_without_the_encoder_that_cannot_be_read_now(labeled_store, tmp_path, failing_manifest):
+    def warn(words):
+        failing_manifest(labeled_store, errno.EIO)  # when the rows are read
 
     with pytest.raises(mc.StorageError, match="cannot be read: input/output error"):
-        mc.runs.train(path, tmp_path / "run", notify=notify, **options)
+        mc.runs.train(labeled_store, tmp_path / "run", warn=warn, **SHORT)
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_run_holds_the_encoder_of_the_rows_that_it_learned_from(labeled_store, tmp_path):
+    def overwrite(record):
+        attach(labeled_store, encoder(1), overwrite=True)
+
+    mc.runs.train(labeled_store, tmp_path / "run", callbacks=[overwrite], warn=str, **SHORT)
+    assert encoder_bytes(labeled_store) == b"".join(model_pieces(encoder(1)))
+    assert (tmp_path / "run" / "encoder-0.safetensors").read_bytes() == b"".join(model_pieces(encoder()))
+
+
+def test_rows_and_an_encoder_that_may_not_belong_together_are_not_learned_from(labeled_store, tmp_path):
+    def overwrite(words):
+        attach(labeled_store, encoder(1), overwrite=True)
+
+    with pytest.raises(mc.StorageError, match="was overwritten while it was read; give the same command again"):
+        mc.runs.train(labeled_store, tmp_path / "run", warn=overwrite, **SHORT)
 
 
 def test_damage_is_told_of_where_an_encoder_may_be_lost_and_costs_pictures_alone(store, compressed):

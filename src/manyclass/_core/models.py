@@ -19,7 +19,7 @@ parameters and attributes, or {old: (new, function of the old value)}.
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -27,6 +27,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 import manyclass
+from manyclass._core.digest import canonical_json, sha256_digest
 from manyclass._core.lazy import find_public
 from manyclass._core.reading import check_unpacked
 from manyclass._core.sealed import DTYPES, SealedFormat
@@ -66,6 +67,16 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def model_pieces(model: Any) -> list[Any]:
     """The bytes that `save_model` would write, one piece after the other."""
     return FORMAT.pieces(*_describe(model))
+
+
+def model_digest(model: Any, without: Collection[str] = ()) -> str:
+    """A digest of the class of a model, its parameters and what it learned, whichever version saved it."""
+    arrays: Arrays = {}
+    values = {**model.get_params(deep=False), **_fitted(model)}
+    kept = {key: value for key, value in values.items() if key not in {*_RUN_PARAMETERS, *without}}
+    about = [type(model).__name__, {key: encode_value(kept[key], key, arrays) for key in sorted(kept)}]
+    about += [[name, list(array.shape)] for name, array in arrays.items()]
+    return sha256_digest([canonical_json(about), *arrays.values()])
 
 
 def is_savable(model: Any) -> bool:

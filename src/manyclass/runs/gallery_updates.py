@@ -3,20 +3,22 @@
 import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from manyclass._core.digest import sha256_digest
+from manyclass._core.errors import StorageError
+from manyclass._core.models import load
 from manyclass._core.text import did_you_mean
 from manyclass._core.typing import Notify, ProgressFactory, no_progress
 from manyclass.data.matrix import spans
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import row_ids
 from manyclass.runs.gallery_builder import ROWS_AT_ONCE, add_rows, metadata_of
-from manyclass.runs.provenance import picture_folder
+from manyclass.runs.provenance import encoder_digest, encoder_file, picture_folder, unchanged
 from manyclass.runs.sources import read_source
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ def update_gallery(
     path : path-like
         The folder of the gallery.
     data : path-like, default=None
-        Features to add, whose names must be new to the gallery. What was added before is not added again.
+        Features to add, whose names must be new to the gallery, and which must come from its image encoder, where both
+        are known. What was added before is not added again.
     remove : sequence of str or int, str or int, default=()
         Ids of images to remove, or one id; numbers may be given as words. That the same ids were the last to be removed
         is a warning, so that a command can be given again.
@@ -78,6 +81,11 @@ def update_gallery(
     words = [str(word) for word in ([remove] if isinstance(remove, str | int) else remove)]
     gallery, removed = Gallery.open(path), list(dict.fromkeys(words))
     tidy_gallery(path)
+    folder = Path(pictures).expanduser() if pictures is not None else None if data is None else picture_folder(data)
+    if data is not None:
+        _check_recorded(gallery, path, "added", _is_addition)
+    if folder is not None:
+        _check_recorded(gallery, path, "pictures", lambda entry: isinstance(entry, str))
     dataset = None if data is None else _read_alike(gallery, path, data, labels, warn)
     digest = "" if dataset is None else _digest(dataset)
     if dataset is not None and _added_before(gallery, path, dataset, digest, removed):
@@ -94,10 +102,6 @@ def update_gallery(
             add_rows(gallery, dataset, ids, report)
         added = {"source": str(data), "sha256": digest, "first": first, "rows": len(dataset), "removed": removed}
         gallery.provenance.setdefault("added", []).append(added)
-    if pictures is not None:
-        folder: Path | None = Path(pictures).expanduser()
-    else:
-        folder = None if data is None else picture_folder(data)
     if folder is not None:
         known = gallery.provenance.setdefault("pictures", [])
         known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
@@ -110,13 +114,33 @@ def update_gallery(
     }
 
 
+def _check_recorded(gallery: "Gallery", path: Path, key: str, is_entry: Callable[[Any], bool]) -> None:
+    """Refuse a list of the manifest, of what was added or of folders of pictures, that no command of ours wrote."""
+    entries = gallery.provenance.get(key, [])
+    if not isinstance(entries, list) or not all(map(is_entry, entries)):
+        rule = f"{path} must have in its provenance, as '{key}', what manyclass encode writes"
+        raise StorageError(f"{rule}; it has {json.dumps(entries)[:60]}; restore its manifest, or build it again")
+
+
+def _is_addition(entry: Any) -> bool:
+    kinds = {"sha256": str, "first": int, "rows": int, "removed": list}
+    return isinstance(entry, dict) and all(type(entry.get(key)) is kind for key, kind in kinds.items())
+
+
 def _read_alike(gallery: "Gallery", path: Path, data: Path, labels: str | None, warn: Notify | None) -> Dataset:
-    """The data, whose rows must be as wide as those of the gallery."""
-    dataset = read_source(data, labels, warn)
+    """The data, whose rows must be as wide as those of the gallery, and by the same encoder where both are known."""
+    with unchanged(data):
+        dataset, file = read_source(data, labels, warn), encoder_file(data)
+        encoder = None if file is None or file.suffix.lower() == ".onnx" else load(file)
     d = dataset.X.shape[1]
     if gallery.n_features_in_ not in (None, d):
         raise ValueError(f"{data} must have {gallery.n_features_in_} columns, as {path} has; got {d}")
-    return dataset
+    if encoder is None or gallery.features is None or encoder_digest(encoder) == encoder_digest(gallery.features):
+        return dataset
+    saved: Any = gallery.state().saved  # not None, as it was opened
+    kept = path / saved.content["models"]["features"]["name"]
+    way_out = f"make it again by manyclass features, with `kind='{kept}'`"
+    raise ValueError(f"{data} must come from the encoder of {path}; it comes from another; {way_out}")
 
 
 def _digest(dataset: Dataset) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyclass._core.errors import SettingsError, StorageError, StoreCorruptedError
 from manyclass._core.lazy import find_public
-from manyclass._core.models import load, model_pieces
+from manyclass._core.models import load, model_digest, model_pieces
 from manyclass._core.reading import read_file
 from manyclass._core.sealed import parse_json
 from manyclass.data.store.attachments import ENCODER
@@ -46,6 +46,14 @@ def encoder_bytes(data: Path) -> bytes | None:
     """What is in the encoder's file, checked; None if there is none, or if it is a network, which models only name."""
     file = encoder_file(data)
     return None if file is None or file.suffix.lower() == ".onnx" else read_file(file, "model")
+
+
+def encoder_digest(encoder: Any) -> str:
+    """What tells an encoder of pictures from those that give other numbers.
+
+    A network is known by its own digest, wherever it lies, and however many pictures it takes at once.
+    """
+    return model_digest(encoder, ("model", "batch_size") if hasattr(encoder, "sha256_") else ())
 
 
 @contextmanager

@@ -11,10 +11,10 @@ from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import write_bytes
-from manyclass._core.reading import read_file
 from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.folder import RunFolder, UnfinishedRun
+from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
 from manyclass.runs.recipe import Recipe, make_recipe
 from manyclass.runs.run_record import begin_record, finish_record
 from manyclass.runs.sources import passing_warnings, read_subset, read_validation
@@ -140,7 +140,9 @@ def train(
     folder = RunFolder(Path(out).expanduser())
     folder.check(resume, overwrite)
     source, labels = Path(data).expanduser(), None if labels is None else os.fspath(labels)
-    examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
+    with unchanged(source):
+        encoder = encoder_file(source), encoder_bytes(source)
+        examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}")
     judged = None if validation is None else _read_judged(os.fspath(validation), examples, labels, warn)
@@ -167,7 +169,7 @@ def train(
         run = folder.begin(record, resume, overwrite)
         try:
             model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn)
-            return _keep(folder, run, record, model, outcome, examples, started)
+            return _keep(folder, run, record, model, outcome, encoder, started)
         except Exception:
             run.give_up()
             raise
@@ -239,17 +241,18 @@ def _keep(
     record: dict[str, Any],
     model: Any,
     outcome: dict[str, Any],
-    examples: Dataset,
+    encoder: tuple[Path | None, bytes | None],
     started: float,
 ) -> TrainedRun:
-    """Write the model, the encoder of the features if there is one, and the record."""
-    from manyclass.runs.provenance import encoder_file
+    """Write the model, the encoder of the features if there is one, and the record.
 
-    files, encoder = [run.model], encoder_file(Path(str(examples.path)))
+    The encoder is what was read with the rows: the store may have been overwritten during the fit.
+    """
+    files, (source, content) = [run.model], encoder
     model.save(run.model)
-    if encoder is not None and encoder.suffix.lower() != ".onnx":
+    if content is not None:
         files.append(run.encoder)
-        write_bytes(run.encoder, read_file(encoder, "model"))
+        write_bytes(run.encoder, content)
     begun = {**record, "started": run.record["started"]}
-    whole = finish_record(begun, model, outcome, run.model.stat().st_size, encoder, time.perf_counter() - started)
+    whole = finish_record(begun, model, outcome, run.model.stat().st_size, source, time.perf_counter() - started)
     return TrainedRun(folder.path, folder.finish(whole, files))
