@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
 from manyclass._core import models
+from manyclass._core.errors import StorageError
 from manyclass._core.models import decode_value, encode_value
 from manyclass.estimators.linear_model import LinearModel
 
@@ -112,6 +113,15 @@ def test_what_belongs_to_a_run_has_its_default_after_loading(data, tmp_path):
     clf.save(tmp_path / "m")
     found = mc.load(tmp_path / "m")
     assert (found.callbacks, found.checkpoint, found.random_state) == ((), None, None)
+
+
+def test_a_model_does_not_replace_what_is_no_file(data, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    model = fitted(data)
+    for write in (model.save, model.to_onnx):
+        with pytest.raises(StorageError, match="pipe is a pipe"):
+            write(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_model_without_fit_is_not_saved(tmp_path):

@@ -1,6 +1,7 @@
 """manyclass report, as a user meets it."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -72,3 +73,10 @@ def test_a_place_that_is_not_there_is_told_as_it_was_given(run, tmp_path):
     out = tmp_path / "nowhere" / "x.html"
     outcome = run("report", tmp_path / "a", "-o", out)
     assert (outcome.code, outcome.err) == (1, f"manyclass: {out}: no such file or directory\n")
+
+
+def test_a_pipe_is_not_replaced_by_a_page(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    outcome = run("report", tmp_path / "missing", "-o", tmp_path / "pipe")
+    assert outcome.code == 1
+    assert "pipe is a pipe, in whose place no file is put; name a file" in outcome.err

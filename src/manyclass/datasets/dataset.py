@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_length
 from manyclass._core.digest import sha256_digest
+from manyclass._core.files import expand_home
 from manyclass.data.matrix import Matrix, rows_digest
 from manyclass.data.readers.as_matrix import Layout, layout_of, open_layout
 from manyclass.data.readers.parquet import parquet_shards
@@ -297,7 +298,7 @@ def read_features(
     Dataset
         Features, labels and names.
     """
-    path = Path(path).expanduser()
+    path = expand_home(path)
     layout = layout_of(path)
     X = open_layout(path, layout)
     about, notices = collect_labels(_FINDERS[layout](path), X, path, _EVERYTHING if labels is None else _NO_LABELS)
@@ -310,7 +311,7 @@ def read_features(
 
 def _given_labels(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
     if isinstance(labels, str | os.PathLike):
-        path = Path(labels).expanduser()
+        path = expand_home(labels)
         return LabelSource(("y",), path, lambda: read_labels(path))
     return LabelSource(("y",), "labels", lambda: normalize_types({"y": as_labels(labels, "labels")}))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib.resources import files
 
 from manyclass import __version__
-from manyclass._core.files import write_bytes
+from manyclass._core.files import check_output, write_bytes
 from manyclass._core.typing import Notify
 from manyclass.report import sections
 from manyclass.report.components import Section
@@ -48,6 +48,7 @@ def write_page(
     list of str
         Titles of the sections.
     """
+    check_output(out)
     report = collect(runs, images, warn)
     shown = make_sections(report)
     write_bytes(out, render(report, shown, title or TITLE).encode(errors="replace"))

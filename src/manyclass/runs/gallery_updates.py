@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyclass._core.digest import sha256_digest
+from manyclass._core.files import expand_home
 from manyclass._core.text import did_you_mean
 from manyclass._core.typing import Notify, ProgressFactory, no_progress
 from manyclass.data.matrix import spans
@@ -74,7 +75,7 @@ def update_gallery(
     from manyclass.retrieval.gallery import Gallery
     from manyclass.retrieval.storage.save import tidy_gallery
 
-    path, data = Path(path).expanduser(), None if data is None else Path(data).expanduser()
+    path, data = expand_home(path), None if data is None else expand_home(data)
     words = [str(word) for word in ([remove] if isinstance(remove, str | int) else remove)]
     gallery, removed = Gallery.open(path), list(dict.fromkeys(words))
     tidy_gallery(path)
@@ -95,7 +96,7 @@ def update_gallery(
         added = {"source": str(data), "sha256": digest, "first": first, "rows": len(dataset), "removed": removed}
         gallery.provenance.setdefault("added", []).append(added)
     if pictures is not None:
-        folder: Path | None = Path(pictures).expanduser()
+        folder: Path | None = expand_home(pictures)
     else:
         folder = None if data is None else picture_folder(data)
     if folder is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
-from manyclass._core.files import write_bytes
+from manyclass._core.files import expand_home, write_bytes
 from manyclass._core.reading import read_file
 from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
@@ -135,9 +135,9 @@ def train(
     recipe = make_recipe(objective, tune, seed, settings)
     if validation is not None and not recipe.takes_validation:
         raise SettingsError("`validation` does not go with `objective='trace'`, unless there is `tune='path'`")
-    folder = RunFolder(Path(out).expanduser())
+    folder = RunFolder(expand_home(out))
     folder.check(resume, overwrite)
-    source, labels = Path(data).expanduser(), None if labels is None else os.fspath(labels)
+    source, labels = expand_home(data), None if labels is None else os.fspath(labels)
     examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}")
@@ -177,7 +177,7 @@ def _ignore(message: str) -> None:
 
 def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Notify | None) -> Dataset:
     """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
-    path = Path(validation).expanduser()
+    path = expand_home(validation)
     if path.exists():
         judged = read_validation(path, warn)
     else:
