@@ -212,6 +212,27 @@ def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_f
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("row_lengths_", 5, "row_lengths_ must be two numbers; got int"),
+        ("row_lengths_", ["a", 2.0], "row_lengths_ must be two numbers"),
+        ("row_lengths_", [1.0, 2.0, 3.0], "row_lengths_ must be two numbers"),
+        ("classes_", [0, 1, 2, 3, 4, 5], "classes_ must be an array of labels"),
+        ("coef_", [[0.5] * D] * K, "coef_ must be an array of numbers; got list"),
+        ("n_features_in_", float(D), "n_features_in_ must be a count; got float"),
+        ("history_", [3], "history_ must be a list of records"),
+        ("step_", "a", "step_ must be a number or None; got str"),
+    ],
+)
+def test_a_sealed_file_whose_attributes_are_of_another_kind_is_refused(model_file, name, value, rule):
+    fitted, _ = models.FORMAT.read(model_file)
+    change(model_file, fitted={**fitted["fitted"], name: value})
+    with pytest.raises(ValueError, match=rule) as raised:
+        mc.load(model_file)
+    assert "model.safetensors cannot be read" in str(raised.value)
+
+
 @pytest.mark.parametrize("sampling", ["uniform", "balanced"])
 def test_a_file_from_before_sampling_was_called_so_still_loads(data, tmp_path, sampling):
     clf = fitted(data, sampling=sampling)
