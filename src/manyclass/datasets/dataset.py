@@ -24,6 +24,7 @@ from manyclass.datasets.label_files import (
     as_labels,
     class_mismatch,
     collect_labels,
+    composed,
     normalize_types,
     read_labels,
 )
@@ -320,12 +321,26 @@ def _in_store(path: Path) -> list[LabelSource]:
     from manyclass.data.store.store import open_store
 
     store = open_store(path)
+    about: dict[str, Any] = {key: getattr(store, key) for key in _EVERYTHING}
+    if about["y"] is not None and about["classes"] is not None:
+        about["y"], about["classes"] = _in_one_spelling(about["y"], about["classes"])
 
     def finding(key: str) -> LabelSource:
-        values = getattr(store, key)
+        values = about[key]
         return LabelSource((key,), path, lambda: {} if values is None else {key: values})
 
     return [finding(key) for key in _EVERYTHING]
+
+
+def _in_one_spelling(y: NDArray[Any], classes: Any) -> tuple[NDArray[Any], Any]:
+    """Labels and classes as `normalize_types` spells them, where two spellings of one class have one number."""
+    words = np.asarray(classes, np.str_)
+    spelled = composed(words)
+    if spelled is words or class_mismatch(y, words):
+        return y, classes
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(spelled.tolist()))}
+    codes = np.array([numbers[word] for word in spelled.tolist()])
+    return composed(y) if y.dtype.kind == "U" else codes[y], list(numbers)
 
 
 _EVERYTHING = ("y", "names", "classes", "split")
