@@ -39,6 +39,17 @@ def test_images_are_taken_from_the_folder_that_is_given(run, tmp_path):
     assert without == 0 < out.read_text().count("<img")
 
 
+def test_where_pictures_are_from_is_told_if_the_records_say_so(run, tmp_path):
+    write_run(tmp_path / "runs" / "a")
+    write_pictures(tmp_path / "runs" / "pictures")
+    write_pictures(tmp_path / "mine")
+    words = ("report", tmp_path / "runs" / "a", "-o", tmp_path / "x.html")
+    place = str((tmp_path / "runs" / "pictures").resolve())
+    assert json.loads(run(*words, "--json").out)["pictures"] == [place]
+    assert "pictures from" in run(*words).out
+    assert json.loads(run(*words, "--json", "--images", tmp_path / "mine").out)["pictures"] == []
+
+
 @pytest.mark.parametrize("wrong", ["missing", "empty", "notes.txt", "damaged"])
 def test_what_cannot_be_reported_is_one_sentence_and_exit_one(run, tmp_path, wrong):
     (tmp_path / "empty").mkdir()
