@@ -10,7 +10,16 @@ import threading
 import pytest
 
 from manyclass._core.errors import DurabilityWarning, StorageError
-from manyclass._core.files import FolderLock, open_own, remove_stale_lock, replace_file, write_bytes
+from manyclass._core.files import (
+    FolderLock,
+    check_output,
+    expand_home,
+    make_folder,
+    open_own,
+    remove_stale_lock,
+    replace_file,
+    write_bytes,
+)
 
 
 def test_the_parts_are_written_one_after_the_other(tmp_path):
@@ -214,3 +223,47 @@ def test_of_many_that_come_at_once_one_at_a_time_has_it(tmp_path):
         thread.join()
     assert most[0] == 1
     assert taken[0] > 1
+
+
+def test_every_folder_that_is_made_has_its_name_synced_in_the_one_above(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    make_folder(tmp_path / "a" / "b" / "c")
+    assert synced == [path.stat().st_ino for path in (tmp_path / "a" / "b", tmp_path / "a", tmp_path)]
+    make_folder(tmp_path / "a" / "b" / "c")
+    assert len(synced) == 3  # what was there is as it was
+
+
+def test_folders_whose_names_do_not_last_are_not_left(tmp_path, failing_call):
+    with failing_call("fsync", 2), pytest.raises(OSError, match="Input"):
+        make_folder(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path, file: os.mkfifo(path), "is a pipe"),
+        (lambda path, file: path.symlink_to(file), "is a link"),
+        (lambda path, file: path.symlink_to("nowhere"), "is a link"),
+        (lambda path, file: path.mkdir(), "is a folder"),
+    ],
+    ids=["pipe", "link", "dangling", "folder"],
+)
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path, make, words):
+    file, path = tmp_path / "file", tmp_path / "out"
+    file.write_text("mine")
+    check_output(file)
+    check_output(path)  # a new name
+    make(path, file)
+    with pytest.raises(StorageError, match=words) as raised:
+        check_output(path, "print it")
+    assert str(path) in str(raised.value)
+    assert "print it" in str(raised.value)
+
+
+def test_a_home_folder_that_nobody_has_is_one_sentence(monkeypatch):
+    monkeypatch.setenv("HOME", "/here")
+    assert str(expand_home("~/x")) == "/here/x"
+    with pytest.raises(ValueError, match=r"~no_such_user/x is in a home folder that is not known; write it in full"):
+        expand_home("~no_such_user/x")

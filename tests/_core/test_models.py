@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
 from manyclass._core import models
+from manyclass._core.errors import StorageError
 from manyclass._core.models import decode_value, encode_value, model_digest
 from manyclass.estimators.linear_model import LinearModel
 
@@ -127,6 +128,15 @@ def test_what_belongs_to_a_run_has_its_default_after_loading(data, tmp_path):
     assert (found.callbacks, found.checkpoint, found.random_state) == ((), None, None)
 
 
+def test_a_model_does_not_replace_what_is_no_file(data, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    model = fitted(data)
+    for write in (model.save, model.to_onnx):
+        with pytest.raises(StorageError, match="pipe is a pipe"):
+            write(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+
+
 def test_a_model_without_fit_is_not_saved(tmp_path):
     with pytest.raises(NotFittedError):
         mc.StochasticClassifier().save(tmp_path / "m")
@@ -213,6 +223,27 @@ def test_a_sealed_file_that_makes_no_sense_is_one_sentence_with_its_path(model_f
         mc.load(model_file)
     assert str(caught.value).startswith(f"{model_file} cannot be read as a manyclass model: ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("row_lengths_", 5, "row_lengths_ must be two numbers; got int"),
+        ("row_lengths_", ["a", 2.0], "row_lengths_ must be two numbers"),
+        ("row_lengths_", [1.0, 2.0, 3.0], "row_lengths_ must be two numbers"),
+        ("classes_", [0, 1, 2, 3, 4, 5], "classes_ must be an array of labels"),
+        ("coef_", [[0.5] * D] * K, "coef_ must be an array of numbers; got list"),
+        ("n_features_in_", float(D), "n_features_in_ must be a count; got float"),
+        ("history_", [3], "history_ must be a list of records"),
+        ("step_", "a", "step_ must be a number or None; got str"),
+    ],
+)
+def test_a_sealed_file_whose_attributes_are_of_another_kind_is_refused(model_file, name, value, rule):
+    fitted, _ = models.FORMAT.read(model_file)
+    change(model_file, fitted={**fitted["fitted"], name: value})
+    with pytest.raises(ValueError, match=rule) as raised:
+        mc.load(model_file)
+    assert "model.safetensors cannot be read" in str(raised.value)
 
 
 @pytest.mark.parametrize("sampling", ["uniform", "balanced"])

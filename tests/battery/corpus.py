@@ -109,7 +109,12 @@ def reseal_gallery(path):
 RECORDS = {
     "run": {
         "command": "train", "arguments": ["a"], "settings": {"x": 1},
-        "versions": {}, "machine": {}, "data": [{"rows": 3, "path": "x"}], "status": "done", "history": [{"epoch": 1}],
+        "versions": {"numpy": "2.1"}, "machine": {"cores": 2, "memory_bytes": 9}, "status": "done", "seconds": 1.5,
+        "data": [{"role": "train", "rows": 3, "path": "x", "part": "all", "columns": 4, "classes": 3}], "seed": 0,
+        "model": {"estimator": "A", "objective": "ovr", "loss": "hinge", "classes": 3, "columns": 4, "bytes": 9,
+                  "step": 0.5, "beta": None, "n_epochs": 3, "status": "optimal"},
+        "history": [{"epoch": 1, "accuracy": 0.5, "loss": 1.0}, {"epoch": 2, "accuracy": 0.6, "loss": 0.9}],
+        "grid": [{"trace": 1.0, "ridge": 0.1, "accuracy": 0.5, "rank": 2}], "spectrum": [2.0, 1.0], "rank": 2,
         "files": {"model": {"name": "model-0.safetensors", "size": 1, "sha256": "0" * 64}},
         "embedding": {"classes": ["a"], "x": [0.1], "y": [0.2]}, "tuning": [{"name": "a", "value": 1, "accuracy": 0.5}],
     },
@@ -124,6 +129,13 @@ RECORDS = {
         "queries": [{"name": "q", "results": [{"name": "r", "right": True, "score": 0.5}]}],
     },
 }  # fmt: skip
+
+
+def whole_run():
+    """The honest record of a run, with what it leaves out."""
+    from manyclass.runs.records import _checked, _head
+
+    return _checked({**_head("run"), **RECORDS["run"]}, "run", "the record")
 
 
 def record(kind):

@@ -1,5 +1,6 @@
 """The shim: `faults.c`, compiled by the C compiler of the system, and what it is told to do."""
 
+import atexit
 import ctypes
 import errno
 import mmap
@@ -115,6 +116,11 @@ class Shim:
         return int(self._state.hits)
 
 
+def _remove(folder: Path, maker: int) -> None:
+    if os.getpid() == maker:  # and not a child that was forked
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @cache
 def compiled() -> Path:
     """The library; a test that needs it is skipped where it cannot be made or would not be loaded."""
@@ -122,6 +128,7 @@ def compiled() -> Path:
     if compiler is None or not sys.platform.startswith("linux"):
         pytest.skip("faults of the disk need a C compiler, cc, and Linux")
     library = Path(tempfile.mkdtemp(prefix="faults-")) / "faults.so"
+    atexit.register(_remove, library.parent, os.getpid())
     library.parent.chmod(0o755)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
     return library

@@ -51,11 +51,53 @@ def _read_gallery(path):
     return gallery.encoder and gallery.search(corpus.X[:1], k=2), gallery.ids, verify_gallery(path.parent)
 
 
+@contextlib.contextmanager
+def _using(path):
+    """What is read may still be refused where it is used, by a sentence about the rows, which names no file."""
+    try:
+        yield
+    except (ValueError, FloatingPointError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _read_classifier(path):
+    from manyclass.runs.load_model import describe_model
+
+    model, rows = mc.load(path), corpus.X[:2]
+    with _using(path):
+        return model.predict(rows), model.predict_top(rows, 2), model.decision_function(rows), describe_model(path)
+
+
+def _read_encoder(path):
+    from manyclass.runs.load_model import describe_model
+
+    model = mc.load(path)
+    with _using(path):
+        return model.transform(corpus.X[:2]), describe_model(path)
+
+
+def _read_fisher(path):
+    model = mc.load(path)
+    with _using(path):
+        return model.transform(np.random.default_rng(0).integers(0, 256, (2, 40, 40, 3), np.uint8))
+
+
 def _reader_of(kind):
     def read(path):
+        from manyclass.report.page import make_sections, render
+        from manyclass.report.report_data import ReportData, RunReport, SearchReport
         from manyclass.runs.records import kind_of, read_record
+        from manyclass.runs.run_record import run_rows, run_summary
 
-        return kind_of(path), read_record(path, kind)
+        record, home = read_record(path, kind), path.parent
+        if kind == "run":
+            run_rows(run_summary(record))
+        if kind == "retrieval":
+            report = ReportData([], [SearchReport("s", home, record)])
+        else:
+            run, evaluations = (record, {}) if kind == "run" else (corpus.whole_run(), {"e": record})
+            report = ReportData([RunReport("r", home, run, evaluations)])
+        return kind_of(path), render(report, make_sections(report), "page")
 
     return read
 
@@ -125,9 +167,9 @@ READERS = {
     "npz": Reader(corpus.npz, mutators.archive, _read_rows),
     "sparse": Reader(corpus.sparse, mutators.archive, _read_rows),
     "parquet": Reader(corpus.parquet, mutators.change_bytes, _read_rows),
-    "classifier": Reader(corpus.classifier, mutators.safetensors, mc.load),
-    "encoder": Reader(corpus.encoder, mutators.safetensors, mc.load),
-    "fisher": Reader(corpus.fisher, mutators.safetensors, mc.load),
+    "classifier": Reader(corpus.classifier, mutators.safetensors, _read_classifier),
+    "encoder": Reader(corpus.encoder, mutators.safetensors, _read_encoder),
+    "fisher": Reader(corpus.fisher, mutators.safetensors, _read_fisher),
     "gallery": Reader(corpus.gallery, mutators.sealed_json, _read_gallery),
     "section": Reader(corpus.section, mutators.safetensors, _read_gallery, corpus.reseal_gallery),
     "run": Reader(corpus.record("run"), mutators.sealed_record, _reader_of("run")),

@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.battery.shim import CHANGES, Action, Call, Fault, Shim
+from tests.battery.shim import CHANGES, Action, Call, Fault, Shim, compiled
+
+ROOT = Path(__file__).parents[2]
 
 WRITES = """
 import os, sys
@@ -77,3 +80,11 @@ def test_it_makes_writes_short(run):
     assert process.stdout.split() == ["10", "5", "10"]
     process, _ = run(Fault(Action.SHORT, 2, CHANGES & ~Call.MKDIR, lasting=True))
     assert process.stdout.split() == ["5", "5", "5"] or process.returncode == 1
+
+
+def test_the_library_goes_with_the_process(tmp_path):
+    compiled()  # or there is none to make
+    code = "from tests.battery.shim import compiled; assert compiled().is_file()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, cwd=ROOT)
+    assert os.listdir(tmp_path) == []

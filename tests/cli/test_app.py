@@ -37,6 +37,12 @@ def test_a_table_of_the_command_counts_more_than_the_top_and_other_tables_do_not
     assert mc.open_store(tmp_path / "x.store").provenance["seed"] == 1
 
 
+def test_a_file_of_settings_in_the_home_of_nobody_is_one_sentence(run, features, tmp_path):
+    outcome = run("compress", features, "-o", tmp_path / "x.store", "--config", "~no_such_user/c.toml")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "~no_such_user/c.toml is in a home folder that is not known; write it in full" in outcome.err
+
+
 def test_the_command_line_wins(run, features, tmp_path, toml):
     run("compress", features, "-o", tmp_path / "x.store", "--config", toml("block = 4"), "--block", 2)
     assert mc.open_store(tmp_path / "x.store").quantizer.block == 2

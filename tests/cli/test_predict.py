@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 
 import numpy as np
@@ -178,3 +179,16 @@ def test_one_row_is_shown_with_a_line_for_each_class(run, models, tmp_path):
     lines = run("predict", models / "hinge", tmp_path / "one.npy", "--top", 3).out.splitlines()
     assert len(lines) == 4
     assert lines[1].split()[0] == "owl"
+
+
+def test_results_do_not_replace_a_pipe_or_a_link(run, models, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "mine.csv").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "mine.csv")
+    for name, kind in (("pipe", "a pipe"), ("link", "a link")):
+        outcome = run("predict", models / "hinge", models / "x.store", "-o", tmp_path / name)
+        assert outcome.code == 1
+        assert f"{name} is {kind}, in whose place no file is put; name a file, or leave -o away" in outcome.err
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["link", "mine.csv", "pipe"]

@@ -1,6 +1,7 @@
 """manyclass report, as a user meets it."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -38,6 +39,17 @@ def test_images_are_taken_from_the_folder_that_is_given(run, tmp_path):
     assert without == 0 < out.read_text().count("<img")
 
 
+def test_where_pictures_are_from_is_told_if_the_records_say_so(run, tmp_path):
+    write_run(tmp_path / "runs" / "a")
+    write_pictures(tmp_path / "runs" / "pictures")
+    write_pictures(tmp_path / "mine")
+    words = ("report", tmp_path / "runs" / "a", "-o", tmp_path / "x.html")
+    place = str((tmp_path / "runs" / "pictures").resolve())
+    assert json.loads(run(*words, "--json").out)["pictures"] == [place]
+    assert "pictures from" in run(*words).out
+    assert json.loads(run(*words, "--json", "--images", tmp_path / "mine").out)["pictures"] == []
+
+
 @pytest.mark.parametrize("wrong", ["missing", "empty", "notes.txt", "damaged"])
 def test_what_cannot_be_reported_is_one_sentence_and_exit_one(run, tmp_path, wrong):
     (tmp_path / "empty").mkdir()
@@ -72,3 +84,10 @@ def test_a_place_that_is_not_there_is_told_as_it_was_given(run, tmp_path):
     out = tmp_path / "nowhere" / "x.html"
     outcome = run("report", tmp_path / "a", "-o", out)
     assert (outcome.code, outcome.err) == (1, f"manyclass: {out}: no such file or directory\n")
+
+
+def test_a_pipe_is_not_replaced_by_a_page(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    outcome = run("report", tmp_path / "missing", "-o", tmp_path / "pipe")
+    assert outcome.code == 1
+    assert "pipe is a pipe, in whose place no file is put; name a file" in outcome.err

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 import numpy as np
 import pytest
@@ -229,3 +230,11 @@ def test_help_teaches(run):
     assert outcome.code == 0
     for word in ("--id", "--where", "--sheet", "--json", "class=cat", "percentile", "Example: manyclass search"):
         assert word in outcome.out
+
+
+@pytest.mark.parametrize("option", ["-o", "--sheet"])
+def test_a_pipe_is_not_replaced_by_results(run, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe.png")
+    outcome = run("search", tmp_path / "missing", "--id", "a", option, tmp_path / "pipe.png")
+    assert outcome.code == 1
+    assert "pipe.png is a pipe, in whose place no file is put" in outcome.err

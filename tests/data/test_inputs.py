@@ -239,3 +239,30 @@ def test_few_rows_say_nothing_of_the_scale_of_others():
     estimator = SimpleNamespace()
     open_examples(estimator, mc.DenseMatrix(ROWS[:20]), reset=True)
     assert told(lambda: open_features(estimator, mc.DenseMatrix(100 * ROWS))) == []
+
+
+def told_of(rows, y=Y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        mc.StochasticClassifier(max_epochs=2, n_threads=1, random_state=0).fit(rows, y)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("shift", [1e9, 1e12, -1e12])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_column_whose_spread_float32_loses_is_told_of(shift, dtype):
+    shifted = X.astype(np.float64)
+    shifted[:, 2] += shift
+    (words,) = told_of(shifted.astype(dtype))
+    size = re.escape(f"{abs(shift):.1g}")
+    assert re.match(f"column 2 of X has values of about {size}, beside which float32 loses the others; ", words)
+    assert words.endswith("subtract its mean from that column, or leave it out")
+
+
+def test_a_constant_column_of_usual_size_is_not_told_of():
+    assert told_of(np.hstack([X, np.ones((len(X), 1), X.dtype)])) == []
+
+
+def test_rows_that_are_all_the_same_but_for_rounding_have_no_way_out():
+    same = np.full((100, 3), 1e12) + np.random.default_rng(0).normal(size=(100, 3))
+    assert RowScale.of(mc.DenseMatrix(same)).troubles(ScaleLimits(apart=1e-3)) == []

@@ -374,3 +374,9 @@ def test_examples_are_the_same_whatever_their_features_and_their_order():
     assert len({mark(A, y, names) for y, names in others} | {first}) == 4
     assert Dataset(mc.DenseMatrix(A), Y).examples_fingerprint() is None
     assert Dataset(mc.DenseMatrix(A), names=NAMES).examples_fingerprint() is None
+
+
+def test_two_spellings_of_a_class_in_a_store_are_one(tmp_path):
+    path = tmp_path / "x.store"
+    mc.write_store(path, A, y=np.array([0, 1, 2, 1]), classes=["caf\u00e9", "cafe\u0301", "tea"])
+    assert read_features(path).label_names().tolist() == ["caf\u00e9", "caf\u00e9", "tea", "caf\u00e9"]

@@ -9,6 +9,7 @@ import pytest
 from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
+from manyclass._core.errors import StorageError
 from manyclass._core.files import FolderLock
 from manyclass.runs.records import read_record
 
@@ -40,6 +41,40 @@ def test_what_a_killed_evaluation_left_is_tidied_up_and_nothing_else(trained, tm
         (folder / name).touch()
     mc.runs.evaluate(trained.path, tmp_path / "x.store")
     assert sorted(os.listdir(folder)) == ["notes.txt.tmp", "x-test.json"]
+
+
+def test_an_evaluation_is_not_written_through_a_link(trained, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (trained.path / "evaluations").symlink_to(tmp_path / "outside")
+    with pytest.raises(StorageError, match=r"run/evaluations must be a folder of the run; it is a link; remove it"):
+        mc.runs.evaluate(trained.path, tmp_path / "x.store")
+    assert os.listdir(tmp_path / "outside") == []
+
+
+def test_a_pipe_is_not_replaced_by_an_evaluation(trained, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StorageError, match="pipe is a pipe"):
+        mc.runs.evaluate(trained.path, tmp_path / "x.store", out=tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_the_names_of_all_folders_that_are_made_last(trained, tmp_path, monkeypatch):
+    synced, fsync = set(), os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: synced.add(os.fstat(number).st_ino) or fsync(number))
+
+    def lasts(*folders):
+        found = [(tmp_path / folder).stat().st_ino in synced for folder in folders]
+        synced.clear()
+        return all(found)
+
+    mc.runs.train(tmp_path / "x.store", tmp_path / "new" / "more" / "run", **QUICK)
+    assert lasts(".", "new", "new/more")
+    mc.runs.evaluate(trained.path, tmp_path / "x.store")
+    assert lasts("run", "run/evaluations")
+    mc.write_store(tmp_path / "a" / "b" / "c.store", np.eye(4, dtype=np.float32))
+    assert lasts(".", "a", "a/b")
+    mc.runs.build_gallery(tmp_path / "x.store", tmp_path / "g" / "h" / "gallery", method="lda")
+    assert lasts(".", "g", "g/h")
 
 
 def test_an_evaluation_waits_for_another_that_is_being_written(trained, tmp_path):

@@ -134,6 +134,22 @@ def test_leftovers_are_removed_and_what_is_not_ours_stays(path):
     assert names(path / "evaluations") == ["mine.json", "now.json"]
 
 
+def test_nothing_is_removed_or_gone_on_with_through_a_link(path, tmp_path):
+    record, outside = finished(path), tmp_path / "outside"
+    outside.mkdir()
+    evaluation = {"model": "0" * 64, "data": {}, "rows": 0, "top_1": 0.5, "per_class": []}
+    write_record(outside / "former.json", "evaluation", evaluation)
+    (path / "evaluations").symlink_to(outside)
+    tidy(path, record)
+    assert names(outside) == ["former.json"]
+    begin_run(tmp_path / "other")
+    (path / "unfinished-7").symlink_to(tmp_path / "other" / "unfinished-0")
+    assert last_unfinished(path) is None
+    tidy(path, record)
+    assert names(path) == ["evaluations", "model-0.safetensors", "run.json"]
+    assert names(tmp_path / "other" / "unfinished-0") == ["begun.json"]
+
+
 def test_nothing_is_removed_while_nobody_knows_what_the_run_has(path):
     finished(path)
     (path / "run.json").write_bytes((path / "run.json").read_bytes().replace(b"now", b"New"))

@@ -44,6 +44,16 @@ def test_pictures_are_found_by_way_of_a_compressed_store(store, compressed):
     assert pictures_of(compressed) == {"folder": str(folder.resolve())}
 
 
+def test_a_home_folder_of_another_machine_is_not_found(tmp_path):
+    path = tmp_path / "x.store"
+    mc.write_store(
+        path, np.eye(4, dtype=np.float32), provenance={"made by": "manyclass features", "source": "~no_one/x"}
+    )
+    assert picture_folder(path) is None
+    (tmp_path / "~no_one" / "x").mkdir(parents=True)
+    assert picture_folder(path) == (tmp_path / "~no_one" / "x").resolve()
+
+
 def encoder(seed=0):
     return mc.WhitenedPCA().fit(np.random.default_rng(seed).normal(size=(9, 3)))
 

@@ -22,6 +22,7 @@ UNFINISHED = {
     "status": "running",
 }
 FILE = {"name": "model-0.safetensors", "size": 9, "sha256": DIGEST}
+MODEL = {"estimator": "LinearClassifier", "classes": 3, "columns": 4}
 RUN = UNFINISHED | {"status": "done", "files": {"model": FILE}}
 EVALUATION = {
     "model": DIGEST,
@@ -86,6 +87,14 @@ def test_numbers_that_are_not_finite_are_refused_with_their_place(tmp_path, make
         ("run", {"status": None}, "status must be text"),
         ("run", {"format": "manyclass store"}, "must have the format 'manyclass run'; got 'manyclass store'"),
         ("run", {"version": 3}, "must have version 2; got 3; update manyclass"),
+        ("run", {"model": {}}, r"model must have the entry 'estimator'; got None"),
+        ("run", {"model": MODEL | {"estimator": ["a"]}}, r"model\.estimator must be text; got list"),
+        ("run", {"model": MODEL | {"step": []}}, r"model\.step must be a number; got list"),
+        ("run", {"model": MODEL | {"bytes": -1}}, r"model\.bytes must be a whole number"),
+        ("run", {"history": [{"accuracy": "a"}]}, r"history\[0\]\.accuracy must be a number; got a"),
+        ("run", {"encoder": 3}, r"encoder must be text; got 3"),
+        ("run", {"settings": {"test_fraction": "a"}}, r"settings\.test_fraction must be a number; got a"),
+        ("run", {"machine": {"memory_bytes": []}}, r"memory_bytes must be a number; got list"),
         ("run", {"files": {}}, r"files must have the entry 'model'; got None"),
         ("run", {"files": {"model": FILE | {"sha256": "a1"}}}, "sha256 must be a SHA-256 in 64 digits; got a1"),
         ("run", {"files": {"model": FILE | {"name": "../model-0.safetensors"}}}, "name must be the name of a model"),

@@ -34,3 +34,8 @@ def test_a_run_that_has_not_ended_has_a_few_lines_too():
     nothing = dict.fromkeys(("model", "history", "grid", "tuning", "seconds", "peak_bytes"))
     summary = run_summary({"status": "running", "data": data, "seed": 0, **nothing})
     assert run_rows(summary) == [("status", "running"), ("data", "10 rows of x.npz, part all"), ("seed", "0")]
+
+
+def test_a_run_of_which_little_is_known_has_a_few_lines_too():
+    summary = run_summary({"status": "done", "data": [], "seed": None, "grid": [{"rank": 2}]})
+    assert run_rows(summary) == [("status", "done"), ("tried", "1 pairs of trace and ridge"), ("seed", "None")]

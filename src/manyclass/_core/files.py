@@ -65,6 +65,45 @@ def after_commit(path: str | os.PathLike[str], is_commit: bool = True) -> Iterat
         warnings.warn(words, DurabilityWarning, stacklevel=3)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, so that they last; on failure none of them is left."""
+    absent = [path for path in (folder, *folder.parents) if not path.is_dir()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in absent:
+            sync_folder(path.parent)
+    except BaseException:
+        for path in absent:
+            with suppress(OSError):  # others may have put something there
+                path.rmdir()
+        raise
+
+
+def expand_home(path: str | os.PathLike[str]) -> Path:
+    """The path with ~ replaced by the home folder, which is one of somebody who is known; or else ValueError."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{os.fspath(path)} is in a home folder that is not known; write it in full") from None
+
+
+_KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+
+
+def check_output(path: str | os.PathLike[str], way_out: str = "") -> None:
+    """Refuse to write a file that a user names where there is something else, whose place the file would take.
+
+    Links are not followed, as elsewhere: the file that one leads to can be named itself.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:  # a new name, or one that writing speaks of
+        return
+    if not stat.S_ISREG(mode):
+        kind, advice = _KINDS.get(stat.S_IFMT(mode), "a device"), way_out and f", or {way_out}"
+        raise StorageError(f"{os.fspath(path)} is {kind}, in whose place no file is put; name a file{advice}")
+
+
 def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Make the names in a folder last: what was created, renamed or removed there stays so."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -197,9 +236,7 @@ class FolderLock:
 
 def lock_folder(folder: Path) -> FolderLock:
     """The right to write in a folder, which is made if there is none."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True)
-        sync_folder(folder.parent)
+    make_folder(folder)
     return FolderLock(folder)
 
 

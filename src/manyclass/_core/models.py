@@ -28,6 +28,7 @@ import numpy as np
 
 import manyclass
 from manyclass._core.digest import canonical_json, sha256_digest
+from manyclass._core.files import check_output
 from manyclass._core.lazy import find_public
 from manyclass._core.reading import check_unpacked
 from manyclass._core.sealed import DTYPES, SealedFormat
@@ -61,6 +62,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or encoder to one file, whole or not at all."""
+    check_output(path)
     FORMAT.write(path, *_describe(model))
 
 
@@ -160,7 +162,51 @@ def _restored(model: Any, fitted: dict[str, Any]) -> Any:
     for name, found, shape in _shapes(model, fitted):
         if found != shape:
             raise ValueError(f"{name} must have shape {shape}; got {found}")
+        if shape and name in fitted and np.dtype(getattr(fitted[name], "dtype", object)).kind not in "biuf":
+            raise ValueError(f"{name} must be an array of numbers; got {type(fitted[name]).__name__}")
+    for name, (rule, holds) in _FITTED.items():
+        if name in fitted and not holds(fitted[name]):
+            raise ValueError(f"{name} must be {rule}; got {type(fitted[name]).__name__}")
     return model
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_number, value))
+
+
+def _is_history(value: Any) -> bool:
+    return isinstance(value, list) and all(type(one) is dict for one in value)
+
+
+def _is_labels(value: Any) -> bool:
+    # Several tasks have a list, of two labels each.
+    arrays = value if isinstance(value, list) and value and np.ndim(value[0]) else [value]
+    return all(isinstance(one, np.ndarray) and one.ndim == 1 and len(one) for one in arrays)
+
+
+# What fitted attributes of one name are in every model that has them: (rule, whether it holds).
+_FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "classes_": ("an array of labels", _is_labels),
+    "row_lengths_": ("two numbers", _is_range),
+    **dict.fromkeys(("n_features_in_", "n_features_out_", "n_epochs_", "n_iter_", "rank_"), ("a count", _is_count)),
+    **dict.fromkeys(
+        ("step_", "beta_", "gap_", "objective_", "passes_"),
+        ("a number or None", lambda value: value is None or _is_number(value)),
+    ),
+    "status_": ("text", lambda value: isinstance(value, str)),
+    "history_": (
+        "a list of records",
+        _is_history,
+    ),
+}
 
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:

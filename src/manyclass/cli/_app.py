@@ -19,6 +19,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from manyclass import __version__
+from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
 from manyclass.cli._errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.compress import compress
@@ -102,7 +103,7 @@ def chosen_table(content: dict[str, Any], path: Path, command: str, commands: se
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        text = read_text(path.expanduser(), "settings")
+        text = read_text(expand_home(path), "settings")
         if max(line.count(".") for line in text.split("\n")) > _MOST_DOTS:
             raise ValueError(f"{path} must have at most {_MOST_DOTS} dots in a line; its keys are nested too deeply")
         settings = tomllib.loads(text)

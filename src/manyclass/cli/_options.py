@@ -9,13 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from manyclass._core.files import check_output, expand_home
+
 
 def expand_path(path: Path) -> Path:
     """The path with ~ replaced by the home folder, which a shell does not do in `--out=~/x`; for `callback=`."""
     try:
-        return path.expanduser()
-    except RuntimeError:
-        raise typer.BadParameter(f"{path} is in a home folder that is not known; write it in full") from None
+        return expand_home(path)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def expand_optional_path(path: Path | None) -> Path | None:
@@ -36,6 +38,12 @@ def path_option(help: str, *names: str, **more: Any) -> Any:
 def path_argument(help: str, repeated: bool = False, **more: Any) -> Any:
     """An argument that is a path, or a list of paths; it may be left out where its type says so."""
     return typer.Argument(callback=expand_paths if repeated else expand_optional_path, help=help, **more)
+
+
+def check_printable(out: Path | None) -> None:
+    """Refuse a file for results that are printed without it, where there is something else than a file."""
+    if out is not None:
+        check_output(out, "leave -o away to print results, with --json for programs")
 
 
 def out_option(help: str, **more: Any) -> Any:

@@ -14,7 +14,7 @@ import typer
 
 from manyclass.cli._console import Console
 from manyclass.cli._errors import FAILED, report_errors, while_read
-from manyclass.cli._options import Run, Threads, out_option, path_argument, path_option
+from manyclass.cli._options import Run, Threads, check_printable, out_option, path_argument, path_option
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -46,6 +46,7 @@ def predict(
     """
     import manyclass as mc
 
+    check_printable(out)
     console = Console()
     unread: list[str] = []
 

@@ -31,8 +31,14 @@ def report(
     console = Console(json=json)
     if not available():
         console.warn(f"the page has no figures: {NEEDED_EXTRA}")
-    sections = write_page(out, runs, title=title, images=images, warn=console.warn)
+    places: list[str] = []
+    sections = write_page(out, runs, title, images, warn=console.warn, on_pictures=places.append)
     n_bytes = out.stat().st_size
-    console.json({"path": str(out), "bytes": n_bytes, "sections": sections, "figures": available()})
-    rows = [("size", format_bytes(n_bytes)), ("sections", ", ".join(sections)), ("open", out.resolve().as_uri())]
+    console.json({"path": str(out), "bytes": n_bytes, "sections": sections, "figures": available(), "pictures": places})
+    rows = [
+        ("size", format_bytes(n_bytes)),
+        ("sections", ", ".join(sections)),
+        *(("pictures from", place) for place in places),
+        ("open", out.resolve().as_uri()),
+    ]
     console.table(str(out), rows)

@@ -10,7 +10,7 @@ import typer
 from manyclass._core.text import did_you_mean
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, Threads, out_option, path_argument, path_option
+from manyclass.cli._options import Json, Threads, check_printable, out_option, path_argument, path_option
 from manyclass.cli._search_output import Result, results_of
 
 if TYPE_CHECKING:
@@ -45,8 +45,12 @@ def search(
     is. A query is matched if its best image is more like it than chance explains.
     """
     import manyclass as mc
+    from manyclass._core.files import check_output
     from manyclass.cli._search_output import draw_sheet, print_results, write_results
 
+    check_printable(out)
+    if sheet is not None:
+        check_output(sheet)
     console, paths, ids = Console(json=json), queries or [], id or []
     if not paths and not ids:
         raise typer.BadParameter("a query is missing: a picture, a file of features, or --id")

@@ -88,6 +88,9 @@ class RowScale:
     apart: float  # the fraction of the squared length in which rows differ from their mean
     column: int  # the one of largest variance
     beside: float  # the fraction of the variance that is in other columns
+    large: (
+        tuple[int, float] | None
+    )  # the largest column whose spread float32 loses, if it tells that of others; its size
 
     @classmethod
     def of(cls, X: Matrix) -> "RowScale":
@@ -95,20 +98,28 @@ class RowScale:
         rows = _sample(X, 512)
         lengths = _range(rows)
         with np.errstate(over="ignore", invalid="ignore"):
-            square = np.einsum("ij,ij->", rows, rows) / len(rows)
+            size, square = np.abs(rows.mean(axis=0)), np.einsum("ij,ij->", rows, rows) / len(rows)
             # Differences from one of them keep the digits that squares of large numbers would lose.
             rows -= rows[0].copy()
             rows -= rows.mean(axis=0)
             variance = np.einsum("ij,ij->j", rows, rows) / len(rows)
         total, column = variance.sum(), int(variance.argmax())
         beside = float(np.delete(variance, column).sum() / total) if total else 1.0
-        return cls(lengths, float(total / square) if square else 1.0, column, beside)
+        told = np.sqrt(variance) > np.finfo(np.float32).eps * size
+        at = int(np.where(told, 0.0, size).argmax())
+        large = None if told[at] or not told.any() else (at, float(size[at]))
+        return cls(lengths, float(total / square) if square else 1.0, column, beside, large)
 
     def troubles(self, limits: ScaleLimits) -> list[str]:
         """Why an estimator with these limits learns little from such rows, and what to do about it; a sentence each."""
         words = []
         # Rows that are all the same, but for rounding of float32, have nothing to learn from, and no way out.
-        if 1e-14 < self.apart < limits.apart:
+        if self.apart <= _ROUNDING and self.apart < limits.apart and self.large is not None:
+            words.append(
+                f"column {self.large[0]} of X has values of about {self.large[1]:.1g}, beside which float32 loses the "
+                "others; subtract its mean from that column, or leave it out"
+            )
+        elif _ROUNDING < self.apart < limits.apart:
             words.append(
                 f"rows of X differ in only {self.apart:.1g} of their squared length, so that most steps follow their "
                 "common mean and little is learned; subtract the mean of X from its rows"
@@ -121,6 +132,8 @@ class RowScale:
             )
         return words
 
+
+_ROUNDING = 1e-14  # fraction of squared lengths, about the square of float32's resolution
 
 _FAR = 4  # rows that are so many times as long as any, or as short, come from elsewhere
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_length
 from manyclass._core.digest import sha256_digest
+from manyclass._core.files import expand_home
 from manyclass.data.matrix import Matrix, rows_digest
 from manyclass.data.readers.as_matrix import Layout, layout_of, open_layout
 from manyclass.data.readers.parquet import parquet_shards
@@ -23,6 +24,7 @@ from manyclass.datasets.label_files import (
     as_labels,
     class_mismatch,
     collect_labels,
+    composed,
     normalize_types,
     read_labels,
 )
@@ -297,7 +299,7 @@ def read_features(
     Dataset
         Features, labels and names.
     """
-    path = Path(path).expanduser()
+    path = expand_home(path)
     layout = layout_of(path)
     X = open_layout(path, layout)
     about, notices = collect_labels(_FINDERS[layout](path), X, path, _EVERYTHING if labels is None else _NO_LABELS)
@@ -310,7 +312,7 @@ def read_features(
 
 def _given_labels(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
     if isinstance(labels, str | os.PathLike):
-        path = Path(labels).expanduser()
+        path = expand_home(labels)
         return LabelSource(("y",), path, lambda: read_labels(path))
     return LabelSource(("y",), "labels", lambda: normalize_types({"y": as_labels(labels, "labels")}))
 
@@ -319,12 +321,26 @@ def _in_store(path: Path) -> list[LabelSource]:
     from manyclass.data.store.store import open_store
 
     store = open_store(path)
+    about: dict[str, Any] = {key: getattr(store, key) for key in _EVERYTHING}
+    if about["y"] is not None and about["classes"] is not None:
+        about["y"], about["classes"] = _in_one_spelling(about["y"], about["classes"])
 
     def finding(key: str) -> LabelSource:
-        values = getattr(store, key)
+        values = about[key]
         return LabelSource((key,), path, lambda: {} if values is None else {key: values})
 
     return [finding(key) for key in _EVERYTHING]
+
+
+def _in_one_spelling(y: NDArray[Any], classes: Any) -> tuple[NDArray[Any], Any]:
+    """Labels and classes as `normalize_types` spells them, where two spellings of one class have one number."""
+    words = np.asarray(classes, np.str_)
+    spelled = composed(words)
+    if spelled is words or class_mismatch(y, words):
+        return y, classes
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(spelled.tolist()))}
+    codes = np.array([numbers[word] for word in spelled.tolist()])
+    return composed(y) if y.dtype.kind == "U" else codes[y], list(numbers)
 
 
 _EVERYTHING = ("y", "names", "classes", "split")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.files import expand_home
 from manyclass._core.reading import read_file
 from manyclass.datasets.dataset import without_label
 from manyclass.datasets.label_files import composed, read_labels
@@ -86,7 +87,7 @@ def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | 
     ValueError
         If it holds no images.
     """
-    source = Path(source).expanduser()
+    source = expand_home(source)
     if source.is_file():
         names, y, split = read_table(source)
         return ImageSet([os.path.join(source.parent, name) for name in names], names, y, split)

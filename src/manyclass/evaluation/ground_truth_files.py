@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from manyclass._core.errors import FileRefusedError
+from manyclass._core.files import expand_home
 from manyclass._core.reading import get_limits, read_file, read_text
 from manyclass.evaluation.ground_truth import Box, Query, Truth, positions_of_names, stem
 from manyclass.evaluation.ground_truth_records import truth_from_record
@@ -50,7 +51,7 @@ def read_truth(path: str | os.PathLike[str], names: Sequence[str] | None = None)
     ValueError
         If it holds no ground truth.
     """
-    path = Path(path).expanduser()
+    path = expand_home(path)
     if path.is_dir():
         return read_oxford(path, names)
     if not path.exists():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from importlib.resources import files
 
 from manyclass import __version__
-from manyclass._core.files import write_bytes
+from manyclass._core.files import check_output, write_bytes
 from manyclass._core.typing import Notify
 from manyclass.report import sections
 from manyclass.report.components import Section
@@ -25,6 +25,7 @@ def write_page(
     title: str | None = None,
     images: str | os.PathLike[str] | None = None,
     warn: Notify | None = None,
+    on_pictures: Notify | None = None,
 ) -> list[str]:
     """Write the page of run folders, folders of them, and gallery folders.
 
@@ -42,15 +43,22 @@ def write_page(
         Folder in which the images of rows are looked for first.
     warn : callable, default=None
         Called with a sentence on what is left out; None for Python's warnings.
+    on_pictures : callable, default=None
+        Called with every folder or array, other than `images`, that pictures on the page are from: records name it, and
+        may be a stranger's.
 
     Returns
     -------
     list of str
         Titles of the sections.
     """
+    check_output(out)
     report = collect(runs, images, warn)
     shown = make_sections(report)
     write_bytes(out, render(report, shown, title or TITLE).encode(errors="replace"))
+    if on_pictures is not None:
+        for place in sorted({str(path.resolve()) for path in report.taken - {report.images}}):
+            on_pictures(place)
     return [section.title for section in shown]
 
 

@@ -39,11 +39,15 @@ class SearchReport:
 
 @dataclass(frozen=True)
 class ReportData:
-    """What a page shows: runs, comparisons of galleries, and a folder of images that the user gave."""
+    """What a page shows: runs, comparisons of galleries, and a folder of images that the user gave.
+
+    `taken` are the folders and arrays that images on the page came from, which sections add to.
+    """
 
     runs: Sequence[RunReport] = field(default_factory=list)
     searches: Sequence[SearchReport] = field(default_factory=list)
     images: Path | None = None
+    taken: set[Path] = field(default_factory=set)
 
     @property
     def evaluated_runs(self) -> list[tuple[RunReport, dict[str, Any]]]:

@@ -27,16 +27,19 @@ class Thumbnails:
 
     `where` is the record's entry "pictures": {"folder": path}, or {"array": path of a .npy file, "names": path of a
     list in JSON}. Relative paths are looked for from `home`, the folder of the record, then from its parent, then from
-    the current folder. `images` is a folder that the user gave, which is looked into first.
+    the current folder. `images` is a folder that the user gave, which is looked into first. What thumbnails are made
+    from is put into `taken`: a record may be a stranger's, and name any folder.
     """
 
-    def __init__(self, where: dict[str, Any] | None, home: Path, images: Path | None = None):
+    def __init__(
+        self, where: dict[str, Any] | None, home: Path, images: Path | None = None, taken: set[Path] | None = None
+    ):
         where = where or {}
+        self._taken = set() if taken is None else taken
         folder = _find_path(where.get("folder"), home)
         self._folders = [path for path in (images, folder) if path is not None]
-        self._array, self._rows = _read_array(
-            _find_path(where.get("array"), home), _find_path(where.get("names"), home)
-        )
+        self._place = _find_path(where.get("array"), home)
+        self._array, self._rows = _read_array(self._place, _find_path(where.get("names"), home))
         self._sources: dict[str, str | None] = {}
 
     def show(self, name: str, words: str) -> Markup:
@@ -50,13 +53,16 @@ class Thumbnails:
 
     def _source(self, name: str) -> str | None:
         """A data URI, or None if there is no such image or it cannot be read."""
-        if self._array is not None and name in self._rows:
+        if self._place is not None and self._array is not None and name in self._rows:
+            self._taken.add(self._place)
             return data_uri(read_image(np.asarray(self._array[self._rows[name]])))
-        for path in (path for folder in self._folders for path in _candidates(folder, name)):
+        for top, path in ((folder, path) for folder in self._folders for path in _candidates(folder, name)):
             try:
-                return data_uri(read_image(path))
+                source = data_uri(read_image(path))
             except (ImageError, OSError):
                 continue
+            self._taken.add(top)
+            return source
         return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_one_of
+from manyclass._core.files import expand_home
 from manyclass._core.typing import Notify, ProgressFactory, no_progress
 from manyclass.data.store.attachments import ENCODER
 from manyclass.runs.provenance import encoder_bytes, unchanged
@@ -106,7 +107,7 @@ def compress(
 
     started = time.perf_counter()
     check_one_of(kind, "kind", ("product", "scalar"))
-    source, out = Path(source).expanduser(), Path(out).expanduser()
+    source, out = expand_home(source), expand_home(out)
     for value, name in ((block, "block"), (sample, "sample")):
         if value is not None:
             check_count(value, name)

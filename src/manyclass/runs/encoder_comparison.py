@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.files import expand_home
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
@@ -97,8 +98,8 @@ def compare_encoders(
     True
     """
     chosen = choose_methods(methods, seed, settings or {})
-    world, folder = (None if path is None else Path(path).expanduser() for path in (negatives, pictures))
-    inputs = EncoderInputs(Path(data).expanduser(), world, chosen, sample, labels, folder, seed, warn)
+    world, folder = (None if path is None else expand_home(path) for path in (negatives, pictures))
+    inputs = EncoderInputs(expand_home(data), world, chosen, sample, labels, folder, seed, warn)
     _, record = fit_and_compare(inputs, tune, True, notify or _nobody, progress or no_progress)
     return record or {}
 

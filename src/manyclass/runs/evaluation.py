@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.errors import StorageError
-from manyclass._core.files import TEMPORARY_SUFFIX, FolderLock
+from manyclass._core.files import TEMPORARY_SUFFIX, FolderLock, check_output, expand_home, make_folder
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.classification import confusions
@@ -110,7 +110,12 @@ def evaluate(
     ...     result.path.name, result.record["rows"]
     ('x-test.json', 40)
     """
-    place, source = Path(run).expanduser(), Path(data).expanduser()
+    place, source = expand_home(run), expand_home(data)
+    target = None if out is None else expand_home(out)
+    if target is not None:
+        check_output(target, "leave `out` away and pass `json=True`")
+    elif (place / EVALUATIONS).is_symlink():
+        raise StorageError(f"{place / EVALUATIONS} must be a folder of the run; it is a link; remove it")
     model, model_digest, trained = open_classifier(place)
     whole = _with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), trained)
     check_columns(model, place, whole.X, source)
@@ -127,8 +132,7 @@ def evaluate(
         numbers = evaluate_model(model, examples, y, report)
     record = {
         "model": model_digest,
-        # Other features of the same pictures are the same test.
-        "data": {**describe_data("test", examples), "examples": examples.examples_fingerprint()},
+        "data": describe_data("test", examples),
         "rows": len(examples),
         "seconds": time.perf_counter() - started,
         **numbers,
@@ -137,9 +141,9 @@ def evaluate(
     seen = None if trained is None else seen_rows(trained, record["data"])
     if seen is not None:
         (warn or warnings.warn)(f"{seen}: what it reaches on them says little of others")
-    file = _file_of(place, examples) if out is None else Path(out).expanduser()
+    file = _file_of(place, examples) if target is None else target
     if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         with _tidied(file.parent) if out is None else nullcontext():
             write_record(file, EVALUATION, record)
     return Evaluation(file, record)

@@ -16,7 +16,7 @@ from typing import Any
 
 from manyclass._core.digest import file_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
-from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, FolderLock, sync_folder
+from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, FolderLock, make_folder, sync_folder
 from manyclass.runs.records import EVALUATION, RUN, RUN_FILE, UNFINISHED, read_record, write_record
 
 EVALUATIONS = "evaluations"
@@ -49,7 +49,7 @@ class UnfinishedRun:
     def begin(cls, folder: Path, record: dict[str, Any]) -> "UnfinishedRun":
         """A new run, with the next number."""
         run = cls.of(folder, max((serial for serial, _ in _numbered(folder)), default=-1) + 1, record)
-        run.path.mkdir()
+        make_folder(run.path)
         write_record(run.path / _BEGUN, UNFINISHED, {**record, "status": "running"})
         return run
 
@@ -101,7 +101,7 @@ class RunFolder:
     @contextmanager
     def locked(self, resume: bool, overwrite: bool) -> Iterator[None]:
         """The right to write here. What is there is looked at again, as others may have been quicker, and tidied up."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path)
         lock = FolderLock(self.path)
         try:
             self._look()
@@ -172,7 +172,8 @@ def tidy(folder: Path, done: dict[str, Any] | None, unfinished: UnfinishedRun | 
         for _, path in _numbered(folder):
             if path.name not in named and path not in kept:
                 _remove(path)
-        for file in (folder / EVALUATIONS).glob("*.json"):
+        # What a link leads to is not ours.
+        for file in () if (folder / EVALUATIONS).is_symlink() else (folder / EVALUATIONS).glob("*.json"):
             if done is not None and _is_former(file, done):
                 _remove(file)
 
@@ -233,7 +234,9 @@ def last_unfinished(folder: Path) -> UnfinishedRun | None:
 
 
 def _begun(folder: Path) -> list[tuple[int, Path]]:
-    return [(serial, path) for serial, path in _numbered(folder) if (path / _BEGUN).is_file()]
+    # What is written into what is unfinished must stay in the folder: a link is none, and is removed.
+    found = _numbered(folder)
+    return [(serial, path) for serial, path in found if not path.is_symlink() and (path / _BEGUN).is_file()]
 
 
 def is_run(path: Path) -> bool:

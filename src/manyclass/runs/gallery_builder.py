@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass._core.errors import SettingsError
-from manyclass._core.files import after_commit
+from manyclass._core.files import after_commit, expand_home
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import EncoderInputs, fit_and_compare
@@ -105,12 +105,12 @@ def build_gallery(
     >>> result["images"], result["method"], result["negatives"], found.tolist()
     (200, 'lda', 100, [[0]])
     """
-    out = Path(out).expanduser()
-    world, file, folder = (None if path is None else Path(path).expanduser() for path in (negatives, encoder, pictures))
+    out = expand_home(out)
+    world, file, folder = (None if path is None else expand_home(path) for path in (negatives, encoder, pictures))
     methods = choose_methods(method, seed, settings or {})
     if len(methods) > 1 and not evaluate:
         raise SettingsError("`method` must name one method; pass `evaluate=True` to compare several")
-    inputs = EncoderInputs(Path(data).expanduser(), world, methods, sample, labels, folder, seed, warn)
+    inputs = EncoderInputs(expand_home(data), world, methods, sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
     check_free(out, overwrite)
     with unchanged(inputs.data):

@@ -11,6 +11,7 @@ import numpy as np
 
 from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import StorageError
+from manyclass._core.files import expand_home
 from manyclass._core.models import load
 from manyclass._core.text import did_you_mean
 from manyclass._core.typing import Notify, ProgressFactory, no_progress
@@ -77,11 +78,11 @@ def update_gallery(
     from manyclass.retrieval.gallery import Gallery
     from manyclass.retrieval.storage.save import tidy_gallery
 
-    path, data = Path(path).expanduser(), None if data is None else Path(data).expanduser()
+    path, data = expand_home(path), None if data is None else expand_home(data)
     words = [str(word) for word in ([remove] if isinstance(remove, str | int) else remove)]
     gallery, removed = Gallery.open(path), list(dict.fromkeys(words))
     tidy_gallery(path)
-    folder = Path(pictures).expanduser() if pictures is not None else None if data is None else picture_folder(data)
+    folder = expand_home(pictures) if pictures is not None else None if data is None else picture_folder(data)
     if data is not None:
         _check_recorded(gallery, path, "added", _is_addition)
     if folder is not None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from manyclass._core.digest import file_digest
 from manyclass._core.errors import StoreCorruptedError
+from manyclass._core.files import expand_home
 from manyclass.runs.folder import file_damage, is_run, read_run
 from manyclass.runs.records import RUN_FILE
 
@@ -42,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> load(path).predict([[1.0]]).tolist()
     ['b']
     """
-    return open_model(Path(path).expanduser()).model
+    return open_model(expand_home(path)).model
 
 
 class OpenedModel(NamedTuple):

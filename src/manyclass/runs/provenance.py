@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyclass._core.errors import SettingsError, StorageError, StoreCorruptedError
+from manyclass._core.files import expand_home
 from manyclass._core.lazy import find_public
 from manyclass._core.models import load, model_digest, model_pieces
 from manyclass._core.reading import read_file
@@ -121,8 +122,11 @@ def _found(word: Any, store: Path) -> Path | None:
     """A path as it was typed once: from here, or from beside the store."""
     if not isinstance(word, str):
         return None
-    paths = (Path(word).expanduser(), store.absolute().parent / word)
-    return next((path for path in paths if path.exists()), None)
+    with suppress(ValueError):  # of a home folder of another machine
+        if (path := expand_home(word)).exists():
+            return path
+    beside = store.absolute().parent / word
+    return beside if beside.exists() else None
 
 
 _LEARNED = {"fisher": "FisherVectors", "bow": "BagOfWords", "vlad": "Vlad"}
@@ -152,7 +156,7 @@ class EncoderKind:
         """The encoder, which learned kinds have yet to fit."""
         if self.is_learned:
             return find_public(_LEARNED[self.name])(**self.settings, random_state=self.seed)
-        path = Path(self.name).expanduser()
+        path = expand_home(self.name)
         if path.is_dir():
             return load(_encoder_of(path))
         return load(path) if self.is_saved else find_public("OnnxFeatures")(path, **self.settings).fit()
@@ -165,7 +169,7 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
         allowed: tuple[str, ...] = (*_OF_DESCRIPTORS, "max_pixels")
     elif name.lower().endswith(".onnx"):
         allowed = (*_OF_NETWORKS, "max_pixels")
-    elif Path(name).expanduser().is_file() or _manifest(Path(name).expanduser()):
+    elif expand_home(name).is_file() or _manifest(expand_home(name)):
         allowed = ()
     else:
         words = ", ".join(_LEARNED)

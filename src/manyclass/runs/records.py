@@ -164,6 +164,21 @@ def object_of(**shapes: Shape) -> Shape:
     return check
 
 
+def having(shape: Shape, **shapes: Shape) -> Shape:
+    """An object of a shape, in which these entries have theirs if they are there and not null.
+
+    >>> having(entries_of, rank=count)({"name": "x"}, "model")
+    {'name': 'x'}
+    """
+
+    def check(value: Any, where: str) -> dict[str, Any]:
+        plain: dict[str, Any] = shape(value, where)
+        given = {key: one for key, one in shapes.items() if plain.get(key) is not None}
+        return plain | {key: one(plain[key], f"{where}.{key}") for key, one in given.items()}
+
+    return check
+
+
 def _wrong(where: str, rule: str, value: Any) -> ValueError:
     return ValueError(f"{where} must be {rule}; got {str(value)[:60] if np.isscalar(value) else type(value).__name__}")
 
@@ -186,12 +201,19 @@ _TRIED = object_of(name=text, value=optional(anything), accuracy=optional(fracti
 
 _FILE = object_of(name=file_name, size=count, sha256=digest)
 
+_MODEL = having(
+    object_of(estimator=text, objective=optional(text), loss=optional(text), classes=count, columns=count),
+    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap"), number),
+    **dict.fromkeys(("n_epochs", "rank", "bytes"), count),
+    status=text,
+)
+
 _BEGUN = dict[str, Shape](
     command=text,
     arguments=list_of(text),
-    settings=entries_of,
+    settings=having(entries_of, test_fraction=fraction),
     versions=entries_of,
-    machine=entries_of,
+    machine=having(entries_of, memory_bytes=count),
     seed=optional(count),
     threads=optional(count),
     data=list_of(_DATA),
@@ -204,12 +226,13 @@ _RUN = object_of(
     files=object_of(model=_FILE, encoder=optional(_FILE)),
     seconds=optional(number),
     peak_bytes=optional(count),
-    model=optional(entries_of),
-    history=optional(list_of(entries_of)),
+    model=optional(_MODEL),
+    encoder=optional(text),
+    history=optional(list_of(having(entries_of, accuracy=number))),
     tuning=optional(list_of(_TRIED)),
     spectrum=optional(list_of(number)),
     rank=optional(count),
-    grid=optional(list_of(entries_of)),
+    grid=optional(list_of(having(entries_of, accuracy=number))),
     embedding=optional(object_of(classes=list_of(name), x=list_of(number), y=list_of(number))),
 )
 

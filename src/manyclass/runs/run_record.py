@@ -72,6 +72,8 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
         "columns": int(dataset.X.shape[1]),
         "classes": None if y is None else count_classes(y),
         "fingerprint": dataset.fingerprint(),
+        # Other features of the same pictures are the same test.
+        "examples": dataset.examples_fingerprint() if role == "test" else None,
         "bytes": int(dataset.X.nbytes),
     }
 
@@ -178,9 +180,9 @@ RUN_FORMAT = "manyclass run"
 
 def run_summary(record: dict[str, Any]) -> dict[str, Any]:
     """What a command prints of a run, done or begun, as JSON: the record without its long lists, and the accuracy."""
-    train, history, grid = record["data"][0], record.get("history") or [], record.get("grid") or []
-    judged = [one["accuracy"] for one in history if one.get("accuracy") is not None]
-    judged += [one["accuracy"] for one in grid]
+    train = record["data"][0] if record["data"] else dict.fromkeys(("path", "part", "rows"))
+    history, grid = record.get("history") or [], record.get("grid") or []
+    judged = [one["accuracy"] for one in (*history, *grid) if one.get("accuracy") is not None]
     return {
         "format": RUN_FORMAT,
         "status": record["status"],
@@ -204,7 +206,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     accuracy, tried = _accuracy(summary["validation_accuracy"]), _tried(summary)
     rows = [
         ("status", summary["status"]),
-        ("data", f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"),
+        ("data", _data_words(summary)),
         *model_rows(model),
         ("validation accuracy", accuracy),
         ("tried", tried),
@@ -214,6 +216,10 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("memory", format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""),
     ]
     return list(filter(itemgetter(1), rows))
+
+
+def _data_words(summary: dict[str, Any]) -> str:
+    return "" if summary["rows"] is None else f"{summary['rows']:,} rows of {summary['data']}, part {summary['part']}"
 
 
 def model_rows(model: dict[str, Any]) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
-from manyclass._core.files import write_bytes
+from manyclass._core.files import expand_home, write_bytes
 from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.folder import RunFolder, UnfinishedRun
@@ -137,9 +137,9 @@ def train(
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
         raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
-    folder = RunFolder(Path(out).expanduser())
+    folder = RunFolder(expand_home(out))
     folder.check(resume, overwrite)
-    source, labels = Path(data).expanduser(), None if labels is None else os.fspath(labels)
+    source, labels = expand_home(data), None if labels is None else os.fspath(labels)
     with unchanged(source):
         encoder = encoder_file(source), encoder_bytes(source)
         examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
@@ -181,7 +181,7 @@ def _ignore(message: str) -> None:
 
 def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Notify | None) -> Dataset:
     """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
-    path = Path(validation).expanduser()
+    path = expand_home(validation)
     if path.exists():
         judged = read_validation(path, warn)
     else:

@@ -10,7 +10,7 @@ def test_rank_and_concentration_are_said(report):
 def test_the_framed_pair_is_that_of_the_model_or_else_the_most_accurate(report):
     best = chosen_pair(report().runs[0])
     assert (best["trace"], best["ridge"]) == (1e-3, 1e-5)
-    model = {"trace": 1e-2, "ridge": 1e-4}
+    model = {"estimator": "TraceNormClassifier", "classes": 3, "columns": 4, "trace": 1e-2, "ridge": 1e-4}
     made = chosen_pair(report({"model": model}).runs[0])
     assert (made["trace"], made["ridge"]) == (1e-2, 1e-4)
 

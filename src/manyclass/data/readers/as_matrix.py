@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.files import expand_home
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 
@@ -50,7 +51,7 @@ def as_matrix(X: Any) -> Matrix:
     if isinstance(X, Matrix):
         return X
     if isinstance(X, str | os.PathLike):
-        path = Path(X).expanduser()
+        path = expand_home(X)
         return open_layout(path, layout_of(path))
     if hasattr(X, "tocsr"):
         from manyclass.data.sparse import SparseMatrix

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.digest import json_digest, sha256_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
+from manyclass._core.files import expand_home
 from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
@@ -42,7 +43,7 @@ def open_store(path: str | os.PathLike[str]) -> "Store":
     StorageError
         If there is no store, or if it cannot be read.
     """
-    path = Path(path).expanduser()
+    path = expand_home(path)
     for manifest in manifests(path):
         try:
             return Store(path, manifest)

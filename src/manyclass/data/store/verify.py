@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
+from manyclass._core.files import expand_home
 from manyclass.data.store.blocks import block_damage, header_damages, map_blocks, open_recorded, verify_attached
 from manyclass.data.store.manifest import FileRecord, Manifest, manifests
 from manyclass.data.store.store import Store
@@ -36,7 +37,7 @@ def verify_store(path: str | os.PathLike[str], progress: Callable[[int, int], No
     StorageError
         If there is no store, if a newer version wrote it, or if it may not be read.
     """
-    path = Path(path).expanduser()
+    path = expand_home(path)
     found: list[Damage] = []
     try:
         for manifest in manifests(path):

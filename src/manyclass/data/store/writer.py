@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from manyclass._core.checks import check_finite
 from manyclass._core.errors import StorageError
-from manyclass._core.files import Bytes, FolderLock, check_disk_space, explain_disk_errors, lock_folder
+from manyclass._core.files import Bytes, FolderLock, check_disk_space, expand_home, explain_disk_errors, lock_folder
 from manyclass._core.sealed import parse_json
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.columns import StoreColumns, collect_columns
@@ -90,7 +90,7 @@ class StoreWriter:
         block_bytes: int | None = None,
     ):
         spec = write_spec(n_features, dtype, quantizer, identity)
-        self._open(Path(path).expanduser(), spec, quantizer, overwrite, resume, block_bytes)
+        self._open(expand_home(path), spec, quantizer, overwrite, resume, block_bytes)
 
     @classmethod
     def extending(
@@ -120,7 +120,7 @@ class StoreWriter:
         StoreWriter
             The writer.
         """
-        path = Path(path).expanduser()
+        path = expand_home(path)
         manifest = read_manifest(path)
         writer = cls.__new__(cls)
         quantizer = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
@@ -154,7 +154,7 @@ class StoreWriter:
         UnfinishedWrite
             The number of safe rows, and the quantizer.
         """
-        return find_unfinished(Path(path).expanduser(), parse_json(identity, "identity"), overwrite, resume)
+        return find_unfinished(expand_home(path), parse_json(identity, "identity"), overwrite, resume)
 
     @property
     def rows_done(self) -> int:

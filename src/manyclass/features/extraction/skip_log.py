@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from manyclass._core.errors import StorageError
-from manyclass._core.files import explain_disk_errors, open_own, sync_file, write_bytes
+from manyclass._core.files import expand_home, explain_disk_errors, open_own, sync_file, write_bytes
 from manyclass._core.reading import load_json, read_file
 from manyclass.data.store.attachments import SKIPPED
 from manyclass.data.store.blocks import read_attached
@@ -54,7 +54,7 @@ def read_skipped(store: str | os.PathLike[str]) -> list[SkippedImage]:
     list of SkippedImage
         Images in the order of the run.
     """
-    folder = Path(store).expanduser()
+    folder = expand_home(store)
     manifest = read_manifest(folder) if (folder / MANIFEST).exists() else None
     if manifest is not None and manifest.version > 1:
         attached = manifest.attachments.get(SKIPPED)

@@ -18,6 +18,7 @@ import numpy as np
 from manyclass._core.checks import check_count
 from manyclass._core.digest import file_digest, json_digest, sha256_digest
 from manyclass._core.errors import is_of_machine, unreadable_error
+from manyclass._core.files import expand_home
 from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass._core.typing import Report
@@ -125,7 +126,7 @@ def write_features(
     StorageError
         If the disk is full, or the machine cannot read an image now; the same call then resumes.
     """
-    path = Path(path).expanduser()
+    path = expand_home(path)
     if not hasattr(encoder, "encode"):
         raise ValueError(f"encoder must have encode(image), as FisherVectors has; got {type(encoder).__name__}")
     images = as_image_list(images)

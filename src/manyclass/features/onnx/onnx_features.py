@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from manyclass._core import models
 from manyclass._core.checks import check_count, check_one_of
 from manyclass._core.digest import sha256_digest
+from manyclass._core.files import expand_home
 from manyclass._core.reading import read_pieces
 from manyclass.features.extraction.encoding import encode_images
 from manyclass.features.images.pixels import Pixels
@@ -187,7 +188,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Parameters to write.
         """
         self._ensure_open()  # which finds the digest that is saved with them
-        return parameters | {"model": str(Path(self.model).expanduser().absolute())}
+        return parameters | {"model": str(expand_home(self.model).absolute())}
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the attributes of a saved encoder must have.
@@ -219,7 +220,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.pooling is not None:
             check_one_of(self.pooling, "pooling", POOLINGS)
         check_count(self.batch_size, "batch_size")
-        path = Path(self.model).expanduser()
+        path = expand_home(self.model)
         self._check_digest(path)
         network = Network(path, self.layer, spatial=self.pooling is not None)
         given = {"mean": self.mean, "std": self.std, "size": self.size, "crop": self.crop}

@@ -105,7 +105,7 @@ def show_confusions(report: ReportData) -> Section | None:
     pairs = (evaluation.get("confusions") or [])[:_PAIRS]
     if run is None or not pairs:
         return None
-    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images)
+    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images, report.taken)
     rows = {one["class"]: one["rows"] for one in evaluation["per_class"]}
     representatives = _representatives(evaluation)
     cards = [_pair_card(pair, rows.get(pair["class"]), representatives, thumbnails) for pair in pairs]
@@ -162,7 +162,7 @@ def show_examples(report: ReportData) -> Section | None:
     known = [one for one in evaluation.get("examples") or [] if one["class"] in accuracies]
     if run is None or not known:
         return None
-    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images)
+    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images, report.taken)
     known.sort(key=lambda one: -accuracies[one["class"]])
     half = (len(known) + 1) // 2
     groups = [("Best", known[:half]), ("Worst", known[half:][::-1])]

@@ -41,7 +41,7 @@ def _search_report(search: SearchReport, number: int, report: ReportData) -> Mar
         content += [add_caption([drawing], describe_search(search, methods)), table(_HEADS, rows, class_="sortable")]
     queries = (search.record["queries"] or [])[:_QUERIES]
     if queries:
-        thumbnails = Thumbnails(search.record["pictures"], search.folder, report.images)
+        thumbnails = Thumbnails(search.record["pictures"], search.folder, report.images, report.taken)
         content += [element("h3", "What is found"), element("p", _describe_results(queries))]
         content += [_query_card(query, thumbnails) for query in queries]
     return join_markup(content)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
+from manyclass._core.files import expand_home
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.retrieval.search import FlatIndex
@@ -30,7 +31,7 @@ G = TypeVar("G", bound="Gallery")
 
 def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
     """The gallery in a folder. If it is saved anew meanwhile, the new one."""
-    folder = Path(path).expanduser().absolute()
+    folder = expand_home(path).absolute()
     content, data = read_gallery_manifest(folder)
     while True:
         try:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.errors import StorageError
-from manyclass._core.files import LOCK, FolderLock, explain_disk_errors, sync_folder
+from manyclass._core.files import LOCK, FolderLock, expand_home, explain_disk_errors, make_folder, sync_folder
 from manyclass._core.sealed import parse_json
 from manyclass.data.matrix import spans
 from manyclass.retrieval.catalog import Catalog
@@ -58,7 +58,7 @@ def save_gallery(
     """
     state = gallery.state()
     if path is not None:
-        folder = Path(path).expanduser().absolute()
+        folder = expand_home(path).absolute()
     elif state.saved is not None:
         folder = state.saved.path
     else:
@@ -93,8 +93,7 @@ def _make_folder(folder: Path) -> None:
     elif folder.exists():
         raise StorageError(f"{folder} is a file, and a gallery is a folder; choose another name")
     else:
-        folder.mkdir(parents=True)
-        sync_folder(folder.parent)
+        make_folder(folder)
 
 
 def _base(saved: SavedState | None, folder: Path, overwrite: bool) -> SavedState | None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from manyclass._core.errors import Damage, StoreCorruptedError
+from manyclass._core.files import expand_home
 from manyclass._core.typing import Report
 from manyclass.data.store.verify import file_damages
 from manyclass.retrieval.gallery import Gallery
@@ -25,7 +26,7 @@ def verify_gallery(path: str | os.PathLike[str], progress: Report | None = None)
     With a damaged manifest nothing else can be checked. What keeps a gallery from being opened and is no damage is a
     StorageError. progress gets (bytes read, bytes in all). If the gallery is saved anew meanwhile, the new one counts.
     """
-    folder = Path(path).expanduser().absolute()
+    folder = expand_home(path).absolute()
     try:
         content, data = read_gallery_manifest(folder)
         while found := _damaged(folder, content, progress or (lambda done, total: None)) or _unopened(folder):
@@ -40,7 +41,7 @@ def verify_gallery(path: str | os.PathLike[str], progress: Report | None = None)
 
 def gallery_bytes(path: str | os.PathLike[str]) -> int:
     """Bytes of all files that belong to a gallery, its manifest among them; those that are missing are not counted."""
-    folder = Path(path).expanduser()
+    folder = expand_home(path)
     files = (folder / name for name in names_of(read_gallery_manifest(folder)[0]))
     return sum(file.stat().st_size for file in files if file.exists())
 
