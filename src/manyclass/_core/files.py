@@ -41,6 +41,12 @@ def write_bytes(path: str | os.PathLike[str], *pieces: Bytes, part: bool = False
         raise
 
 
+def write_output(path: str | os.PathLike[str], *pieces: Bytes) -> None:
+    """The same for a file that a user names, which takes the place of a file alone."""
+    check_output(path)
+    write_bytes(path, *pieces)
+
+
 def replace_file(source: str | os.PathLike[str], target: str | os.PathLike[str], part: bool = False) -> None:
     """Rename a file that is synced already, over `target` if that exists, and make the new name last.
 

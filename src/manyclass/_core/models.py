@@ -28,7 +28,7 @@ import numpy as np
 
 import manyclass
 from manyclass._core.digest import canonical_json, sha256_digest
-from manyclass._core.files import check_output
+from manyclass._core.files import write_output
 from manyclass._core.lazy import find_public
 from manyclass._core.reading import check_unpacked
 from manyclass._core.sealed import DTYPES, SealedFormat
@@ -62,8 +62,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or encoder to one file, whole or not at all."""
-    check_output(path)
-    FORMAT.write(path, *_describe(model))
+    write_output(path, *FORMAT.pieces(*_describe(model)))
 
 
 def model_pieces(model: Any) -> list[Any]:

@@ -204,7 +204,8 @@ def native_threads(nbytes: int) -> int:
     >>> native_threads(1000)
     1
     """
-    return 1 if nbytes < _WORTH_THREADS or hasattr(_this_thread, "ours") else get_threads()
+    n_threads = get_threads()
+    return 1 if nbytes < _WORTH_THREADS or hasattr(_this_thread, "ours") else n_threads
 
 
 def _map_on_threads(n_threads: int, work: Callable[[T], R], items: list[T]) -> Iterator[R]:

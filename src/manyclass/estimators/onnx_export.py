@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count
-from manyclass._core.files import check_output, write_bytes
+from manyclass._core.files import write_output
 
 if TYPE_CHECKING:
     from manyclass.estimators.linear_model import LinearModel
@@ -27,14 +27,13 @@ def export_onnx(model: "LinearModel", path: str | os.PathLike[str], top: int = 5
     predict_top gives; `scores` (n, k), also for two classes; and `probabilities` (n, k) for a classifier that has them.
     Labels are int64, strings, bools or float64. Sums are made in another order: scores agree but for rounding.
     """
-    check_output(path)
     check_is_fitted(model)
     if model.coef_.nbytes > _MOST:
         raise ValueError(f"an onnx file holds at most 2 GB; the weights take {model.coef_.nbytes / 1e9:.1f} GB")
     constants: Constants = {"coef": model.coef_, "intercept": model.intercept_, "classes": _labels(model.classes_)}
     constants["top"] = np.array([min(check_count(top, "top"), len(model.classes_))])
     nodes = [*_LABELS, *_probabilities(model, constants)]
-    write_bytes(path, _proto(nodes, constants).SerializeToString())
+    write_output(path, _proto(nodes, constants).SerializeToString())
 
 
 # (operator, inputs, outputs, attributes)
