@@ -11,6 +11,7 @@ from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import expand_home, write_bytes
+from manyclass._core.models import save_model
 from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.folder import RunFolder, UnfinishedRun
@@ -249,7 +250,7 @@ def _keep(
     The encoder is what was read with the rows: the store may have been overwritten during the fit.
     """
     files, (source, content) = [run.model], encoder
-    model.save(run.model)
+    save_model(model, run.model)
     if content is not None:
         files.append(run.encoder)
         write_bytes(run.encoder, content)
