@@ -116,18 +116,19 @@ def test_rows_that_made_the_model_are_taken_for_a_measurement_last(tmp_path):
 def test_a_test_is_its_names_and_labels_and_not_its_features(tmp_path):
     shares = {"network": ("n", 0.91), "fisher": ("f", 0.83)}
     for name, (mark, share) in shares.items():
-        data = {"path": f"{name}.store", "part": "test", "rows": 240, "fingerprint": mark, "examples": "e"}
+        data = {"path": f"{name}.store", "part": "test", "rows": 240, "fingerprint": mark}
         run = write_run(tmp_path / name, evaluation=evaluation_record(0.5))
         (run / "evaluations" / "x-test.json").unlink()
-        write_record(run / "evaluations" / f"{name}-test.json", "evaluation", evaluation_record(share, data=data))
+        judged = evaluation_record(share, data=data, fingerprint="e")
+        write_record(run / "evaluations" / f"{name}-test.json", "evaluation", judged)
     assert [run.name for run, _ in collect([tmp_path]).evaluated_runs] == ["network", "fisher"]
     assert collect([tmp_path]).runs_on_other_tests == []
 
 
 def test_runs_on_other_examples_are_kept_apart(tmp_path):
     for name, mark in (("a", "e"), ("b", "g"), ("c", "e")):
-        data = {"path": "x.store", "part": "test", "rows": 240, "fingerprint": "f", "examples": mark}
-        write_run(tmp_path / name, evaluation=evaluation_record(data=data))
+        data = {"path": "x.store", "part": "test", "rows": 240, "fingerprint": "f"}
+        write_run(tmp_path / name, evaluation=evaluation_record(data=data, fingerprint=mark))
     report = collect([tmp_path])
     assert [run.name for run, _ in report.evaluated_runs] == ["a", "c"]
     assert [run.name for run, _ in report.runs_on_other_tests] == ["b"]

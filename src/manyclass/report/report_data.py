@@ -80,11 +80,10 @@ def _test(name: str, evaluation: dict[str, Any]) -> tuple[Any, ...]:
 
     Where these are not known, the name of its file with the fingerprint of the rows, or how many each class has.
     """
-    data = evaluation["data"]
-    if data["examples"] is not None:
-        return "", data["examples"], evaluation["rows"]
-    if data["fingerprint"] is not None:
-        return name, data["fingerprint"], evaluation["rows"]
+    if evaluation["fingerprint"] is not None:
+        return "", evaluation["fingerprint"], evaluation["rows"]
+    if evaluation["data"]["fingerprint"] is not None:
+        return name, evaluation["data"]["fingerprint"], evaluation["rows"]
     return name, json.dumps(sorted((one["class"], one["rows"]) for one in evaluation["per_class"])), evaluation["rows"]
 
 

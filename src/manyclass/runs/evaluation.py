@@ -133,6 +133,8 @@ def evaluate(
     record = {
         "model": model_digest,
         "data": describe_data("test", examples),
+        # Other features of the same pictures are the same test.
+        "fingerprint": examples.examples_fingerprint(),
         "rows": len(examples),
         "seconds": time.perf_counter() - started,
         **numbers,

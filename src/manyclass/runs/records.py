@@ -191,7 +191,6 @@ _DATA = object_of(
     columns=optional(count),
     classes=optional(count),
     fingerprint=optional(text),
-    examples=optional(text),
     bytes=optional(count),
 )
 
@@ -239,6 +238,7 @@ _RUN = object_of(
 _EVALUATION = object_of(
     model=digest,
     data=_DATA,
+    fingerprint=optional(text),
     rows=count,
     seconds=optional(number),
     top_1=fraction,

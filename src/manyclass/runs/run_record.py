@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from manyclass._core.reading import open_file
 from manyclass._core.text import format_bytes, format_seconds
 
 if TYPE_CHECKING:
@@ -72,8 +73,6 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
         "columns": int(dataset.X.shape[1]),
         "classes": None if y is None else count_classes(y),
         "fingerprint": dataset.fingerprint(),
-        # Other features of the same pictures are the same test.
-        "examples": dataset.examples_fingerprint() if role == "test" else None,
         "bytes": int(dataset.X.nbytes),
     }
 
@@ -130,7 +129,8 @@ def peak_bytes() -> int | None:
 
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text(errors="replace").splitlines()  # of the system, which nobody else writes
+        with open_file(path) as file:
+            return file.read(1 << 20).decode(errors="replace").splitlines()
     except OSError:
         return []
 

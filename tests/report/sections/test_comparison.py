@@ -38,8 +38,8 @@ def test_accuracies_on_rows_that_were_trained_on_say_so(checked, tmp_path):
 def of_examples(checked, tmp_path, **marks):
     runs = []
     for number, (name, mark) in enumerate(marks.items()):
-        data = {"path": f"{name}.store", "part": "test", "rows": 240, "fingerprint": name, "examples": mark}
-        evaluation = checked("evaluation", evaluation_record(0.5 + number / 10, data=data))
+        data = {"path": f"{name}.store", "part": "test", "rows": 240, "fingerprint": name}
+        evaluation = checked("evaluation", evaluation_record(0.5 + number / 10, data=data, fingerprint=mark))
         runs.append(RunReport(name, tmp_path, checked("run", run_record(name)), {"x": evaluation}, number))
     return ReportData(runs)
 
