@@ -106,3 +106,39 @@ def test_a_path_is_that_of_all_columns(seen, monkeypatch, given):
         assert [row[name] for row in turned.table_] == [row[name] for row in plain.table_]
     assert turned.best_.factors_[0].shape[0] == 400
     np.testing.assert_allclose(turned.coef_, plain.coef_, atol=1e-3 * np.abs(plain.coef_).max())
+
+
+def far_away(case, n=120, d=700, k=4):
+    rng = np.random.default_rng(3)
+    y = np.arange(n) % k
+    X = 0.5 * rng.standard_normal((k, d))[y] + rng.standard_normal((n, d))
+    if case == "all columns":
+        X += 1000
+    elif case == "one column":
+        X[:, 7] += 1e5
+    else:
+        X += 1e3 * rng.standard_normal((n, 3)) @ rng.standard_normal((3, d))
+    return X.astype(np.float32), y
+
+
+@pytest.mark.parametrize("case", ["all columns", "one column", "three directions"])
+def test_rows_that_differ_in_little_of_their_length_are_learned_in_all_columns(seen, monkeypatch, case):
+    X, y = far_away(case)
+    learned, new = slice(0, 80), slice(80, 120)
+    turned = mc.LinearClassifier(penalty=Ridge(1e-2)).fit(X[learned], y[learned])
+    monkeypatch.setattr(problem, "FACTOR", 10**9)
+    plain = mc.LinearClassifier(penalty=Ridge(1e-2)).fit(X[learned], y[learned])
+    assert seen == [700, 700]
+    assert turned.score(X[new], y[new]) >= plain.score(X[new], y[new]) - 0.05
+    assert plain.score(X[new], y[new]) > 0.8
+
+
+def test_coordinates_that_would_take_much_more_memory_than_the_rows_are_not_taken(monkeypatch):
+    X, y = _data(np.float32, n=40)
+    whole = problem.Problem.whole(mc.DenseMatrix(X), y, 5)
+    monkeypatch.setattr(problem, "NUMBERS", 1)
+    monkeypatch.setattr(problem, "BYTES", 0)
+    assert whole.in_row_space(1000).d < 40  # 32 * 40 * 40 bytes are fewer than the rows have
+    codes = mc.ProductQuantizer(block=50, n_centroids=4, random_state=0).fit(X).encode(X)
+    coded = problem.Problem.whole(codes, y, 5)
+    assert coded.in_row_space(1000) is coded

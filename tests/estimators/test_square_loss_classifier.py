@@ -180,3 +180,19 @@ def test_a_failed_fit_leaves_the_classifier_as_it_was():
     with pytest.raises(ValueError, match="two classes"):
         clf.fit(X, np.zeros(len(y)))
     assert all(vars(clf)[name] is value for name, value in before.items())
+
+
+def test_one_row_per_class_is_learned_in_float32():
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(300, 64)).astype(np.float32)
+    new = centers + 0.3 * rng.normal(size=centers.shape).astype(np.float32)
+    assert mc.SquareLossClassifier().fit(centers, np.arange(300)).score(new, np.arange(300)) > 0.98
+
+
+@pytest.mark.parametrize("case", ["far from zero", "one column"])
+def test_fewer_rows_than_columns_are_learned_wherever_they_are(case):
+    rng = np.random.default_rng(1)
+    y = np.arange(200) % 4
+    X = (0.5 * rng.normal(size=(4, 400))[y] + rng.normal(size=(200, 400))).astype(np.float32)
+    X[:, slice(None) if case == "far from zero" else 5] += np.float32(1000 if case == "far from zero" else 1e6)
+    assert mc.SquareLossClassifier().fit(X[:150], y[:150]).score(X[150:], y[150:]) > 0.95

@@ -75,3 +75,16 @@ def test_a_strength_below_rounding_is_refused():
     system, _ = closed_form(Problem.whole(DenseMatrix(1e3 * X), y, 2))
     with pytest.raises(ValueError, match="regularization must be larger"):
         system.form.solve(np.eye(4), -1e3)
+
+
+@pytest.mark.parametrize("offset", [1000.0, 1e19])
+def test_fewer_rows_than_columns_bear_a_large_mean_and_large_numbers(offset):
+    X, y = drawn(30, 80, 3, dtype=np.float32)
+    X = X * np.float32(1e17) if offset > 1e9 else X + np.float32(offset)
+    system = RowSystem(Problem.whole(DenseMatrix(X), y, 3))
+    W, b = system.weights(0.1 * system.scale)
+    expected_W, expected_b = ridge(X.astype(np.float64), y, 3, 0.1 * system.scale)
+    size = np.abs(X @ expected_W.astype(np.float64)).max() + 1
+    np.testing.assert_allclose(
+        X.astype(np.float64) @ W + b, X.astype(np.float64) @ expected_W + expected_b, atol=1e-3 * size
+    )

@@ -93,3 +93,18 @@ def test_threads_change_nothing():
         with threads(n_threads):
             found.append(LeaveOneOut(closed_form(problem)[0], problem, 3000.0).search())
     np.testing.assert_array_equal(found[0].losses, found[1].losses)
+
+
+@pytest.mark.parametrize("strength", [1e-6, 1e-8])
+def test_weak_penalties_with_fewer_rows_than_columns_lose_no_digits(strength):
+    X, y = drawn(30, 90, 3)
+    found = left_out_scores(Problem.whole(DenseMatrix(X), y, 3), strength)
+    np.testing.assert_allclose(found, ridge_twin.left_out(X, y, 3, strength), atol=1e-5)
+
+
+def test_where_rows_left_out_tell_nothing_the_penalty_stays_near_the_scale():
+    X = np.random.default_rng(0).normal(size=(300, 64)).astype(np.float32)
+    problem = Problem.whole(DenseMatrix(X), np.arange(300), 300)
+    system, _ = closed_form(problem)
+    found = LeaveOneOut(system, problem, 300.0).search()
+    assert found.strengths[found.best()] < 1e4 * system.scale

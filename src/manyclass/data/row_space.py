@@ -7,7 +7,7 @@ product of all rows with one another, and 12 n^2 bytes. Measured, one-vs-rest wi
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from manyclass._core.checks import as_2d
 from manyclass._core.parallel import one_blas_thread
@@ -19,20 +19,25 @@ from manyclass.data.matrix import Matrix, spans
 # it. Measured: what is left of the square of a row that is a sum of others is up to 20 eps.
 _ROUNDING = 32
 
+# What is left of the square of a row outside of the span of those before must be so much, for sums of rows by which
+# weights are turned back to keep four digits.
+_APART = {np.float32: 1e-3, np.float64: 1e-10}
+
 _PANEL = 256  # rows of X that others are multiplied with at a time
 
 
-def row_gram(X: Matrix) -> Doubles:
+def row_gram(X: Matrix, dtype: DTypeLike | None = None) -> Doubles:
     """X X' (n, n) in float64, whatever keeps the rows; the same bits for any number of threads.
 
-    Columns are read some at a time. Those of float32 are multiplied in float32, some thousand at a time, and these
-    products are added in float64: entries are off by some 1e-7 of the lengths of their two rows, up or down.
+    Columns are read and multiplied some thousand at a time in `dtype`, by default that of X, and these products are
+    added in float64. Those of float32 are off by some 1e-7 of the lengths of their two rows, up or down: enough where
+    rows differ by much of their lengths.
 
     >>> row_gram(DenseMatrix([[1.0, 2.0, 2.0], [0.0, 0.0, 3.0]]))
     array([[9., 6.],
            [6., 9.]])
     """
-    G = X._row_gram()
+    G = X._row_gram(np.dtype(X.dtype if dtype is None else dtype))
     X.release()
     return G
 
@@ -42,7 +47,7 @@ class RowSpaceMatrix(DenseMatrix):
 
     Z comes from the Gram matrix alone: Z Z' = X X' by Cholesky's factorization with pivots, of rows of unit length, so
     that rows of any scale, equal rows and rows of zeros have their place. The columns of Q are sums of the r rows that
-    were pivots; Q itself is never made.
+    were pivots; Q itself is never made. It is well conditioned unless rows differ in little of their lengths.
 
     >>> X = RowSpaceMatrix(DenseMatrix([[3.0, 0.0, 4.0], [6.0, 0.0, 8.0]]))
     >>> X.shape, X.lift(X.array[0])
@@ -50,10 +55,13 @@ class RowSpaceMatrix(DenseMatrix):
     """
 
     def __init__(self, X: Matrix):
-        G = row_gram(X)
-        lengths = np.sqrt(G.diagonal())
-        lengths[lengths == 0] = 1
-        L, order, rank = _pivoted_cholesky(G, lengths, _ROUNDING * float(np.finfo(X.dtype).eps))
+        L, order, rank, lengths = _factor(X, X.dtype)
+        # What is left of rows that are nearly in the span of others is rounding of products in float32: of equal rows,
+        # of rows far from zero, or of such that differ in a few directions much more than in all others.
+        if X.dtype == np.float32 and (rank < len(L) or _least_pivot(L, rank) < _APART[np.float32]):
+            del L
+            L, order, rank, lengths = _factor(X, np.float64)
+        self.is_well_conditioned = _least_pivot(L, rank) >= _APART[X.dtype.type]
         Z = np.empty((len(L), rank), X.dtype)
         for at in spans(len(L), 1024):
             Z[order[at]] = lengths[order[at], None] * np.tril(L[at], at.start)[:, :rank]
@@ -86,6 +94,18 @@ class RowSpaceMatrix(DenseMatrix):
                 self._triangle, B, trans=int(transposed), lower=True, check_finite=False
             )
         return found
+
+
+def _least_pivot(L: Doubles, rank: int) -> float:
+    return float(np.square(L.diagonal()[:rank]).min(initial=1))
+
+
+def _factor(X: Matrix, dtype: DTypeLike) -> tuple[Doubles, np.ndarray, int, Doubles]:
+    """(L, order, rank) of rows of unit length, and their lengths (n,); products are made in this dtype."""
+    G = row_gram(X, dtype)
+    lengths = np.sqrt(G.diagonal())
+    lengths[lengths == 0] = 1
+    return *_pivoted_cholesky(G, lengths, _ROUNDING * float(np.finfo(np.dtype(dtype)).eps)), lengths
 
 
 def _pivoted_cholesky(G: Doubles, lengths: Doubles, least: float) -> tuple[Doubles, np.ndarray, int]:

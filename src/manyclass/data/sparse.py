@@ -78,11 +78,11 @@ class SparseMatrix(Matrix):
     def _rmatmat(self, R: Floats) -> Floats:
         return rmatmat(lambda rows: self.csr[rows].astype(np.float64), self.shape, R, self._height(R.shape[1]))
 
-    def _row_gram(self) -> Doubles:
+    def _row_gram(self, dtype: np.dtype[Any]) -> Doubles:
         n, d = self.shape
         # Measured: a product of two entries takes a hundred times as long as one of dense rows.
         if 16 * int(self.csr.nnz) > n * d:
-            return super()._row_gram()
+            return super()._row_gram(dtype)
         G, X = np.empty((n, n)), self.csr.astype(np.float64)
         columns = X.T.tocsr()
 

@@ -251,12 +251,12 @@ class Probabilities:
         return self
 
 
-def best_temperature(S: Floats, y: NDArray[np.int32]) -> float:
-    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best."""
+def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None) -> float:
+    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best, rows counting by their weights."""
     from scipy.optimize import minimize_scalar
 
     def loss(log_temperature: float) -> float:
         T = S.dtype.type(np.exp(log_temperature))
-        return float(Softmax().value_and_gradient(S / T, y)[0].mean())
+        return float(np.average(Softmax().value_and_gradient(S / T, y)[0], weights=weights))
 
     return float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

@@ -53,7 +53,7 @@ class SquareLossClassifier(Probabilities, LinearModel):
         Weights of classes; "balanced" stands for n / (k * examples of the class). The weight of an example is that of
         its own class, in every machine.
     keep_sums : bool, default=True
-        Keep the sums over rows by which rows and classes are added and removed, d x d numbers, in memory and in files
+        Let `fit` keep the sums by which rows and classes are added and removed, d x d numbers, in memory and in files
         (`mean_`, `scatter_`, `class_sums_`, `class_weights_`, `class_counts_`). With fewer rows than columns there are
         none.
     n_threads : int, default=None
@@ -380,7 +380,7 @@ class SquareLossClassifier(Probabilities, LinearModel):
         self.regularization_, self.path_ = float(found.strengths[found.best()]), found.records()
         with one_blas_thread():
             S = left_out.scores(self.regularization_, system.B.astype(np.float32))
-        self.temperature_ = best_temperature(S, left_out.y)
+        self.temperature_ = best_temperature(S, left_out.y, left_out.p)
 
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
         W, b = system.weights(self.regularization_)

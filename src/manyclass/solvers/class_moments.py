@@ -74,7 +74,7 @@ class ClassMoments(NamedTuple):
         return self._combined(other, 1)
 
     def minus(self, other: "ClassMoments") -> "ClassMoments":
-        """Those of the rows without the others, which were among them; rows that never were leave less than nothing."""
+        """Those of the rows without the others, which were among them; only gross cases of others are noticed."""
         left = self._combined(other, -1)
         least = left.scatter.diagonal().min() / self.scatter.diagonal().max(initial=1e-300)
         if not (least >= -_ROUNDING and left.weights.min() >= -_ROUNDING * self.total):

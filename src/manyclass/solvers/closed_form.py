@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
-from manyclass.data.matrix import Matrix
-from manyclass.data.moments import center_rows
+from manyclass.data.matrix import Matrix, spans
+from manyclass.data.moments import center_rows, column_means
 from manyclass.data.row_space import row_gram
 from manyclass.solvers.class_moments import ClassMoments, weighted_rows
 from manyclass.solvers.problem import Problem
@@ -160,6 +160,9 @@ class ColumnSystem(RidgeSystem):
         return np.subtract(T, F, out=F), 1 - p - p * q
 
 
+_TILE_BYTES = 32 << 20  # of rows that are multiplied at a time
+
+
 class RowSystem(RidgeSystem):
     """A (n, n) is the Gram matrix of the rows, each less the mean and times the root of its weight."""
 
@@ -168,14 +171,21 @@ class RowSystem(RidgeSystem):
         self.p = c / c.sum()
         self.middle = 2 * np.bincount(y, self.p, problem.k).astype(np.float64) - 1
         self._root = np.sqrt(self.p)
-        A = row_gram(self.X)
+        A = row_gram(self.X, np.float64)  # the mean is taken off afterwards, and may be most of it
         with one_blas_thread():
-            self._to_mean = A @ self.p
-        A -= self._to_mean
-        A -= self._to_mean[:, None] - self.p @ self._to_mean
+            to_mean = A @ self.p
+            middle = float(self.p @ to_mean)
+            near = column_means(self.X)
+            self._mean = near + self._sum_over_rows(near, self.p[:, None])[:, 0]
+        A -= to_mean
+        A -= to_mean[:, None] - middle
         A *= self._root
         A *= self._root[:, None]
         self.scale = self.usual = float(A.trace()) / max(1, len(A) - 1)
+        # The root of p is a null vector, which would be most of the inverse of what is next to nothing beside it. B has
+        # nothing of it, so that any number may stand in the place of its eigenvalue.
+        self._null = self.scale or 1.0
+        A += self._null * np.outer(self._root, self._root)
         self.form = TridiagonalForm(A)
         Y = (targets(y, problem.k, np.float64) - self.middle) * self._root[:, None]
         with one_blas_thread():
@@ -184,8 +194,16 @@ class RowSystem(RidgeSystem):
     def weights(self, strength: float) -> tuple[Doubles, Doubles]:
         with one_blas_thread():
             R = self._root[:, None] * self.form.rotated_back(self.form.solve(self.B, strength))
-            b = self.middle - self._to_mean @ R
-        return self.X.rmatmat(R).astype(np.float64), b
+            W = self._sum_over_rows(self._mean, R)
+            return W, self.middle - self._mean @ W
+
+    def _sum_over_rows(self, mean: Doubles, R: Doubles) -> Doubles:
+        """The sum of (x_i - mean) R_i' (d, m), in float64, some rows at a time."""
+        n, d = self.X.shape
+        total = np.zeros((d, R.shape[1]))
+        for at in spans(n, max(1, _TILE_BYTES // (8 * d))):
+            total += center_rows(self.X, at, mean).T @ R[at]
+        return total
 
     def coordinates(self, X: Matrix, index: Any, dtype: Any) -> Floats:
         E = np.zeros((len(index), len(self.p)), dtype)
@@ -194,9 +212,10 @@ class RowSystem(RidgeSystem):
             return self.form.rotated(E)
 
     def _errors(self, F: Floats, q: Doubles, T: Floats, p: Doubles, strength: float) -> tuple[Floats, Doubles]:
-        # With P = (A + strength I)^-1, e is strength P B / sqrt(p), and 1 less the leverage strength P_ii - p_i.
+        # With P = (A + strength I)^-1, e is strength P B / sqrt(p), and 1 less the leverage strength P_ii, without the
+        # part of the null vector.
         F *= (strength / np.sqrt(p)).astype(F.dtype)[:, None]
-        return F, strength * q - p
+        return F, strength * (q - p / (self._null + strength))
 
 
 def targets(y: NDArray[Any], k: int, dtype: Any) -> Floats:

@@ -84,7 +84,7 @@ class LeaveOneOut:
 
     def __init__(self, system: RidgeSystem, problem: Problem, total: float, rows: Any = None):
         X, y, c = weighted_rows(problem)
-        # float32 is enough to compare strengths: it moves a leverage by 1e-4 of itself at the weakest of them.
+        # float32 is enough to compare strengths: it moves a leverage by 1e-4 of itself at the weakest that are sought.
         dtype = np.float32 if rows is None else np.float64
         rows = _spread(y, len(system.B)) if rows is None else np.arange(len(y))[rows]
         self.system, self.y, self.p = system, y[rows], c[rows] / total
@@ -121,8 +121,12 @@ class LeaveOneOut:
             decades.insert(0, decades[0] - 1)
             found = found.beside(self._judge_decades(decades[:1]))
         while found.best() == len(decades) - 1 and decades[-1] < _FARTHEST[1]:
+            more = self._judge_decades([decades[-1] + 1])
+            # A penalty so strong must be good for something: where rows left out tell nothing, all are as good.
+            if more.accuracies[0] <= found.accuracies[-1] and more.losses[0] > 0.999 * found.losses[-1]:
+                break
             decades.append(decades[-1] + 1)
-            found = found.beside(self._judge_decades(decades[-1:]))
+            found = found.beside(more)
         middle = decades[found.best()]
         return found.beside(self._judge_decades([middle - 0.5, middle + 0.5]))
 

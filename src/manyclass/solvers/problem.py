@@ -18,8 +18,8 @@ from manyclass.data.row_space import RowSpaceMatrix
 from manyclass.losses.loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
 
-# The least columns of a row and numbers of X, and the most rows, for which coordinates pay; see data/row_space.py.
-FACTOR, NUMBERS, ROWS = 4, 1 << 20, 1 << 14
+# Least columns per row and numbers of X, most rows, and most bytes (32 per pair of rows), for which coordinates pay.
+FACTOR, NUMBERS, ROWS, BYTES = 4, 1 << 20, 1 << 14, 1 << 28
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ class Problem:
             The same problem, with fewer columns; itself where that does not pay.
         """
         n, d = self.X.shape
-        pays = FACTOR * n <= d and n * d >= NUMBERS and n <= min(ROWS, most)
-        Z = RowSpaceMatrix(self.X) if pays else self.X
-        return replace(self, X=Z) if pays and Z.shape[1] else self  # of rows of zeros nothing is left
+        pays = FACTOR * n <= d and n * d >= NUMBERS and n <= min(ROWS, most, (max(BYTES, self.X.nbytes) / 32) ** 0.5)
+        Z = RowSpaceMatrix(self.X) if pays else None
+        return replace(self, X=Z) if Z and Z.shape[1] and Z.is_well_conditioned else self  # of zeros nothing is left
 
     def with_columns_of(self, other: "Problem") -> "Problem":
         """See the rows in the columns of another problem, that came with the same columns.

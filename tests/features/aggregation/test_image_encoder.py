@@ -159,10 +159,10 @@ def test_what_cannot_be_learned_is_refused_and_nothing_changes(encoder, images, 
     assert not hasattr(encoder, "parts_")
 
 
-def test_progress_is_told_of_every_image():
+def test_progress_is_told_at_the_start_and_of_every_image():
     seen = []
     mc.BagOfWords(3, **SMALL).fit(IMAGES, progress=lambda done, n: seen.append((done, n)))
-    assert seen == [(i, 5) for i in range(1, 6)]
+    assert seen == [(i, 5) for i in range(6)]
 
 
 def test_gradients_of_descriptors_side_by_side_are_those_of_each_alone():
