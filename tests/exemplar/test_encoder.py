@@ -267,7 +267,7 @@ KINDS = ["SquareLossExemplar", "ExemplarLDA", "WhitenedPCA", "ExemplarSVM", "Ker
 def test_negatives_far_from_zero_have_the_similarities_of_others(name):
     X = np.random.default_rng(0).standard_normal((60, 6))
     near, far = (getattr(mc, name)(random_state=0).fit(X + offset) for offset in (0, 1e6))
-    one, other = near.transform(X[:5]), far.transform(X[:5] + 1e6)
+    one, other = near.transform(X[:2]), far.transform(X[:2] + 1e6)
     np.testing.assert_allclose(far.similarity(other, other), near.similarity(one, one), atol=0.02)
 
 
@@ -287,4 +287,4 @@ def test_images_on_another_scale_than_the_negatives_are_told_of(name):
     encoder = getattr(mc, name)(random_state=0).fit(X)
     encoder.transform(X[:3])
     with pytest.warns(UserWarning, match=f"{name} was fitted on rows of lengths from"):
-        encoder.transform(100 * X)
+        encoder.transform(100 * X[:3])
