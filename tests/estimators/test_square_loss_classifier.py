@@ -196,3 +196,20 @@ def test_fewer_rows_than_columns_are_learned_wherever_they_are(case):
     X = (0.5 * rng.normal(size=(4, 400))[y] + rng.normal(size=(200, 400))).astype(np.float32)
     X[:, slice(None) if case == "far from zero" else 5] += np.float32(1000 if case == "far from zero" else 1e6)
     assert mc.SquareLossClassifier().fit(X[:150], y[:150]).score(X[150:], y[150:]) > 0.95
+
+
+def test_the_temperature_counts_rows_by_their_weights():
+    rng = np.random.default_rng(2)
+    y = np.arange(240) % 3
+    noise = np.where(np.arange(240) < 120, 0.3, 3.0)[:, None]  # the first half is easy
+    X = rng.normal(size=(3, 20))[y] + noise * rng.normal(size=(240, 20))
+    easy, hard = (
+        mc.SquareLossClassifier(1.0).fit(X, y, sample_weight=np.where((np.arange(240) < 120) == first, 1.0, 1e-3))
+        for first in (True, False)
+    )
+    S = easy.leave_one_out(X, y, np.where(np.arange(240) < 120, 1.0, 1e-3))
+    assert easy.temperature_ < hard.temperature_ / 2
+    grid = np.exp(np.linspace(np.log(easy.temperature_) - 1, np.log(easy.temperature_) + 1, 41))
+    c = np.where(np.arange(240) < 120, 1.0, 1e-3)
+    losses = [np.average(np.log(np.exp(S / T).sum(axis=1)) - S[np.arange(240), y] / T, weights=c) for T in grid]
+    assert abs(int(np.argmin(losses)) - 20) <= 1

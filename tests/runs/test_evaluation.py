@@ -34,6 +34,18 @@ def test_the_test_subset_is_judged_and_kept(trained, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_other_features_of_the_same_examples_are_the_same_test(tmp_path):
+    X, y = rows()
+    names = np.array([f"{i}.png" for i in range(len(y))])
+    marks = []
+    for scale, given in ((1, names), (2, names), (1, names[::-1])):
+        np.savez(tmp_path / "x.npz", X=scale * X, y=np.array(CLASSES)[y], names=given)
+        run = mc.runs.train(tmp_path / "x.npz", tmp_path / "run", test_fraction=0.2, overwrite=True, **QUICK)
+        marks.append(read_record(mc.runs.evaluate(run.path, tmp_path / "x.npz").path, "evaluation")["fingerprint"])
+    assert marks[0] is not None
+    assert marks[0] == marks[1] != marks[2]
+
+
 def test_what_a_killed_evaluation_left_is_tidied_up_and_nothing_else(trained, tmp_path):
     folder = trained.path / "evaluations"
     folder.mkdir()
