@@ -1,8 +1,7 @@
 """Weights in a file of PyTorch, as it wrote them before version 1.6, read without executing anything in it.
 
 Such a file is five pickles (a magic number, a version, the machine, a dict of tensors, the keys of their storages) and
-then the numbers of every storage. Of the fourth, a program for a stack machine, only what builds a dict of tensors is
-understood: names, numbers, tuples and dicts; the two functions that it may name are recognized, and never looked up.
+then the numbers of every storage.
 """
 
 import io
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_DTYPES = {"torch FloatStorage": "<f4", "torch LongStorage": "<i8"}
+from manyclass._core.safe_pickle import PickleMachine
 
 
 class _Tensor(NamedTuple):
@@ -48,7 +47,7 @@ def read_torch_weights(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
     """
     file = io.BytesIO(data)
     try:
-        magic, version, _, tensors, keys = (_Machine().run(file) for _ in range(5))
+        magic, version, _, tensors, keys = (_next_pickle(file) for _ in range(5))
         if (magic, version) != (0x1950A86A20F9469CFC6C, 1001):
             raise ValueError("it has another magic number or version")
         storages = _storages(data, file.tell(), tensors, keys)
@@ -59,7 +58,7 @@ def read_torch_weights(data: bytes, path: Path) -> dict[str, NDArray[Any]]:
 
 def _storages(data: bytes, at: int, tensors: dict[str, _Tensor], keys: list[str]) -> dict[str, NDArray[Any]]:
     """The numbers of each storage: they follow one another, after how many there are."""
-    kinds = {tensor.storage[2]: (_DTYPES[tensor.storage[1]], tensor.storage[4]) for tensor in tensors.values()}
+    kinds = {tensor.storage[2]: (tensor.storage[1](), tensor.storage[4]) for tensor in tensors.values()}
     storages = {}
     for key in keys:
         dtype, n = kinds[key]
@@ -81,75 +80,21 @@ def _array(tensor: _Tensor, storages: dict[str, NDArray[Any]]) -> NDArray[Any]:
     return np.lib.stride_tricks.as_strided(numbers[start:], shape, at, writeable=False)
 
 
-class _Machine:
-    """The stack machine of pickles, with a few of its operations."""
-
-    def __init__(self) -> None:
-        self._stack: list[Any] = []
-        self._marks: list[int] = []
-        self._memo: dict[int, Any] = {}
-
-    def run(self, file: io.BytesIO) -> Any:
-        """What the next pickle of a file builds."""
-        value: Any
-        for operation, value, _ in pickletools.genops(file):
-            name = operation.name
-            if name in _PUSHES:
-                self._stack.append(_PUSHES[name](value))
-            elif name in ("BINPUT", "LONG_BINPUT"):
-                self._memo[value] = self._stack[-1]
-            elif name in ("BINGET", "LONG_BINGET"):
-                self._stack.append(self._memo[value])
-            elif name == "MARK":
-                self._marks.append(len(self._stack))
-            elif name == "BUILD":  # attributes of a dict, which it can do without
-                self._stack.pop()
-            elif name in ("TUPLE1", "TUPLE2", "TUPLE3"):
-                self._stack.append(tuple(self._popped(len(self._stack) - int(name[-1]))))
-            elif name == "TUPLE":
-                self._stack.append(tuple(self._since_mark()))
-            elif name in ("SETITEM", "SETITEMS"):
-                items = self._popped(len(self._stack) - 2) if name == "SETITEM" else self._since_mark()
-                self._stack[-1].update(zip(items[::2], items[1::2], strict=True))
-            elif name == "APPENDS":
-                items = self._since_mark()
-                self._stack[-1].extend(items)
-            elif name == "REDUCE":
-                function, arguments = self._popped(len(self._stack) - 2)
-                self._stack.append(_REDUCED[function](*arguments))
-            elif name not in ("PROTO", "STOP", "BINPERSID"):  # a storage is known by the tuple that names it
-                raise ValueError(f"{name} is not used by tensors")
-        (built,) = self._stack
-        return built
-
-    def _since_mark(self) -> list[Any]:
-        return self._popped(self._marks.pop())
-
-    def _popped(self, start: int) -> list[Any]:
-        if start < 0:
-            raise ValueError("its stack is empty")
-        items = self._stack[start:]
-        del self._stack[start:]
-        return items
+def _next_pickle(file: io.BytesIO) -> Any:
+    machine = PickleMachine(_CALLS, budget=0)
+    for code, argument, _ in pickletools.genops(file):
+        if code.name == "BUILD":
+            machine.pop(1)  # attributes of a dict, which it can do without
+        elif code.name != "BINPERSID":  # a storage is known by the tuple that names it
+            machine.step(code.name, argument)
+    return machine.result()
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-_PUSHES: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1", "GLOBAL"), _same),
-    "NONE": lambda _: None,
-    "NEWTRUE": lambda _: True,
-    "NEWFALSE": lambda _: False,
-    "EMPTY_DICT": lambda _: {},
-    "EMPTY_LIST": lambda _: [],
-    "EMPTY_TUPLE": lambda _: (),
-}
-
-_REDUCED: dict[str, Callable[..., Any]] = {
-    "collections OrderedDict": dict,
-    "torch._utils _rebuild_tensor_v2": lambda storage, start, shape, strides, *_: _Tensor(
+_CALLS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("collections", "OrderedDict"): lambda *_: {},
+    ("torch._utils", "_rebuild_tensor_v2"): lambda storage, start, shape, strides, *_: _Tensor(
         storage, start, shape, strides
     ),
+    ("torch", "FloatStorage"): lambda: np.dtype("<f4"),
+    ("torch", "LongStorage"): lambda: np.dtype("<i8"),
 }
