@@ -127,7 +127,13 @@ def features(
                 max_source_pixels=max_source_pixels,
                 overwrite=overwrite,
                 resume=resume or wanted.is_learned,  # what was there is dropped, and what was learned since is kept
-                provenance={"made by": "manyclass features", "source": str(source), "kind": kind, "seed": seed}
+                provenance={
+                    "made by": "manyclass features",
+                    "source": str(source),
+                    "kind": kind,
+                    "seed": seed,
+                    "test_fraction": test_fraction,
+                }
                 | _input(encoder),
                 progress=report,
             )

