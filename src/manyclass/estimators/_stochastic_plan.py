@@ -19,7 +19,7 @@ from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import EarlyStopping
 from manyclass.solvers.sgd.objectives import OBJECTIVES
-from manyclass.solvers.sgd.tuning import PlanSettings, SgdPlan, hold_out
+from manyclass.solvers.sgd.tuning import LeastSquaresStart, PlanSettings, SgdPlan, hold_out
 
 SAMPLINGS = ("uniform", "balanced")
 
@@ -64,6 +64,10 @@ def check_settings(settings: SgdSettings) -> None:
 # by the weights of the examples; a seed that was drawn is in the checkpoint.
 _FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
 
+_MARGINS = ("hinge", "squared_hinge")  # losses that vanish from the margin 1 on, which a start can have
+
+_START_PATIENCE = 2  # judgements after a start
+
 # Examples between two judgements at least, but for a tenth of all epochs.
 _EXAMPLES_JUDGED = 1000
 
@@ -80,8 +84,20 @@ def split_problem(
     return (train, held) if len(held) else (problem, None)
 
 
-def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: Problem | None) -> EarlyStopping:
-    """When to judge and when to stop."""
+def least_squares_start(
+    settings: SgdSettings, train: Problem, judged: Problem | None
+) -> LeastSquaresStart | None:
+    """Where machines that nothing is known of begin, if not from zero: for losses of margins, stopped by validation."""
+    free = settings.step == "auto" and settings.early_stopping and settings.regularization == 0
+    wanted = free and settings.objective == "ovr" and settings.loss in _MARGINS and settings.sampling == "uniform"
+    pays = wanted and judged is not None and len(judged) and LeastSquaresStart.pays(train)
+    return LeastSquaresStart(train, judged) if pays and judged is not None else None
+
+
+def make_stopping(
+    settings: SgdSettings, plan: SgdPlan, train: Problem, judged: Problem | None, started: int = 0
+) -> EarlyStopping:
+    """When to judge and when to stop; after a start near the end, as soon as nothing more is seen to be gained."""
     most = most_epochs(settings, train.k)
     # Judging takes a score for every class; where an epoch takes far fewer, it is judged less often.
     judging = 0 if judged is None else len(judged) * train.k
@@ -90,7 +106,8 @@ def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: 
     every = max(every, min(-(-_EXAMPLES_JUDGED // max(1, len(train))), settings.max_epochs // 10))
     every = max(every, OBJECTIVES[settings.objective].epochs_per_round(train.k))
     seen = 0 if judged is None else len(judged)
-    return EarlyStopping(most, settings.tolerance, settings.patience, every, seen)
+    patience = min(settings.patience, _START_PATIENCE) if started else settings.patience
+    return EarlyStopping(most, settings.tolerance, patience, every, seen, bool(started))
 
 
 def most_epochs(settings: SgdSettings, k: int) -> int:

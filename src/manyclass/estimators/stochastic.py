@@ -26,6 +26,7 @@ from manyclass.estimators._incremental import (
 from manyclass.estimators._stochastic_plan import (
     check_settings,
     fixed_settings,
+    least_squares_start,
     make_stopping,
     most_epochs,
     split_problem,
@@ -248,24 +249,28 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
-            plan = find_or_resume_plan(self, train, seed, checkpoint)
+            squares = least_squares_start(self, train, judged) if cold else None
+            plan = find_or_resume_plan(self, train, seed, checkpoint, squares)
+            squares = squares if run.n_iter else None
             self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
-                stopping = make_stopping(self, plan, train, judged)
-                descent = run.descent_from(start.copy())
+                stopping = make_stopping(self, plan, train, judged, run.n_iter)
+                descent = run.descent_from(start.copy() if squares is None else squares.machines(run.n_iter))
+                if squares is not None and judge is not None and not descent.epoch:
+                    descent.judge(judge(descent.mean), stopping)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
                     after, judge = watch_epochs(judge, stopping, after), None
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
-                run.n_epochs = descent.best_epoch or descent.epoch
-                if self.refit and len(train) < len(problem) and run.n_epochs and not run.ended:
+                run.n_epochs = descent.epoch if descent.best is None else descent.best_epoch
+                if self.refit and len(train) < len(problem) and (run.n_epochs or squares) and not run.ended:
                     run.trained, run.phase, run.descent = descent.history, "refit", None
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=min(run.n_epochs, most_epochs(self, problem.k)))
-                descent = run.descent_from(start)
+                stopping = EarlyStopping(max_epochs=min(max(1, run.n_epochs), most_epochs(self, problem.k)))
+                descent = run.descent_from(start if squares is None else squares.machines(run.n_iter, refit=True))
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
@@ -274,6 +279,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             if problem is not whole:
                 machines = machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
+        self.n_iter_ = run.n_iter
         if not self.keeps_checkpoint:
             checkpoint.remove()
         warn_of_chance(self, whole)

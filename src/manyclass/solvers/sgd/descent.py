@@ -127,6 +127,9 @@ class EarlyStopping:
         Epochs between judgements.
     judged : int, default=0
         Examples that a score is of; 0 for a score that owes nothing to chance.
+    beyond_chance : bool, default=False
+        Whether what chance alone may do is no progress either, and of equals the first are kept: after a start near the
+        end, more training is as likely to hurt.
     """
 
     max_epochs: int = 100
@@ -134,6 +137,7 @@ class EarlyStopping:
     patience: int = 10
     every: int = 1
     judged: int = 0
+    beyond_chance: bool = False
 
     def as_good(self, score: float, best: float) -> bool:
         """Tell whether a score is the best, but for chance: score >= best - sqrt(score (1 - score) / judged) / 2.
@@ -150,8 +154,28 @@ class EarlyStopping:
         bool
             Whether the machines of this score are to be kept.
         """
-        chance = 0.5 * np.sqrt(max(score * (1 - score), 0.0) / self.judged) if self.judged else 0.0
-        return bool(score >= best - chance)
+        return bool(score >= best - self._chance(score))
+
+    def is_progress(self, score: float, mark: float) -> bool:
+        """Tell whether a score is better than the one to surpass, by as much as counts.
+
+        Parameters
+        ----------
+        score : float
+            The score, a fraction of 1.
+        mark : float
+            The score to surpass.
+
+        Returns
+        -------
+        bool
+            Whether it begins a new count of judgements.
+        """
+        least = max(self.tolerance, self._chance(score)) if self.beyond_chance else self.tolerance
+        return bool(score > mark + least)
+
+    def _chance(self, score: float) -> float:
+        return float(0.5 * np.sqrt(max(score * (1 - score), 0.0) / self.judged)) if self.judged else 0.0
 
 
 @dataclass
@@ -193,13 +217,14 @@ class SgdRun:
 
     def judge(self, score: float, stopping: EarlyStopping) -> bool:
         """Note a score; whether to stop."""
-        if stopping.as_good(score, self.best_score):
+        progress = stopping.is_progress(score, self.mark)
+        if progress or (stopping.as_good(score, self.best_score) and not stopping.beyond_chance):
             self.best_score, self.best_epoch = max(score, self.best_score), self.epoch
             if self.best is None:
                 self.best = self.mean.copy()
             else:
                 self.best.W[...], self.best.biases[...] = self.mean.W, self.mean.biases
-        if score > self.mark + stopping.tolerance:
+        if progress:
             self.mark, self.stale = score, 0
         else:
             self.stale += 1

@@ -1,11 +1,19 @@
-"""The plan of a descent, algorithm and schedule; what is "auto" is found on a small sample by climbing; hold-out."""
+"""The plan of a descent, algorithm and schedule, and where it starts; hold-out.
+
+What is "auto" is found on a small sample by climbing. Where rows are long and classes many, that takes longer than to
+begin so near the end, with least squares, that a few epochs with the usual step are enough.
+"""
 
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.typing import Doubles, Singles
+from manyclass.solvers.conjugate_gradient import NormalEquations
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import (
@@ -72,12 +80,20 @@ def find_plan(settings: PlanSettings, problem: Problem, seed: int) -> SgdPlan:
     return _tune(plan, settings, trial.with_pace(plan.algorithm, plan.schedule)) if len(trial.held) else plan
 
 
-def find_or_resume_plan(settings: PlanSettings, train: Problem, seed: int, checkpoint: Checkpoint) -> SgdPlan:
-    """The plan, found now, or before the run was killed."""
+def find_or_resume_plan(
+    settings: PlanSettings, train: Problem, seed: int, checkpoint: Checkpoint, start: "LeastSquaresStart | None" = None
+) -> SgdPlan:
+    """The plan, found now, or before the run was killed; the run knows how many steps of the start come first."""
     run = checkpoint.run
     if run.step is not None:
         return make_plan(settings, run.step, run.beta, train, seed)
-    plan = find_plan(settings, train, seed)
+    run.n_iter = 0 if start is None else start.find_steps()
+    if run.n_iter:
+        plan = _plan(settings, None, settings.beta, train.k, _square(train, np.random.default_rng(seed)), seed)
+        if settings.beta == "auto":
+            plan = replace(plan, algorithm=plan.algorithm.with_beta(min(_START_BETA, plan.algorithm.cost(train.k))))
+    else:
+        plan = find_plan(settings, train, seed)
     run.step, run.beta = plan.schedule.step, plan.algorithm.beta
     checkpoint.write()
     return plan
@@ -128,6 +144,84 @@ def _square(problem: Problem, rng: np.random.Generator) -> float:
         )
     # Where all rows are zero there is only the bias to learn.
     return square or 1.0
+
+
+class LeastSquaresStart:
+    """Machines of least squares by conjugate gradients, with the margins that one-vs-rest wants.
+
+    Steps go on until the squared error of rows that were held out rises: of the steps, the accuracy is best then, or
+    one or two later. Where it still falls after 16 steps, rows are so many for their columns that squares are no
+    guide to a margin loss. Measured: 7 steps have 93.0 % right of Caltech's features (3,030 x 1,280), where the hinge
+    alone has 92.5; and of 512 random features of letters (16,000 rows), 60 steps have 90.5 where the hinge has 94.9.
+
+    Parameters
+    ----------
+    train : Problem
+        The examples to train on.
+    judged : Problem
+        Those to judge by.
+    """
+
+    def __init__(self, train: Problem, judged: Problem):
+        self._problem, self._judged = train, judged
+        self._found: LinearWeights | None = None
+
+    @cached_property
+    def _train(self) -> NormalEquations:
+        return NormalEquations.of(self._problem)
+
+    @staticmethod
+    def pays(problem: Problem) -> bool:
+        """Whether the sums over rows take seconds at most, and the search that they save more than milliseconds."""
+        n, d, k = len(problem), problem.d, problem.k
+        return k > 2 and n * d * k >= _LEAST_WORK and n * d * d <= _MOST_WORK and d * (d + k) <= _MOST_NUMBERS
+
+    def find_steps(self) -> int:
+        """After how many steps to stop; 0 where machines should begin from nothing."""
+        held = sample_rows(self._judged, _START_HELD, np.random.default_rng(0))
+        X, y = self._judged.X.rows(held.index).astype(np.float32, copy=False), held.y[held.index]
+        error = np.inf
+        for n_iter, (W, b) in enumerate(self._train.steps(_START_STEPS), 1):
+            before, error = error, _squared_error(X, y, W, b)
+            if not error < before:
+                self._found = self._with_margins(self._train, W, b)
+                return n_iter if self._found.finite() else 0
+        return 0
+
+    def machines(self, n_iter: int, refit: bool = False) -> LinearWeights:
+        """Those of so many steps, on the examples to train on, or for a refit on those held out too."""
+        found, self._found = self._found, None
+        if found is not None and not refit:
+            return found
+        equations = self._train
+        if refit:
+            equations = equations.plus(NormalEquations.of(self._judged, equations.center))
+        *_, (W, b) = equations.steps(min(n_iter, _START_STEPS))
+        return self._with_margins(equations, W, b)
+
+    @staticmethod
+    def _with_margins(equations: NormalEquations, W: Singles, b: Doubles) -> LinearWeights:
+        """Scaled and moved such that rows score 1 by their own class and -1 by others, on average."""
+        own, others = equations.mean_scores(W)
+        scale = 2 / (own - others) if own > others else np.nan
+        return LinearWeights.around((scale * W).astype(np.float32), (scale * (b - others) - 1).astype(np.float32))
+
+
+# Of a start: steps at most, rows that judge them, and negatives that go with a positive afterwards. Measured with
+# 101, 300 and 500 classes: 10 are as good as 40, as least squares has seen them all.
+_START_STEPS, _START_HELD, _START_BETA = 16, 1024, 10.0
+
+# Multiplications of an epoch with all classes at least, of the sums at most, and numbers that are held at most.
+_LEAST_WORK, _MOST_WORK, _MOST_NUMBERS = 1 << 26, 1 << 37, 1 << 24
+
+
+def _squared_error(X: Singles, y: NDArray[Any], W: Singles, b: Doubles) -> float:
+    """The sum of |W x + b - t|^2 over rows whose targets t are 1 for their class and -1 for all others."""
+    with one_blas_thread():
+        S = X @ W.T
+    S += (b + 1).astype(np.float32)
+    # (s - 1)^2 = (s + 1)^2 - 4 (s + 1) + 4, and S holds s + 1.
+    return float(np.vdot(S, S)) - 4 * float(S[np.arange(len(y)), y].sum(dtype=np.float64)) + 4 * len(y)
 
 
 @dataclass(frozen=True)
