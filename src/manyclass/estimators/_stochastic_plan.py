@@ -1,5 +1,7 @@
-"""How to train a `StochasticClassifier`: its settings checked, what is held out, the plan, and the stopping rule."""
+"""How to train a `StochasticClassifier`: its settings checked, what is held out, where it starts, and when it stops."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,14 +14,15 @@ from manyclass._core.checks import (
     check_number,
     check_one_of,
 )
-from manyclass.estimators.validation import (
-    validation_problem,
-)
+from manyclass.estimators.callbacks import AfterEpoch
+from manyclass.estimators.validation import validation_problem
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import EarlyStopping
+from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, run_sgd
 from manyclass.solvers.sgd.objectives import OBJECTIVES
 from manyclass.solvers.sgd.tuning import LeastSquaresStart, PlanSettings, SgdPlan, hold_out
+
+Judge = Callable[[LinearWeights], float]
 
 SAMPLINGS = ("uniform", "balanced")
 
@@ -66,7 +69,7 @@ _FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
 
 _MARGINS = ("hinge", "squared_hinge")  # losses that vanish from the margin 1 on, which a start can have
 
-_START_PATIENCE = 2  # judgements after a start
+_START_PATIENCE = 2  # judgements of machines that are no better than their start
 
 # Examples between two judgements at least, but for a tenth of all epochs.
 _EXAMPLES_JUDGED = 1000
@@ -84,9 +87,7 @@ def split_problem(
     return (train, held) if len(held) else (problem, None)
 
 
-def least_squares_start(
-    settings: SgdSettings, train: Problem, judged: Problem | None
-) -> LeastSquaresStart | None:
+def least_squares_start(settings: SgdSettings, train: Problem, judged: Problem | None) -> LeastSquaresStart | None:
     """Where machines that nothing is known of begin, if not from zero: for losses of margins, stopped by validation."""
     free = settings.step == "auto" and settings.early_stopping and settings.regularization == 0
     wanted = free and settings.objective == "ovr" and settings.loss in _MARGINS and settings.sampling == "uniform"
@@ -106,8 +107,25 @@ def make_stopping(
     every = max(every, min(-(-_EXAMPLES_JUDGED // max(1, len(train))), settings.max_epochs // 10))
     every = max(every, OBJECTIVES[settings.objective].epochs_per_round(train.k))
     seen = 0 if judged is None else len(judged)
-    patience = min(settings.patience, _START_PATIENCE) if started else settings.patience
-    return EarlyStopping(most, settings.tolerance, patience, every, seen, bool(started))
+    soon = min(settings.patience, _START_PATIENCE) if started else 0
+    return EarlyStopping(most, settings.tolerance, settings.patience, every, seen, soon)
+
+
+def leave_start(
+    settings: SgdSettings, plan: SgdPlan, descent: SgdRun, train: Problem, stopping: EarlyStopping, judge: Judge,
+    after: AfterEpoch,
+) -> SgdPlan:  # fmt: skip
+    """Run the first epochs after a start, with few negatives; the plan of those that follow, if these surpass it.
+
+    Few are enough to see that: least squares has seen them all, and an epoch with more disturbs it for longer.
+    """
+    if not descent.epoch:
+        descent.judge(judge(descent.mean), stopping)
+    first = replace(stopping, max_epochs=min(stopping.max_epochs, stopping.start_patience * stopping.every))
+    run_sgd(descent, plan.algorithm, train, plan.schedule, first, judge, after)
+    left = descent.best_epoch > 0 and settings.beta == "auto"
+    usual = OBJECTIVES[settings.objective].make(settings.loss, settings.beta, train.k)
+    return replace(plan, algorithm=usual) if left else plan
 
 
 def most_epochs(settings: SgdSettings, k: int) -> int:

@@ -19,6 +19,7 @@ from manyclass.estimators._incremental import (
     PartialFitState,
     check_batch_classes,
     check_same_objective,
+    epochs_from_zero,
     join_weights,
     last_weights,
     new_class_problem,
@@ -27,6 +28,7 @@ from manyclass.estimators._stochastic_plan import (
     check_settings,
     fixed_settings,
     least_squares_start,
+    leave_start,
     make_stopping,
     most_epochs,
     split_problem,
@@ -252,16 +254,16 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             squares = least_squares_start(self, train, judged) if cold else None
             plan = find_or_resume_plan(self, train, seed, checkpoint, squares)
             squares = squares if run.n_iter else None
-            self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
                 stopping = make_stopping(self, plan, train, judged, run.n_iter)
                 descent = run.descent_from(start.copy() if squares is None else squares.machines(run.n_iter))
-                if squares is not None and judge is not None and not descent.epoch:
-                    descent.judge(judge(descent.mean), stopping)
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
                     after, judge = watch_epochs(judge, stopping, after), None
+                if squares is not None and judge is not None:
+                    plan = leave_start(self, plan, descent, train, stopping, judge, after)
+                    run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 run.n_epochs = descent.epoch if descent.best is None else descent.best_epoch
                 if self.refit and len(train) < len(problem) and (run.n_epochs or squares) and not run.ended:
@@ -279,7 +281,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             if problem is not whole:
                 machines = machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
-        self.n_iter_ = run.n_iter
+        self.step_, self.beta_, self.n_iter_ = plan.schedule.step, plan.algorithm.beta, run.n_iter
         if not self.keeps_checkpoint:
             checkpoint.remove()
         warn_of_chance(self, whole)
@@ -359,7 +361,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = make_plan(self, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
-            stopping = EarlyStopping(max_epochs=min(self.n_epochs_, self.max_epochs))
+            stopping = EarlyStopping(max_epochs=min(epochs_from_zero(self), self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
         machines = replace(descent.result(), steps=descent.machines.steps)
