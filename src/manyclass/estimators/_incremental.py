@@ -127,7 +127,7 @@ def _check_new_classes(sizes: NDArray[Any], new: NDArray[Any]) -> None:
 
 
 def epochs_from_zero(settings: FittedSgd) -> int:
-    """How many epochs new classes take: as many as fit took, or more if that began from least squares, as they do not."""
+    """How many epochs new classes take: those of fit, or more if that began from least squares, as they do not."""
     return max(settings.n_epochs_, _EPOCHS if getattr(settings, "n_iter_", 0) else 0)
 
 

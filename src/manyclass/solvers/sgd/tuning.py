@@ -80,6 +80,19 @@ def find_plan(settings: PlanSettings, problem: Problem, seed: int) -> SgdPlan:
     return _tune(plan, settings, trial.with_pace(plan.algorithm, plan.schedule)) if len(trial.held) else plan
 
 
+def find_start(settings: PlanSettings, train: Problem, judged: Problem | None) -> "LeastSquaresStart | None":
+    """Where machines begin that are stopped by the examples `judged`; None for zero.
+
+    With other settings it is not known how far from the end they would begin. It takes little time and memory, where
+    the search that it saves takes more than milliseconds.
+    """
+    usual = settings.step == "auto" and settings.regularization == 0 and settings.sampling == "uniform"
+    n, d, k = len(train), train.d, train.k
+    pays = k > 2 and n * d * k >= _LEAST_WORK and n * d <= _MOST_NUMBERS and d <= min(2 * n, _MOST_COLUMNS)
+    margins = settings.objective == "ovr" and settings.loss in ("hinge", "squared_hinge")
+    return LeastSquaresStart(train, judged) if usual and pays and margins and judged is not None else None
+
+
 def find_or_resume_plan(
     settings: PlanSettings, train: Problem, seed: int, checkpoint: Checkpoint, start: "LeastSquaresStart | None" = None
 ) -> SgdPlan:
@@ -166,26 +179,21 @@ class LeastSquaresStart:
         self._problem, self._judged = train, judged
         self._found: LinearWeights | None = None
 
-    @staticmethod
-    def pays(problem: Problem) -> bool:
-        """Whether it takes little time and memory, and the search that it saves more than milliseconds."""
-        n, d, k = len(problem), problem.d, problem.k
-        return k > 2 and n * d * k >= _LEAST_WORK and n * d <= _MOST_NUMBERS and d <= min(2 * n, _MOST_COLUMNS)
-
     def find_steps(self) -> int:
         """After how many steps to stop; 0 where machines should begin from nothing."""
         k = self._problem.k
         classes = np.unique(np.linspace(0, k - 1, min(k, PANEL)).astype(np.intp))
         held = sample_rows(self._judged, _START_HELD, np.random.default_rng(0))
         X, own = held.X.rows(held.index).astype(np.float32, copy=False), held.y[held.index, None] == classes
-        error = np.inf
+        error = _squared_error(np.zeros(own.shape, np.float32), self._equations.target_means()[classes], own)
         with one_blas_thread():
             for n_iter, (W, b) in enumerate(self._equations.steps(_START_STEPS, classes), 1):
                 before, error = error, _squared_error(X @ W.T, b, own)
-                if not error < before:
-                    if len(classes) == k:
-                        self._found = self._with_margins(W, b)
+                if error >= before and n_iter > 1:
+                    self._found = self._with_margins(W, b) if len(classes) == k else None
                     return n_iter
+                if not error < before:  # squares teach nothing
+                    return 0
         return 0
 
     def machines(self, n_iter: int, refit: bool = False) -> LinearWeights:
@@ -206,7 +214,7 @@ class LeastSquaresStart:
     def _with_margins(self, W: Singles, b: Doubles) -> LinearWeights:
         """Scaled and moved such that rows score 1 by their own class and -1 by others, on average."""
         own, others = self._equations.mean_scores(W)
-        scale = 2 / max(own - others, 1e-6)
+        scale = 2 / max(own - others, _LEAST_GAP)
         W *= np.float32(scale)
         return LinearWeights.around(W, (scale * (b - others) - 1).astype(np.float32))
 
@@ -214,6 +222,8 @@ class LeastSquaresStart:
 # Of a start: steps at most, rows that judge them, and negatives that go with a positive afterwards. Measured with
 # 101, 300 and 500 classes: 10 are as good as 40, as least squares has seen them all.
 _START_STEPS, _START_HELD, _START_BETA = 16, 1024, 10.0
+
+_LEAST_GAP = 1e-4  # between mean scores; below it is rounding
 
 # Multiplications of an epoch with all classes at least; numbers of X at most, beyond which a fit should add little to
 # the memory that X takes; and columns at most, whose products with one another are held.
