@@ -44,7 +44,7 @@ def _assert_same_bits(one, two):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_start_that_is_not_surpassed_takes_one_epoch_and_is_as_good_as_the_search(always, loss):
     started = _fit(loss=loss)
-    assert started.n_iter_ > 1
+    assert started.n_iter_ > 0
     assert _phases(started) == ["train"] * 4 + ["refit"]  # it is judged after every second epoch of few rows
     assert started.n_epochs_ == 1
     always()
@@ -64,7 +64,7 @@ def test_a_start_that_is_surpassed_is_left_and_trained_as_long_as_it_gets_better
 
     monkeypatch.setattr(tuning.LeastSquaresStart, "_with_margins", wrong)
     fitted = _fit(patience=3)
-    assert fitted.n_iter_ > 1
+    assert fitted.n_iter_ > 0
     assert fitted.n_epochs_ == _phases(fitted).count("refit") > 1
     monkeypatch.undo()
     assert fitted.score(*TEST) > _fit().score(*TEST) - 0.05
@@ -90,9 +90,9 @@ def test_a_warm_start_begins_from_the_machines_that_are_there():
 
 def test_where_the_error_falls_for_many_steps_it_begins_from_zero(always, monkeypatch):
     n_iter = _fit().n_iter_
-    monkeypatch.setattr(tuning, "_START_STEPS", n_iter)
+    monkeypatch.setattr(tuning, "_START_STEPS", n_iter + 1)
     assert _fit().n_iter_ == n_iter
-    monkeypatch.setattr(tuning, "_START_STEPS", n_iter - 1)
+    monkeypatch.setattr(tuning, "_START_STEPS", n_iter)
     started = _fit(max_epochs=3)
     assert started.n_iter_ == 0
     always()
@@ -119,7 +119,7 @@ def test_the_number_of_threads_changes_no_bit(settings):
 def test_without_a_refit_the_start_itself_is_kept_if_it_is_not_surpassed(settings):
     fitted = _fit(**settings)
     assert set(_phases(fitted)) == {"train"}
-    assert (fitted.n_iter_ > 1, fitted.n_epochs_) == (True, 0)
+    assert (fitted.n_iter_ > 0, fitted.n_epochs_) == (True, 0)
 
 
 def test_the_start_has_the_margins_that_the_hinge_wants():

@@ -119,16 +119,22 @@ def _noisy(n=600, d=60, k=9):
     return X, y, whole.part(np.arange(400)), whole.part(np.arange(400, n))
 
 
-def test_a_start_stops_at_the_first_step_whose_error_on_held_out_rows_is_not_lower():
+def test_a_start_is_the_last_step_that_brings_scores_of_held_out_rows_nearer_to_the_targets():
     X, y, train, held = _noisy()
     start = LeastSquaresStart(train, held)
-    T = np.where(y[400:, None] == np.arange(9), 1.0, -1.0)
-    errors = []
+    T = np.where(y == np.arange(9)[:, None], 1.0, -1.0).T
+    middle = T[:400].mean(axis=0)
+    cosines = []
     for W, b in start._equations.steps(12):
-        errors.append(np.square(X[400:] @ W.T + b - T).sum())
-    first = next(i for i in range(1, 12) if errors[i] >= errors[i - 1])
-    assert first < 11
-    assert start.find_steps() == first + 1
+        S, R = X[400:] @ W.T + b - middle, T[400:] - middle
+        cosines.append((S * R).sum() / np.linalg.norm(S) / np.linalg.norm(R))
+    best = next(i for i in range(12) if cosines[i + 1] <= cosines[i])
+    assert best > 0
+    assert start.find_steps() == best + 1
+    # Those that were found are of that step.
+    found, again = start.machines(best + 1), LeastSquaresStart(train, held).machines(best + 1)
+    np.testing.assert_allclose(found.W, again.W, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.biases, again.biases, rtol=1e-4)
 
 
 def test_a_sample_of_the_classes_finds_a_start_too(monkeypatch):
