@@ -71,7 +71,8 @@ def test_a_start_that_is_surpassed_is_left_and_trained_as_long_as_it_gets_better
 
 @pytest.mark.parametrize(
     "settings",
-    [{"step": 0.1}, {"objective": "multiclass"}, {"loss": "logistic"}, {"loss": "squared"}, {"loss": "squared_hinge"}, {"early_stopping": False},
+    [{"step": 0.1}, {"objective": "multiclass"}, {"loss": "logistic"}, {"loss": "squared"},
+     {"loss": "squared_hinge"}, {"early_stopping": False},
      {"regularization": 1e-4}, {"sampling": "balanced"}],
 )  # fmt: skip
 def test_other_settings_begin_from_zero_to_the_same_bits(always, settings):
