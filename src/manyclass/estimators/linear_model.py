@@ -22,7 +22,7 @@ from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax
 from manyclass.solvers.problem import Problem, Scorer
-from manyclass.solvers.sgd.descent import top_classes
+from manyclass.solvers.sgd.descent import LinearWeights, top_classes
 
 
 class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -251,12 +251,32 @@ class Probabilities:
         return self
 
 
-def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None) -> float:
-    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best, rows counting by their weights."""
+def held_out_temperature(machines: LinearWeights, judged: Problem | None) -> float | None:
+    """The temperature on examples that machines have not seen, of which a million scores are enough; None for none.
+
+    Where all are right, any T would be too high; as if one more had been wrong, the best one is finite.
+    """
+    if judged is None:
+        return None
+    n = len(judged.index)
+    index = judged.index[np.linspace(0, n - 1, min(n, max(100, (1 << 20) // judged.k))).astype(np.intp)]
+    S = (DenseMatrix(judged.X.rows(index)) @ machines.W.T + machines.biases).astype(np.float64)
+    return best_temperature(S, judged.y[index], smoothing=1 / (1 + len(index)))
+
+
+def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None, smoothing: float = 0.0) -> float:
+    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best, rows counting by their weights.
+
+    With `smoothing` a label is said to be another class in so much of the cases, any of them alike.
+    """
     from scipy.optimize import minimize_scalar
+
+    # -log p of the mean over classes is -log p of y, and how much higher y is than the mean.
+    above = S[np.arange(len(y)), y] - S.mean(axis=1)
 
     def loss(log_temperature: float) -> float:
         T = S.dtype.type(np.exp(log_temperature))
-        return float(np.average(Softmax().value_and_gradient(S / T, y)[0], weights=weights))
+        losses = Softmax().value_and_gradient(S / T, y)[0] + smoothing * above / T
+        return float(np.average(losses, weights=weights))
 
     return float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))
