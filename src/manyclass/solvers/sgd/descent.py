@@ -17,6 +17,7 @@ from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.sampling import Quarter, Schedule
+from manyclass.solvers.shortlist import top_by_shortlist
 
 
 @dataclass
@@ -76,11 +77,16 @@ class LinearWeights:
     def best_classes(self, X: Matrix, index: NDArray[np.intp]) -> NDArray[np.intp]:
         """The class of highest score for some rows of X."""
 
-        def block(at: slice) -> Scorer:
-            rows = X.rows(index[at]).astype(np.float32, copy=False)
-            return lambda classes: self._scores(rows, classes)
+        def rows(at: slice) -> Floats:
+            return X.rows(index[at]).astype(np.float32, copy=False)
 
-        return top_classes(block, (len(index), X.shape[1]), len(self.W))[:, 0]
+        def block(at: slice) -> Scorer:
+            some = rows(at)
+            return lambda classes: self._scores(some, classes)
+
+        shape = len(index), X.shape[1]
+        found = top_by_shortlist(rows, shape, self.W, self.biases, 1) if (self.scales == 1).all() else None
+        return (top_classes(block, shape, len(self.W)) if found is None else found)[:, 0]
 
     def _scores(self, rows: Floats, classes: slice) -> Floats:
         S = rows @ self.W[classes].T
