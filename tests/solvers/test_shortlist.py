@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass import _native
+from manyclass.estimators import linear_model
 from manyclass.solvers import shortlist
+from manyclass.solvers.sgd import descent
 from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.shortlist import ClassShortlist, top_by_shortlist
 
@@ -115,6 +117,8 @@ def small(monkeypatch):
     monkeypatch.setattr(shortlist, "ROWS", 100)
     monkeypatch.setattr(shortlist, "CLASSES", 500)
     monkeypatch.setattr(shortlist, "COLUMNS", 64)
+    monkeypatch.setattr(linear_model, "SCORES", 1)
+    monkeypatch.setattr(descent, "SCORES", 1)
     if not _native.lookups_are_fast():
         monkeypatch.setattr(_native, "lookups_are_fast", lambda: True)
 
@@ -132,7 +136,7 @@ def test_predictions_of_a_classifier_are_those_of_all_scores(small, monkeypatch)
     kept = ClassShortlist.top
     monkeypatch.setattr(ClassShortlist, "top", lambda self, *a: calls.append(1) or kept(self, *a))
     np.testing.assert_array_equal(model.predict_top(X, 5), 7 + best(X, W, b, 5))
-    assert len(calls) == 3  # the sample, and two blocks
+    assert len(calls) == 4  # the sample, and three blocks
     np.testing.assert_array_equal(model.predict(mc.as_matrix(X)), 7 + best(X, W, b, 1)[:, 0])
 
 

@@ -23,7 +23,7 @@ from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax
 from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.descent import top_classes
-from manyclass.solvers.shortlist import top_by_shortlist
+from manyclass.solvers.shortlist import SCORES, top_by_shortlist
 
 
 class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,6 +115,8 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         """The k best classes of each row, where there is a faster way than all scores."""
+        if len(X) * len(self.classes_) < SCORES:
+            return None
         return top_by_shortlist(X.rows, X.shape, self.coef_, self.intercept_, k)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -26,7 +26,9 @@ MARGIN = 3.5
 # as long as all scores of 1,000 rows, and the best of a row a third of the time of all scores.
 ROWS, CLASSES, COLUMNS = 4096, 2048, 256
 
-_BLOCK = 256  # rows whose sums are held at a time: weights are read once for all of them
+SCORES = ROWS * CLASSES  # of rows and classes, without which there is no need to ask
+
+_BLOCK = 128  # rows whose sums a thread holds at a time: weights are read once for all of them
 
 _GROUP = 32  # classes whose codes stand side by side
 
@@ -73,7 +75,7 @@ def top_by_shortlist(
     sample = np.concatenate([rows(slice(i, i + 1)) for i in np.linspace(0, n - 1, _SAMPLE).astype(int).tolist()])
 
     def sane(some: Floats) -> bool:  # squares and products of squares fit into float32; NaN are not, either
-        return some.dtype == np.float32 and bool(np.abs(some).max() < _MOST)
+        return some.dtype == np.float32 and bool(-_MOST < some.min() and some.max() < _MOST)
 
     if not (sane(sample) and sane(W) and sane(biases)):
         return None

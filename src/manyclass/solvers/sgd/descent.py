@@ -17,7 +17,7 @@ from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.sampling import Quarter, Schedule
-from manyclass.solvers.shortlist import top_by_shortlist
+from manyclass.solvers.shortlist import SCORES, top_by_shortlist
 
 
 @dataclass
@@ -85,7 +85,8 @@ class LinearWeights:
             return lambda classes: self._scores(some, classes)
 
         shape = len(index), X.shape[1]
-        found = top_by_shortlist(rows, shape, self.W, self.biases, 1) if (self.scales == 1).all() else None
+        many = len(index) * len(self.W) >= SCORES and (self.scales == 1).all()
+        found = top_by_shortlist(rows, shape, self.W, self.biases, 1) if many else None
         return (top_classes(block, shape, len(self.W)) if found is None else found)[:, 0]
 
     def _scores(self, rows: Floats, classes: slice) -> Floats:
@@ -177,6 +178,7 @@ class SgdRun:
     mark: float = -1.0  # the score to surpass
     stale: int = 0  # judgements since
     done: bool = False  # whether it ended before its time
+    keeps_best: bool = True  # whether the best are of use later, and not only when they were
     history: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
@@ -201,10 +203,10 @@ class SgdRun:
         """Note a score; whether to stop."""
         if stopping.as_good(score, self.best_score):
             self.best_score, self.best_epoch = max(score, self.best_score), self.epoch
-            if self.best is None:
-                self.best = self.mean.copy()
-            else:
+            if self.best is not None:
                 self.best.W[...], self.best.biases[...] = self.mean.W, self.mean.biases
+            elif self.keeps_best:
+                self.best = self.mean.copy()
         if score > self.mark + stopping.tolerance:
             self.mark, self.stale = score, 0
         else:
