@@ -75,7 +75,7 @@ def top_by_shortlist(
     sample = np.concatenate([rows(slice(i, i + 1)) for i in np.linspace(0, n - 1, _SAMPLE).astype(int).tolist()])
 
     def sane(some: Floats) -> bool:  # squares and products of squares fit into float32; NaN are not, either
-        return some.dtype == np.float32 and bool(-_MOST < some.min() and some.max() < _MOST)
+        return some.dtype == np.float32 and bool(some.min() > -_MOST and some.max() < _MOST)
 
     if not (sane(sample) and sane(W) and sane(biases)):
         return None

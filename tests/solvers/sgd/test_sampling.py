@@ -63,7 +63,7 @@ def test_rows_beside_large_weights_are_read_many_at_a_time(monkeypatch):
     problem = many_classes()
     monkeypatch.setattr(sampling, "_CHUNK_BYTES", (1, 960))
     monkeypatch.setattr(sampling, "_BESIDE_WEIGHTS", 1920)
-    assert [len(chunk.y) for chunk in chunks(problem, problem.index)] == [14] * 64 + [4]
+    assert {len(chunk.y) for chunk in chunks(problem, problem.index)} == {20}
     small = Problem.whole(problem.X, np.zeros(900), 2)
     assert {len(chunk.y) for chunk in chunks(small, small.index)} == {10}
 

@@ -93,8 +93,7 @@ def chunks(
 
     `quarter` is told when each of the four parts of the epoch is over, with its number from 1 on.
     """
-    least, greatest = _CHUNK_BYTES
-    greatest = max(greatest, min(_BESIDE_WEIGHTS, problem.k * problem.d))
+    least, greatest = np.maximum(_CHUNK_BYTES, min(_BESIDE_WEIGHTS, problem.k * problem.d))
     in_bytes = np.clip(4 * len(order) * problem.d // 64, least, greatest)
     size = int(max(1, min(in_bytes // (4 * max(1, problem.d)), most or len(order), -(-len(order) // 4))))
     size = -(-size // multiple) * multiple
