@@ -71,9 +71,9 @@ struct Kernels {
   // x' w of whole numbers, for d of at most 2^17
   int32_t (*dot_bytes)(const int8_t* x, const int8_t* w, size_t d);
 
-  // scores[c] = offsets[c] + slopes[c] * unit * (2 * sums[c] - zero), highest[c] = scores[c] + spread * spreads[c]
+  // highest[c] = offsets[c] + slopes[c] * unit * (2 * sums[c] - zero) + spread * spreads[c]
   void (*rough_scores)(const int32_t* sums, size_t k, int32_t zero, float unit, float spread, const float* offsets,
-                       const float* slopes, const float* spreads, float* scores, float* highest);
+                       const float* slopes, const float* spreads, float* highest);
 
   // p[c] = weight * exp(s[c] - top) / total, with total = sum_c exp(s[c] - top); returns top = max_c s[c];  k >= 1,
   // p may be s. A row with a NaN, or with infinite scores that leave no distribution, gives NaN throughout.

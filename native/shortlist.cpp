@@ -23,6 +23,9 @@ constexpr size_t GROUP = 32;  // classes whose codes stand side by side
 // and eight entries at a time add up to less than 65,536; and groups of classes whose codes stay in the second.
 constexpr size_t BYTES = 128, GROUPS = 32;
 
+// Classes of which the best is looked for together.
+constexpr size_t RUN = 64;
+
 // A row in the units of the classes, by whole numbers: v = (x - center) * columns ~ rough_unit * n, and fine_unit *
 // fine.
 struct CodedRow {
@@ -31,9 +34,10 @@ struct CodedRow {
   std::int32_t zero;  // twice what the sum of the entries is above that of n (code - 1.5)
 };
 
-// The largest of (d, a multiple of 8) numbers that are not negative; in eight lanes, which the compiler makes one.
-float largest(const float* x, size_t d) {
-  float most[8] = {};
+// The largest of d numbers, a multiple of 8, that are not below `least`; in eight lanes, which the compiler makes one.
+float largest(const float* x, size_t d, float least = 0) {
+  float most[8];
+  std::fill_n(most, 8, least);
   for (size_t j = 0; j < d; j += 8)
     for (size_t l = 0; l < 8; ++l) most[l] = std::max(most[l], x[j + l]);
   return *std::max_element(most, most + 8);
@@ -157,25 +161,30 @@ class Shortlist {
   std::vector<Candidate> survivors() const {
     constexpr float NEVER = -std::numeric_limits<float>::infinity();
     std::vector<Candidate> found, reached;
-    const size_t k = classes_.k, few = std::min(k, 3 * top_ + 1);
-    std::vector<float> scores(k), highest((k + 15) / 16 * 16, NEVER);
-    std::vector<std::int32_t> index(highest.size());
+    const size_t k = classes_.k, padded = (k + RUN - 1) / RUN * RUN, few = std::min(padded / RUN, 3 * top_ + 1);
+    std::vector<float> highest(padded, NEVER), runs(padded / RUN);
+    std::vector<std::int32_t> index(padded);
+    auto find = [&](float least) {
+      size_t count = loops_.find_high(highest.data(), padded, least, index.data());
+      while (count && size_t(index[count - 1]) >= k) --count;  // the padding, where all will do
+      return count;
+    };
     for (size_t i = 0; i < n_; ++i) {
       const CodedRow& row = rows_[i];
       const float spread = margin_ * std::hypot(row.length, classes_.rounding * row.rough_error);
       loops_.rough_scores(sums_.get() + i * padded_, k, row.zero, 0.5f * row.rough_unit, spread, classes_.offsets,
-                          classes_.slopes, classes_.spreads, scores.data(), highest.data());
-      Best first(few, NEVER);
-      for (size_t c = 0; c < k; ++c)
-        if (scores[c] > first.limit) first.add(scores[c], std::int64_t(c));
-      first.shrink();
+                          classes_.slopes, classes_.spreads, highest.data());
+      // The best of the best of runs are among the best of all.
+      for (size_t r = 0; r < runs.size(); ++r) runs[r] = largest(highest.data() + r * RUN, RUN, NEVER);
+      std::nth_element(runs.begin(), runs.begin() + (few - 1), runs.end(), std::greater<float>());
       reached.clear();
-      for (const Hit& hit : first.hits()) reached.push_back(fine_score(i, hit.position));
+      size_t count = find(runs[few - 1]);
+      for (size_t j = 0; j < count; ++j) reached.push_back(fine_score(i, index[j]));
       float least = limit(reached);
       // So many of them at least: where there is no error to speak of, rounding might spare all.
       for (Candidate& one : reached) one = {one.row, one.c, highest[one.c], 0};
       least = std::min(least, limit(reached));
-      const size_t count = loops_.find_high(highest.data(), highest.size(), least, index.data());
+      count = find(least);
       for (size_t j = 0; j < count; ++j) found.push_back({std::uint32_t(i), std::uint32_t(index[j]), 0, 0});
     }
     return found;

@@ -115,9 +115,7 @@ static void add_lookups(const uint8_t* codes, size_t bytes, const uint8_t* table
 }
 
 static void rough_scores(const int32_t* sums, size_t k, int32_t zero, float unit, float spread, const float* offsets,
-                         const float* slopes, const float* spreads, float* scores, float* highest) {
-  for (size_t c = 0; c < k; ++c) {
-    scores[c] = offsets[c] + slopes[c] * (unit * float(2 * sums[c] - zero));
-    highest[c] = scores[c] + spread * spreads[c];
-  }
+                         const float* slopes, const float* spreads, float* highest) {
+  for (size_t c = 0; c < k; ++c)
+    highest[c] = offsets[c] + slopes[c] * (unit * float(2 * sums[c] - zero)) + spread * spreads[c];
 }

@@ -88,9 +88,9 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_top(self, X: Any, k: int = 5) -> NDArray[Any]:
         """Predict the k classes of highest score for each row, the best first.
 
-        Of equal scores the class that is first in `classes_` comes first. Thousands of rows and of classes are compared
-        by packed weights first, and only those that come near the best by the weights themselves: for all but one row
-        in some thousand the classes are those of all scores, which chance decides for the others.
+        Of equal scores the class that is first in `classes_` comes first. Where there are thousands of rows and of
+        classes, packed weights tell which classes come near the best, and only those are scored by `coef_`; of the
+        classes that are found, fewer than one in a thousand is another than all scores would give.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ from manyclass._core.parallel import for_each, one_blas_thread, thread_map
 from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import spans
 
-# Standard deviations: the fifth of the best is missed for one row in 30,000, those above it for fewer.
+# Standard deviations: of 81,920 classes that were among the five best of generated rows, 2 were missed.
 MARGIN = 3.5
 
 # Rows, classes and columns from which on it pays. Measured, 10,184 classes of 4,096 columns, one thread: packing takes
