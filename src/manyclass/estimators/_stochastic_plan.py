@@ -84,7 +84,8 @@ def split_problem(
     if not estimator.early_stopping:
         return problem, None
     train, held = hold_out(problem, estimator.validation_fraction, rng)
-    return (train, sample_classes(held, size, rng)) if len(held) else (problem, None)
+    judged = sample_classes(held, size, rng)
+    return (train, judged) if len(judged) else (problem, None)
 
 
 def make_stopping(settings: SgdSettings, plan: SgdPlan, train: Problem, judged: Problem | None) -> EarlyStopping:
