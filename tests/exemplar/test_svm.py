@@ -139,7 +139,7 @@ def test_too_few_sweeps_are_told():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"regularization": 0}, "regularization must be a finite number above 0; got 0"),
+        ({"regularization": 0}, "regularization must be a finite number above 0, or 'auto'; got 0"),
         ({"solver": "newton"}, "solver must be one of sgd, exact; got 'newton'"),
         ({"n_steps": 0}, "n_steps must be a whole number, at least 1; got 0"),
         ({"tolerance": 0}, "tolerance must be a finite number above 0; got 0"),
@@ -185,3 +185,12 @@ def test_a_step_on_a_face_ends_at_its_optimum():
         found[free] += solver._face_step(Z[free], gradient[free], found[free])
     best = minimize(value, start, jac=lambda a: H @ a - 2, bounds=[(0, 1 / 8)] * 8, method="L-BFGS-B", tol=1e-14)
     assert value(found) <= best.fun + 1e-9 * abs(best.fun)
+
+
+def test_the_strength_is_the_largest_eigenvalue_where_nobody_says():
+    X, Q = images()
+    top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
+    enc = mc.ExemplarSVM(solver="exact", n_background=1, random_state=0).fit(X)
+    assert enc.regularization_ == pytest.approx(top)
+    given = mc.ExemplarSVM(enc.regularization_, solver="exact", n_background=1, random_state=0).fit(X)
+    np.testing.assert_allclose(enc.transform(Q), given.transform(Q), atol=1e-5)
