@@ -145,6 +145,10 @@ def search_defaults(page: WrittenPage) -> str:
     return " ".join(page.sentence(words) for words in ("Without labels, the default", "By labels, the default"))
 
 
+def strangers(page: WrittenPage) -> str:
+    return page.sentence("Strangers of the kind that are")
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -166,6 +170,7 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     tiny_pixels: "How far do pictures of 64 pixels go?",
     dvd_pixels: "Are covers found by VLAD and Fisher vectors?",
     search_defaults: "Does search with no options lose to the features themselves?",
+    strangers: "Are strangers called matched as seldom as promised?",
 }
 
 

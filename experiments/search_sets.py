@@ -68,10 +68,14 @@ def search_set(folder: Path, name: str, features: str) -> SearchSet:
     images, world = photographs(folder, ARCHIVES[name]), foreign(folder, name, features)
     if name == "corridor":
         return _corridor(folder, images, rows_of(folder, images, features), world)
-    if name == "Omniglot":
-        kept = [i for i, path in enumerate(images.paths) if int(Path(path).stem[-2:]) <= DRAWINGS]
-        images = Photographs(f"{images.name}-{DRAWINGS}", [images.paths[i] for i in kept], images.y[kept], 0)
+    images = of_characters(images) if name == "Omniglot" else images
     return _by_labels(rows_of(folder, images, features), labels_of(images, name), groups_of(images, name), world)
+
+
+def of_characters(images: Photographs) -> Photographs:
+    """Some drawings of each character of Omniglot."""
+    kept = [i for i, path in enumerate(images.paths) if int(Path(path).stem[-2:]) <= DRAWINGS]
+    return Photographs(f"{images.name}-{DRAWINGS}", [images.paths[i] for i in kept], images.y[kept], 0)
 
 
 @cache

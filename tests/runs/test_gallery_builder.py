@@ -190,7 +190,9 @@ def test_the_best_of_what_was_evaluated_is_kept(tmp_path):
 
 def test_a_method_that_was_asked_for_is_kept_and_the_better_one_named_loudly(tmp_path):
     data, world = noise_that_matters(tmp_path)
-    with pytest.warns(UserWarning, match="rows as they are would be better than lda: by the comparison"):
-        result = mc.runs.build_gallery(data, tmp_path / "g", negatives=world, method="lda", evaluate=True)
+    said = []
+    options = {"negatives": world, "method": "lda", "evaluate": True}
+    result = mc.runs.build_gallery(data, tmp_path / "g", **options, warn=said.append)
+    assert said[0] == "rows as they are would be better than lda: by the comparison; pass `method='none'`"
     assert result["method"] == "lda"
     assert [one["name"] for one in result["evaluation"]["methods"]] == ["none", "lda"]

@@ -22,6 +22,8 @@ from manyclass.cli._options import (
     path_option,
 )
 
+_UNLABELED = ", every image its own; give --labels where several show the same, or too little is called matched"
+
 
 class KernelName(StrEnum):
     """How a kernel machine compares two images."""
@@ -189,6 +191,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("images", f"{result['images']:,} of {result['columns']:,} numbers, encoded as {result['codes']:,}"),
         ("method", result["method"] + _settings(result["settings"])),
+        ("things", f"{result['things']:,}" + ("" if result["labeled"] else _UNLABELED)),
         ("negatives", result["negatives_from"]),
         ("search by pictures", by_pictures),
         ("time", format_seconds(result["seconds"])),

@@ -125,6 +125,7 @@ def build_gallery(
     with (progress or no_progress)("encoding", "images") as report:
         add_rows(gallery, inputs.dataset, ids, report)
     _save(out, gallery, record, overwrite)
+    _warn_of_background(gallery, warn or warnings.warn)
     return _result(inputs, out, gallery, kept, record)
 
 
@@ -164,7 +165,8 @@ def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: floa
         "seed": inputs.seed,
         "pictures": [] if inputs.folder is None else [str(inputs.folder)],
     }
-    judged: dict[str, Any] = {"background": kept.background, "false_match": false_match}
+    things = None if inputs.dataset.y is None else "class"
+    judged: dict[str, Any] = {"background": kept.background, "false_match": false_match, "things": things}
     return Gallery(kept.encoder, features=image_encoder, provenance=provenance, **judged)
 
 
@@ -196,6 +198,19 @@ def _save(out: Path, gallery: "Gallery", record: dict[str, Any] | None, overwrit
         (out / RETRIEVAL_FILE).unlink(missing_ok=True)
 
 
+def _warn_of_background(gallery: "Gallery", warn: Notify) -> None:
+    """Say where negatives of another kind would call the gallery's own images matched, were they not in it."""
+    from manyclass.retrieval.neighbors import background_check
+
+    state = gallery.state()
+    checked = background_check(state.neighbors, state.indexes[0], state.catalog, gallery.false_match)
+    if checked is not None and checked[0] > checked[1]:
+        warn(
+            f"the negatives are of another kind than the gallery: by them alone {checked[0]:.0%} of its images would "
+            f"be matched with what they show left out, not {gallery.false_match:.0%}; the gallery itself is asked too"
+        )
+
+
 def _result(
     inputs: EncoderInputs, out: Path, gallery: "Gallery", kept: FittedEncoder, record: dict[str, Any] | None
 ) -> dict[str, Any]:
@@ -206,6 +221,8 @@ def _result(
         "method": kept.name,
         "settings": kept.settings(),
         "codes": int(kept.space(inputs.dataset.X.shape[1]).n_features_out_),
+        "things": gallery.state().neighbors.n_things(gallery.state().catalog),
+        "labeled": gallery.state().neighbors.things is not None,
         "negatives": len(inputs.negatives),
         "negatives_from": inputs.negatives.about,
         "tuned": kept.tried,
