@@ -60,8 +60,8 @@ def _verdict(found: dict[tuple[str, int], list[Draw]]) -> str:
     kept = [f"{np.mean([d.kept for d in found[key]]):.1f} ({BEFORE[key]})" for key in found if key in BEFORE]
     return (
         f"Strangers of the kind that are called matched, {words} percent, {inside} within {LOW} to {HIGH}; of foreign "
-        f"strangers at most {max(other.values()):.1f} percent are. Kept of Caltech, beside what the rule kept when it was "
-        f"chosen, on other draws: {', '.join(kept)}."
+        f"strangers at most {max(other.values()):.1f} percent are. Kept of Caltech, beside what the rule kept when it "
+        f"was chosen, on other draws: {', '.join(kept)}."
     )
 
 
