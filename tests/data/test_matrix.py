@@ -98,9 +98,11 @@ def test_sums_over_many_equal_columns_do_not_drift(name):
 @pytest.fixture
 def hole(tmp_path):
     """A file of more than 2^31 entries, nearly all of them holes on the disk, whose first and last rows are set."""
-    codes = np.memmap(tmp_path / "hole", np.uint8, "w+", shape=((1 << 31) // 512 + 3, 512))
+    shape = ((1 << 31) // 512 + 3, 512)
+    codes = np.memmap(tmp_path / "hole", np.uint8, "w+", shape=shape)
     codes[0], codes[-1] = 1, 2
-    return codes
+    del codes
+    return np.memmap(tmp_path / "hole", np.uint8, "r", shape=shape)  # a matrix copies codes that could be written
 
 
 def test_more_than_two_to_the_31_entries_are_within_reach(hole):

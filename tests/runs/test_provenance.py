@@ -116,7 +116,8 @@ def test_an_append_keeps_what_is_attached(tmp_path):
 
 def test_a_store_is_a_kind_if_it_holds_an_encoder(tmp_path, store):
     kind = choose_kind(str(attach(tmp_path / "e.store", encoder())), 0, {})
-    assert kind.is_saved
+    assert not kind.is_learned
+    assert not kind.is_network
     assert_array_equal(kind.encoder().transform(X), encoder().transform(X))
     with pytest.raises(ValueError, match="must hold the encoder of its pictures; it has none"):
         choose_kind(str(store), 0, {}).encoder()
@@ -203,7 +204,11 @@ def test_what_is_no_store_came_from_nowhere(tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("sift", {}, "`kind` must be one of fisher, bow, vlad, an .onnx file, a store, or a saved encoder; got sift"),
+        (
+            "sift",
+            {},
+            "`kind` must be one of fisher, bow, vlad, network, an .onnx file, a store, or a saved encoder; got sift",
+        ),
         ("vlad", {"layer": "x"}, "`layer` does not go with `kind='vlad'`"),
         ("m.onnx", {"n_words": 4}, "`n_words` does not go with `kind='m.onnx'`"),
     ],

@@ -10,6 +10,7 @@ models.py            save_model and load: one sealed file per model; methods tha
 parallel.py          numbers of threads, thread_map and for_each, BLAS in one thread
 progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
 reading.py           the gate for all that is read: regular files, of limited size, JSON of limited depth, .npy files
+safe_pickle.py       pickles of plain data, read without running anything
 sealed.py            JSON and safetensors files that notice every wrong bit
 singular.py          singular values and vectors: all, the largest, those above a threshold; their signs
 text.py              amounts, numbers and names as people write them

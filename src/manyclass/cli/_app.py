@@ -28,6 +28,7 @@ from manyclass.cli.encode import encode
 from manyclass.cli.evaluate import evaluate
 from manyclass.cli.features import features
 from manyclass.cli.info import info
+from manyclass.cli.learn import learn
 from manyclass.cli.predict import predict
 from manyclass.cli.report import report
 from manyclass.cli.search import search
@@ -156,6 +157,8 @@ app = ConfiguredTyper(
 )
 
 app.command(epilog="Example: manyclass demo -o demo")(demo)
+
+app.command(epilog="Example: manyclass learn photos/ -o out")(learn)
 
 app.command(epilog="Example: manyclass features photos/ -o photos.store --kind fisher --n-words 64 --pyramid 1x1,3x1")(
     features

@@ -8,7 +8,6 @@
     ground_truth_files      read_truth, ground truth as its authors published it
     ground_truth_records    the record that .mat files and pickles hold
     mat_files               the few types of MATLAB's files that ground truth has
-    safe_pickle             pickles of plain data, read without running anything
     labels                  labels as evaluations take them
 
 Nothing here knows a model: labels, predictions and scores are arrays.

@@ -14,10 +14,10 @@ import numpy as np
 from manyclass._core.errors import FileRefusedError
 from manyclass._core.files import expand_home
 from manyclass._core.reading import get_limits, read_file, read_text
+from manyclass._core.safe_pickle import read_pickle
 from manyclass.evaluation.ground_truth import Box, Query, Truth, positions_of_names, stem
 from manyclass.evaluation.ground_truth_records import truth_from_record
 from manyclass.evaluation.mat_files import read_mat
-from manyclass.evaluation.safe_pickle import read_pickle
 
 
 def read_truth(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Truth:

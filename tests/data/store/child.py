@@ -1,5 +1,11 @@
-"""A process that encodes rows into a store and is there to be killed: python child.py PATH ROWS PIECE."""
+"""A process that encodes rows into a store and is there to be killed: `python child.py PATH ROWS PIECE`.
 
+`python child.py` reads such arguments line by line, runs each in a process that it forks, and so at once, and answers
+with a line of JSON, [exit code, what it said of errors].
+"""
+
+import json
+import os
 import sys
 
 import numpy as np
@@ -38,10 +44,32 @@ def write(path, n, piece=4, tell=lambda rows: None):
         return writer.commit(y=np.arange(n), names=[f"{i}.jpg" for i in range(n)])
 
 
-if __name__ == "__main__":
+def run(path, n, piece):
+    """Write, saying what is safe; the exit code."""
     print("ready", flush=True)
     try:
-        write(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), lambda done: print(done, flush=True))
+        write(path, int(n), int(piece), lambda done: print(done, flush=True))
     except StorageError as error:
-        print(error, file=sys.stderr)
-        sys.exit(3)
+        print(error, file=sys.stderr, flush=True)
+        return 3
+    return 0
+
+
+def serve():
+    quantizer()  # imports what is imported when first used, once
+    for line in sys.stdin:
+        errors = os.memfd_create("errors")
+        process = os.fork()
+        if process == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(errors, 2)
+            os._exit(run(*json.loads(line)))
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        print(json.dumps([code, os.pread(errors, 1 << 16, 0).decode()]), flush=True)
+        os.close(errors)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        sys.exit(run(*sys.argv[1:]))
+    serve()

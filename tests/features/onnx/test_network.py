@@ -8,7 +8,7 @@ from onnx import TensorProto, helper
 from PIL import Image
 
 import manyclass as mc
-from manyclass.features.onnx.network import InputSettings, Network
+from manyclass.features.onnx.network import PRESETS, InputSettings, Network
 from tests.features import networks
 from tests.features.hostile import picture
 
@@ -46,8 +46,9 @@ def test_options_go_before_the_json_beside_the_model_and_that_before_what_is_usu
     cut = np.asarray(Image.fromarray(picture(30, 30)).resize((16, 16), Image.Resampling.BICUBIC))
     by_json = mc.OnnxFeatures(net, **plain).encode(picture(30, 30))
     assert_allclose(by_json, networks.maps((cut / 255 - 0.5) / 0.25).ravel(), rtol=1e-4, atol=1e-5)
-    by_options = mc.OnnxFeatures(net, **plain, mean=(0, 0, 0), std=(1, 1, 1)).encode(picture(30, 30))
-    assert_allclose(by_options, networks.maps(cut / 255).ravel(), rtol=1e-4, atol=1e-5)
+    with pytest.warns(UserWarning, match=r"is 0, and .*n\.onnx says that its network was trained with 0\.5; leave it"):
+        by_options = mc.OnnxFeatures(net, **plain, mean=(0, 0, 0), std=(0.25, 0.25, 0.25)).encode(picture(30, 30))
+    assert_allclose(by_options, networks.maps(cut / 255 / 0.25).ravel(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +108,9 @@ def test_images_that_the_network_cannot_take_are_one_sentence(tmp_path):
 
 def test_what_the_network_declares_goes_before_all_sizes(tmp_path):
     (tmp_path / "n.json").write_text('{"size": 16}')
-    chosen = [InputSettings.choose(tmp_path / "n.onnx", {"size": 32}, size).size for size in ((20, 24), None)]
+    chosen = [InputSettings.choose(tmp_path / "n.onnx", {"size": 32}, size, {}).size for size in ((20, 24), None)]
     assert chosen == [(20, 24), (32, 32)]
-    assert InputSettings.choose(tmp_path / "n.onnx", {}, None).size == (16, 16)
+    assert InputSettings.choose(tmp_path / "n.onnx", {}, None, {}).size == (16, 16)
 
 
 def test_without_a_size_an_image_stays_as_large_as_it_is():
@@ -117,3 +118,46 @@ def test_without_a_size_an_image_stays_as_large_as_it_is():
     found = settings.prepare(np.full((3, 5, 3), 255, np.uint8))
     assert (found.shape, found.dtype) == ((3, 5, 3), np.float32)
     assert_array_equal(found[0, 0], [1, 0.25, 0])
+
+
+def with_metadata(path, **metadata):
+    model = onnx.load(networks.tiny(path))
+    helper.set_model_props(model, {f"Image.{key}": value for key, value in metadata.items()})
+    onnx.save(model, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("named", "mean", "std"),
+    [("Normalized_0_1", 0, 1), ("Normalized_1_1", 0.5, 0.5), ("NominalRange_0_255", 0, 1 / 255)],
+)
+def test_the_range_that_a_network_names_is_obeyed(tmp_path, named, mean, std):
+    net = with_metadata(tmp_path / "n.onnx", NominalPixelRange=named)
+    found = mc.OnnxFeatures(net, layer="maps", pooling=None).encode(picture())
+    assert_allclose(found, networks.maps((picture() / 255 - mean) / std).ravel(), rtol=1e-4, atol=1e-3)
+
+
+def test_a_network_that_wants_blue_first_gets_it(tmp_path):
+    net = with_metadata(tmp_path / "n.onnx", NominalPixelRange="Normalized_0_1", BitmapPixelFormat="Bgr8")
+    encoder = mc.OnnxFeatures(net, layer="maps", pooling=None)
+    assert_allclose(encoder.encode(picture()), networks.maps(picture()[..., ::-1] / 255).ravel(), rtol=1e-4, atol=1e-5)
+    assert encoder.input_ == "as it is; mean 0, std 1, blue first"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_is_its_mean_and_deviation(tmp_path, preset):
+    net, mean, std = networks.tiny(tmp_path / "n.onnx"), PRESETS[preset]["mean"], PRESETS[preset]["std"]
+    found = mc.OnnxFeatures(net, layer="maps", pooling=None, preset=preset).encode(picture())
+    assert_allclose(found, networks.maps((picture() / 255 - mean) / std).ravel(), rtol=1e-4, atol=1e-3)
+
+
+def test_what_is_given_goes_before_a_preset_and_that_before_the_metadata(tmp_path):
+    net = with_metadata(tmp_path / "n.onnx", NominalPixelRange="Normalized_0_1")
+    with pytest.warns(UserWarning, match=r"^std is 0\.5, and .* trained with 1; leave it out to obey$"):
+        encoder = mc.OnnxFeatures(net, size=8, preset="inception", mean=(0, 0, 0)).fit()
+    assert encoder.input_ == "center, 0.875 of it, at 8 x 8; mean 0, std 0.5"
+
+
+def test_a_preset_of_no_name_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="preset must be one of imagenet, clip, inception, unit, bytes; got 'torch'"):
+        mc.OnnxFeatures(networks.tiny(tmp_path / "n.onnx"), preset="torch").fit()

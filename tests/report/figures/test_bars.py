@@ -32,3 +32,8 @@ def test_bars_of_no_length_can_be_drawn(interval):
 
 def test_a_long_name_is_cut():
     assert "…" in draw_bars("k", "", [Bar("a" * 50, 0, 1.0, "1")])
+
+
+@pytest.mark.parametrize("interval", [None, (0.0, 1e308), (-1e308, 1e308)])
+def test_the_largest_numbers_can_be_drawn(interval):
+    assert ">much<" in draw_bars("k", "", [Bar("a", 0, 1e308, "much", interval), Bar("b", 0, 1.0, "1")])

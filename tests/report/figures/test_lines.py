@@ -48,3 +48,11 @@ def test_a_long_line_has_few_marks(n):
 @pytest.mark.parametrize(("values", "wide"), [([], False), ([1, 20], False), ([1, 21], True), ([-1, 50], False)])
 def test_values_are_wide_from_a_factor_of_twenty_on(values, wide):
     assert is_wide(values) is wide
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("far", [[1e308, 1.0], [1.0, 1e308, 5.0], [1e308, 1e308], [1e-308, 1e308]])
+def test_the_largest_numbers_can_be_drawn(far, log):
+    places = list(range(1, 1 + len(far)))
+    assert "var(--series-1)" in drawn(places, far)
+    assert "var(--series-1)" in drawn(far, places, log=log)

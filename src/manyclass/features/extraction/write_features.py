@@ -19,6 +19,7 @@ from manyclass._core.checks import check_count
 from manyclass._core.digest import file_digest, json_digest, sha256_digest
 from manyclass._core.errors import is_of_machine, unreadable_error
 from manyclass._core.files import expand_home
+from manyclass._core.linalg import l2_normalize
 from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass._core.typing import Report
@@ -50,6 +51,14 @@ class FeatureRun:
     store: Store
     skipped: list[SkippedImage]
     resumed_after: int
+
+    @property
+    def similarity(self) -> float:
+        """Median cosine between the rows of a sample; near 1 they tell little of their images, and 0 for one row."""
+        n = self.store.shape[0]
+        unit = l2_normalize(self.store.X.rows(np.linspace(0, n - 1, min(n, 100)).astype(np.intp)).astype(np.float64))
+        pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+        return float(np.median(pairs)) if len(pairs) else 0.0
 
 
 def write_features(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.reading import get_limits, open_file, read_file
+from manyclass.features.onnx import efficientnet
 
 # Of these ONNX itself says that the channels come before height and width.
 _CHANNELS_FIRST = {
@@ -33,6 +34,7 @@ class Graph:
             raise ValueError(f"{path} must have an output; it has none")
         self.path = path
         self.nodes = list(self._proto.graph.node)
+        self.metadata = {entry.key: entry.value for entry in self._proto.metadata_props}
         self._maker = {name: node for node in self.nodes for name in node.output}
         self._maps = self._find_maps()
 
@@ -108,7 +110,7 @@ def data_files(path: Path) -> list[Path]:
 
 def _load(path: Path) -> Any:
     """The model without weights that are in other files."""
-    data = read_file(path, "network")
+    data = efficientnet.efficientnet_onnx() if str(path) == efficientnet.NAME else read_file(path, "network")
     with _explain_errors(path):
         return _onnx().load_model_from_string(data)
 

@@ -1,6 +1,7 @@
 """Network: a layer of an ONNX file, run by onnxruntime; and images as networks want them, in size, range and axes."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from manyclass._core.checks import check_count, check_positive
+from manyclass._core.checks import check_count, check_one_of, check_positive
 from manyclass._core.reading import check_unpacked, read_json
 from manyclass.features.images.pixels import Pixels
+from manyclass.features.onnx import efficientnet
 from manyclass.features.onnx.graph import Graph
 
 Batch = NDArray[np.float32]
@@ -27,6 +29,7 @@ class Network:
         graph = Graph(path)
         self._path = path
         self.tensor = graph.tensor(layer, spatial)
+        self.metadata = graph.metadata
         self._session = _session(graph.bytes_with_output(self.tensor), path)
         given = next(iter(self._session.get_inputs()), None)
         if given is None:
@@ -86,8 +89,21 @@ def _session(data: bytes, path: Path) -> Any:
         raise ValueError(f"{path} cannot be run by onnxruntime: {str(error).splitlines()[0]}") from None
 
 
-# Of the training images of ImageNet, between 0 and 1; what most networks were trained with.
-_DEFAULTS = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225), "crop": 0.875}
+# How networks were given images when they were trained. Most: with the mean and deviation of ImageNet.
+PRESETS: dict[str, dict[str, Any]] = {
+    "imagenet": {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225), "crop": 0.875},
+    "clip": {
+        "mean": (0.48145466, 0.4578275, 0.40821073),
+        "std": (0.26862954, 0.26130258, 0.27577711),
+        "crop": 1.0,
+    },
+    "inception": {"mean": 0.5, "std": 0.5, "crop": 0.875},  # from -1 to 1; SigLIP and many of TensorFlow
+    "unit": {"mean": 0.0, "std": 1.0, "crop": 0.875},  # from 0 to 1
+    "bytes": {"mean": 0.0, "std": 1 / 255, "crop": 0.875},  # from 0 to 255, of networks that scale them themselves
+}
+
+# What the standard of ONNX calls the range of pixels in the metadata of a model.
+_RANGES = {"Normalized_0_1": "unit", "Normalized_1_1": "inception", "NominalRange_0_255": "bytes"}
 
 
 @dataclass(frozen=True)
@@ -101,17 +117,43 @@ class InputSettings:
     std: tuple[float, float, float]
     crop: float | None
     size: tuple[int, int] | None
+    is_bgr: bool = False
 
     @classmethod
-    def choose(cls, model: Path, given: dict[str, Any], declared: tuple[int, int] | None) -> Self:
-        """What is given, else what model.json beside model.onnx says, else what is usual; the size that the network
-        declares goes before all."""
-        chosen = _DEFAULTS | _read_settings(model) | {key: value for key, value in given.items() if value is not None}
+    def choose(
+        cls, model: Path, given: dict[str, Any], declared: tuple[int, int] | None, metadata: dict[str, str]
+    ) -> Self:
+        """What is given, else what model.json beside model.onnx says, else what the network itself says, else what is
+        usual; the size that the network declares goes before all, and where what is given is something else than it
+        says there is a warning."""
+        given = {key: value for key, value in given.items() if value is not None}
+        preset = given.pop("preset", None)
+        if preset is not None:
+            check_one_of(preset, "preset", PRESETS)
+        asked = PRESETS.get(preset, {}) | given
+        known = _range_settings(metadata) | _read_settings(model)
+        chosen = PRESETS["imagenet"] | known | asked
         mean, std = (_check_three(chosen[key], key) for key in ("mean", "std"))
         crop = None if chosen["crop"] == "stretch" else check_positive(chosen["crop"], "crop")
         if min(std) <= 0 or (crop or 0) > 1:
             raise ValueError(f"std must be above 0, and crop at most 1; got {std} and {crop}")
-        return cls(mean, std, crop, declared or _check_size(chosen.get("size")))
+        for key in ("mean", "std"):
+            if key in known and key in asked and not np.allclose(chosen[key], known[key], atol=0.02):
+                warnings.warn(
+                    f"{key} is {_words(chosen[key])}, and {model} says that its network was trained with "
+                    f"{_words(known[key])}; leave it out to obey",
+                    UserWarning,
+                    stacklevel=2,
+                )
+        is_bgr = str(metadata.get("Image.BitmapPixelFormat", "")).startswith("Bgr")
+        return cls(mean, std, crop, declared or _check_size(chosen.get("size")), is_bgr)
+
+    def describe(self) -> str:
+        """In a line."""
+        seen = "whole, stretched" if self.crop is None else f"center, {self.crop:.4g} of it"
+        at = "" if self.size is None else f", at {self.size[0]} x {self.size[1]}"
+        how = f"mean {_words(self.mean)}, std {_words(self.std)}{', blue first' if self.is_bgr else ''}"
+        return f"{'as it is' if self.size is None else seen}{at}; {how}"
 
     def prepare(self, image: Pixels) -> NDArray[np.float32]:
         """The image as (h, w, 3) numbers."""
@@ -119,7 +161,7 @@ class InputSettings:
         pixels /= 255
         pixels -= np.array(self.mean, np.float32)
         pixels /= np.array(self.std, np.float32)
-        return pixels
+        return pixels[..., ::-1] if self.is_bgr else pixels
 
     def _crop_and_resize(self, image: Pixels) -> Pixels:
         if self.size is None:
@@ -136,7 +178,20 @@ def _central_box(width: int, height: int, w: int, h: int, crop: float) -> tuple[
     return left, top, width - left, height - top
 
 
+def _words(values: Any) -> str:
+    """Three numbers, or one if they are the same."""
+    numbers = np.unique(np.asarray(values))
+    return f"{numbers[0]:.4g}" if len(numbers) == 1 else ", ".join(f"{value:.4g}" for value in values)
+
+
+def _range_settings(metadata: dict[str, str]) -> dict[str, Any]:
+    preset = _RANGES.get(metadata.get("Image.NominalPixelRange", ""))
+    return {} if preset is None else {key: PRESETS[preset][key] for key in ("mean", "std")}
+
+
 def _read_settings(model: Path) -> dict[str, Any]:
+    if str(model) == efficientnet.NAME:
+        return efficientnet.INPUT
     path = model.with_suffix(".json")
     if not path.exists():
         return {}

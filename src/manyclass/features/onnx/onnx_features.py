@@ -16,6 +16,7 @@ from manyclass._core.files import expand_home
 from manyclass._core.reading import read_pieces
 from manyclass.features.extraction.encoding import encode_images
 from manyclass.features.images.pixels import Pixels
+from manyclass.features.onnx import efficientnet
 from manyclass.features.onnx.graph import data_files
 from manyclass.features.onnx.network import InputSettings, Network
 from manyclass.features.onnx.pooling import POOLINGS, pool
@@ -24,13 +25,14 @@ from manyclass.features.onnx.pooling import POOLINGS, pool
 class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Activations of a layer of the network in an ONNX file, pooled to one vector per image.
 
-    There is nothing to learn: `fit` opens the file. Where `mean`, `std`, `size` or `crop` is None, model.json beside
-    model.onnx defines it; otherwise it is that of ImageNet, the size of the network or of the image, and 0.875.
+    There is nothing to learn: `fit` opens the file. Where `mean`, `std`, `size` or `crop` is None, and there is no
+    `preset`, model.json beside model.onnx defines it, or the metadata of the network (its range of pixels); otherwise
+    it is that of ImageNet, the size of the network or of the image, and 0.875.
 
     Parameters
     ----------
-    model : path-like
-        ONNX file.
+    model : path-like, default="efficientnet-lite0"
+        ONNX file; or "efficientnet-lite0", whose weights come with the extra `network`.
     layer : str, default=None
         Name of a node or tensor; None for the last map of activations, or the output if there is no pooling.
     pooling : {"spoc", "mean", "max", "gem"}, default="spoc"
@@ -45,6 +47,9 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Input size, (height, width) or one number.
     crop : float or "stretch", default=None
         Central fraction of the image that is seen; "stretch" is all of it, whatever its proportions.
+    preset : {"imagenet", "clip", "inception", "unit", "bytes"}, default=None
+        Values of `mean`, `std` and `crop` where they are None: those of ImageNet, of CLIP, or for pixels from -1 to 1,
+        from 0 to 1, from 0 to 255.
     batch_size : int, default=1
         Number of images that go through the network together.
     max_pixels : int, default=100_000
@@ -58,13 +63,14 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(
         self,
-        model: str | os.PathLike[str],
+        model: str | os.PathLike[str] = efficientnet.NAME,
         layer: str | None = None,
         pooling: str | None = "spoc",
         mean: Sequence[float] | None = None,
         std: Sequence[float] | None = None,
         size: int | tuple[int, int] | None = None,
         crop: float | str | None = None,
+        preset: str | None = None,
         batch_size: int = 1,
         max_pixels: int = 100_000,
     ):
@@ -75,6 +81,7 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.std = std
         self.size = size
         self.crop = crop
+        self.preset = preset
         self.batch_size = batch_size
         self.max_pixels = max_pixels
 
@@ -106,6 +113,11 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def _n_features_out(self) -> int:
         return self.n_features_out_
+
+    @property
+    def input_(self) -> str:
+        """What is done to an image before the network sees it, in words."""
+        return self._ensure_open()[1].describe()
 
     def encode(self, image: Pixels) -> NDArray[np.float32]:
         """Compute the vector of one image.
@@ -188,7 +200,8 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Parameters to write.
         """
         self._ensure_open()  # which finds the digest that is saved with them
-        return parameters | {"model": str(expand_home(self.model).absolute())}
+        is_named = str(self.model) == efficientnet.NAME
+        return parameters | {"model": str(self.model if is_named else expand_home(self.model).absolute())}
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         """Return the shapes that the attributes of a saved encoder must have.
@@ -223,15 +236,17 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         path = expand_home(self.model)
         self._check_digest(path)
         network = Network(path, self.layer, spatial=self.pooling is not None)
-        given = {"mean": self.mean, "std": self.std, "size": self.size, "crop": self.crop}
-        settings = InputSettings.choose(path, given, network.size)
+        names = ("mean", "std", "size", "crop", "preset")
+        given = {name: getattr(self, name) for name in names}
+        settings = InputSettings.choose(path, given, network.size, network.metadata)
         blank = settings.prepare(np.zeros((224, 224, 3), np.uint8))
         self._width = self._encode_batch(network, blank[None]).shape[1]
         self._network = network, settings
         return self._network
 
     def _check_digest(self, path: Path) -> None:
-        sha256 = _digest([path, *data_files(path), path.with_suffix(".json")])
+        is_named = str(path) == efficientnet.NAME
+        sha256 = efficientnet.SHA256 if is_named else _digest([path, *data_files(path), path.with_suffix(".json")])
         if getattr(self, "sha256_", sha256) != sha256:
             raise ValueError(
                 f"{path} must be the network that this encoder was saved with; it or a file beside it has changed"

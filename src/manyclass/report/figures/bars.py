@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from manyclass._core.text import shorten
-from manyclass.report.figures.svg import LINE, SERIES, TEXT, draw_svg
+from manyclass.report.figures.svg import LINE, SERIES, TEXT, bounded, draw_svg
 from manyclass.report.html import Markup
 
 _STEP, _EDGE = 26, 16  # points for each bar, and for what is around them
@@ -60,11 +60,11 @@ def draw_bars(key: str, description: str, bars: Sequence[Bar]) -> Markup:
         chart = figure.subplots()
         places = range(len(bars))
         colors = [SERIES[bar.number % len(SERIES)] for bar in bars]
-        chart.barh(places, [bar.value for bar in bars], height=0.62, color=colors)
+        chart.barh(places, bounded(bar.value for bar in bars), height=0.62, color=colors)
         longest = max(_end(bar) for bar in bars) or 1.0
         for place, bar in zip(places, bars, strict=True):
             if bar.interval is not None:
-                chart.plot(bar.interval, [place, place], color=TEXT, linewidth=1.4, marker="|", markersize=7)
+                chart.plot(bounded(bar.interval), [place, place], color=TEXT, linewidth=1.4, marker="|", markersize=7)
             chart.text(_end(bar) + 0.02 * longest, place, bar.shown, va="center", fontsize=10)
         chart.set_yticks(places, [shorten(bar.name, _LONGEST) for bar in bars])
         chart.set(xlim=(0, 1.28 * longest), ylim=(len(bars) - 0.4, -0.6), xticks=[])
@@ -76,4 +76,4 @@ def draw_bars(key: str, description: str, bars: Sequence[Bar]) -> Markup:
 
 
 def _end(bar: Bar) -> float:
-    return max(bar.value, bar.interval[1]) if bar.interval else bar.value
+    return max(bounded([bar.value, bar.interval[1]] if bar.interval else [bar.value]))

@@ -1,11 +1,11 @@
 """Lines: a quantity against another, one line for each run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from manyclass._core.text import shorten
-from manyclass.report.figures.svg import MARKERS, SERIES, TEXT, draw_svg
+from manyclass.report.figures.svg import MARKERS, SERIES, TEXT, bounded, draw_svg
 from manyclass.report.html import Markup
 
 _MARKED = 25  # points of a line that are marked one by one
@@ -71,6 +71,8 @@ def draw_lines(key: str, description: str, lines: Sequence[Curve], x: Axis, y: A
     Markup
         The SVG element.
     """
+
+    lines = [replace(line, x=bounded(line.x), y=bounded(line.y)) for line in lines]
 
     def draw(figure: Any) -> None:
         chart = figure.subplots()

@@ -7,7 +7,7 @@ one drawing serves light and dark. `inline_svg` makes what matplotlib writes fit
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -62,6 +62,17 @@ _STYLE = {
 }
 
 Draw = Callable[[Any], None]
+
+_FARTHEST = 1e100  # matplotlib has no ticks for the largest numbers that there are
+
+
+def bounded(values: Iterable[float]) -> list[float]:
+    """Numbers as they can be drawn, which are not so large.
+
+    >>> bounded([3, -1e308])
+    [3, -1e+100]
+    """
+    return [min(max(value, -_FARTHEST), _FARTHEST) for value in values]
 
 
 def available() -> bool:

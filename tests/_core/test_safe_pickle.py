@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.evaluation.safe_pickle import read_pickle
+from manyclass._core.safe_pickle import read_pickle
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
@@ -217,7 +217,7 @@ def test_lists_that_hold_one_another_twice_are_told_of_in_no_time(tmp_path):
 
 
 def test_very_many_instructions_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("manyclass.evaluation.safe_pickle._MOST_STEPS", 1000)
+    monkeypatch.setattr("manyclass._core.safe_pickle._MOST_STEPS", 1000)
     (tmp_path / "x.pkl").write_bytes(b"\x80\x02(" + b"]" * 2000 + b"l.")
     with pytest.raises(ValueError, match="more values than ground truth may have"):
         read_pickle(tmp_path / "x.pkl")

@@ -2,13 +2,14 @@
 
 Unpickling calls what the file names, so a file can do anything. Here nothing is imported or called by name: lists,
 tuples, dictionaries, strings, bytes, numbers and NumPy's arrays of numbers or strings are built by our own code, and
-everything else is refused. What a pickle calls to make an array, a type or a number of NumPy's stands in `CALLS`.
+everything else is refused. What a pickle calls to make an array, a type or a number of NumPy's stands in `CALLS`; who
+reads pickles of something else has such a table of its own.
 """
 
 import pickletools
 import re
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ _IGNORED = {"PROTO", "FRAME", "STOP"}
 def read_pickle(path: Path) -> Any:
     """The plain data in a pickle of any protocol; a ValueError tells what it has besides."""
     data = read_file(path, "truth")
-    machine = _Machine(budget=8 * len(data))
+    machine = PickleMachine(CALLS, budget=8 * len(data))
     try:
         for steps, (code, argument, _) in enumerate(pickletools.genops(data)):
             if steps > _MOST_STEPS:
@@ -47,14 +48,16 @@ def read_pickle(path: Path) -> Any:
         raise ValueError(f"the pickle is damaged ({error})") from error
 
 
-class _Machine:
+class PickleMachine:
     """The stack, the marks on it, and the memo of a pickle.
 
-    An honest file has every byte of its arrays once; `budget` is how many may be made, so that a short file cannot ask
-    for the same long string again and again.
+    `calls` has our own function for every (module, name) that the pickle may name. An honest file has every byte of its
+    arrays once; `budget` is how many may be made, so that a short file cannot ask for the same long string again and
+    again.
     """
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, calls: Mapping[tuple[str, str], Callable[..., Any]], budget: int) -> None:
+        self.calls = calls
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
@@ -94,9 +97,9 @@ class _Machine:
         self.stack.append(known.built if isinstance(known, PickledArray) else known)
 
     def name(self, module: str, name: str) -> None:
-        if (module, name) not in CALLS:
+        if (module, name) not in self.calls:
             raise NotPlainError(f"the pickle must hold plain data; it names {module}.{name}")
-        self.stack.append(Call(module, name))
+        self.stack.append(Call(self.calls[module, name]))
 
     def call(self) -> None:
         function, arguments = self.pop(2)
@@ -130,7 +133,7 @@ def _pairs(values: tuple[Any, ...]) -> dict[Any, Any]:
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
-_STEPS: dict[str, Callable[[_Machine, Any], None]] = {
+_STEPS: dict[str, Callable[[PickleMachine, Any], None]] = {
     "MARK": lambda m, _: m.marks.append(len(m.stack)),
     "EMPTY_LIST": lambda m, _: m.stack.append([]),
     "EMPTY_DICT": lambda m, _: m.stack.append({}),
@@ -196,8 +199,8 @@ class PickledArray:
 class Call:
     """A name in a pickle that stands for one of our own functions."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self._function = CALLS[module, name]
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
 
     def __call__(self, *arguments: Any) -> Any:
         return self._function(*arguments)
