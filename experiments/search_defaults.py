@@ -26,7 +26,8 @@ def run(folder: Path | None) -> Results:
         none are named; other images of its kind (classes, alphabets, covers or a part of the way that are not in the
         gallery); or foreign photographs, 2,000 of Tiny-ImageNet for Caltech-101 and of Caltech-101 for the others.
         *Kept* is the method that the command chose. The network is EfficientNet-Lite0, pooled; Fisher vectors and VLAD
-        have 16 Gaussians and words of dense SIFT, learned from Caltech-101.""")
+        have 16 Gaussians and words of dense SIFT, learned from Caltech-101. That negatives of the gallery itself take three
+        times the strength, and that fewer than 100 without labels are not learned from, was chosen on these sets.""")
     rows = [row for (name, features), make in sets.items() for row in _rows(name, features, make())]
     columns = [
         "data",
@@ -43,11 +44,11 @@ def run(folder: Path | None) -> Results:
     for key, words in (("plain", "Without labels"), ("tuned", "By labels")):
         gains = [row[key][0] - row["cosine"] for row in rows if row[key]]
         worst, mean = min(gains), float(np.mean(gains))
-        verdict = "never" if worst >= -ALLOWED else "not always"
+        verdict = "always" if worst >= -ALLOWED else "not always"
         results.say(
             f"""{words}, the default gains {mean:+.1f} points on average over {len(gains)} pairs of gallery and
             negatives, {max(gains):+.1f} at most and {worst:+.1f} at worst: it is {verdict} within {ALLOWED} points of
-            cosines or above them.""".replace("is never", "is always").replace("is not always", "is not always")
+            cosines or above them."""
         )
     return results
 
