@@ -26,8 +26,9 @@ def run(folder: Path | None) -> Results:
         none are named; other images of its kind (classes, alphabets, covers or a part of the way that are not in the
         gallery); or foreign photographs, 2,000 of Tiny-ImageNet for Caltech-101 and of Caltech-101 for the others.
         *Kept* is the method that the command chose. The network is EfficientNet-Lite0, pooled; Fisher vectors and VLAD
-        have 16 Gaussians and words of dense SIFT, learned from Caltech-101. That negatives of the gallery itself take three
-        times the strength, and that fewer than 100 without labels are not learned from, was chosen on these sets.""")
+        have 16 Gaussians and words of dense SIFT, learned from Caltech-101. That negatives of the gallery itself
+        take three times the strength, and that fewer than 100 without labels are not learned from, was chosen on these
+        sets.""")
     rows = [row for (name, features), make in sets.items() for row in _rows(name, features, make())]
     columns = [
         "data",
