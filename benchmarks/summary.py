@@ -43,6 +43,16 @@ def classification(page: WrittenPage) -> Iterator[Line]:
     for table in page.tables:
         if "seconds" in table.columns:
             yield from _classifiers(table)
+        elif "mean seconds" in table.columns:
+            yield from _whole_fits(table)
+
+
+def _whole_fits(table: WrittenTable) -> Iterator[Line]:
+    what, size = table.caption.split(": ", 1)
+    ours, *others = (row for row in table.rows if row[3])
+    for row in others:
+        times = [f"{one[1]} s, {one[3]} right" for one in (ours, row)]
+        yield f"{what}, {ours[0]}, mean", size, times[0], row[0], times[1], row[5]
 
 
 def _classifiers(table: WrittenTable) -> Iterator[Line]:

@@ -127,6 +127,9 @@ class EarlyStopping:
         Epochs between judgements.
     judged : int, default=0
         Examples that a score is of; 0 for a score that owes nothing to chance.
+    start_patience : int, default=0
+        Judgements that machines which began near the end, and were judged before they moved, may take to be better than
+        that by a standard error; if they are not, they are not kept. 0 for machines that began from nothing.
     """
 
     max_epochs: int = 100
@@ -134,6 +137,7 @@ class EarlyStopping:
     patience: int = 10
     every: int = 1
     judged: int = 0
+    start_patience: int = 0
 
     def as_good(self, score: float, best: float) -> bool:
         """Tell whether a score is the best, but for chance: score >= best - sqrt(score (1 - score) / judged) / 2.
@@ -150,8 +154,27 @@ class EarlyStopping:
         bool
             Whether the machines of this score are to be kept.
         """
-        chance = 0.5 * np.sqrt(max(score * (1 - score), 0.0) / self.judged) if self.judged else 0.0
-        return bool(score >= best - chance)
+        return bool(score >= best - self._standard_error(score) / 2)
+
+    def surpasses(self, score: float, start: float) -> bool:
+        """Tell whether a score is better than that of the start by more than its standard error and the tolerance.
+
+        Parameters
+        ----------
+        score : float
+            The score, a fraction of 1.
+        start : float
+            The score before the first epoch.
+
+        Returns
+        -------
+        bool
+            Whether the start is left behind.
+        """
+        return bool(score > start + max(self.tolerance, self._standard_error(score)))
+
+    def _standard_error(self, score: float) -> float:
+        return float(np.sqrt(max(score * (1 - score), 0.0) / self.judged)) if self.judged else 0.0
 
 
 @dataclass
@@ -193,6 +216,10 @@ class SgdRun:
 
     def judge(self, score: float, stopping: EarlyStopping) -> bool:
         """Note a score; whether to stop."""
+        at_start = self.best is not None and self.best_epoch == 0
+        if at_start and not stopping.surpasses(score, self.best_score):
+            self.stale += 1
+            return self.stale >= stopping.start_patience
         if stopping.as_good(score, self.best_score):
             self.best_score, self.best_epoch = max(score, self.best_score), self.epoch
             if self.best is None:
