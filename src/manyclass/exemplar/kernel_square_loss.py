@@ -116,7 +116,7 @@ class KernelSquareLossExemplar(Encoder):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> ker = KernelSquareLossExemplar(kernel="rbf", gamma=0.1).fit(rng.normal(size=(50, 4)))
+    >>> ker = KernelSquareLossExemplar(kernel="rbf", gamma=0.1, regularization=1e-3).fit(rng.normal(size=(50, 4)))
     >>> C = ker.transform([[2.0, 0, 0, 0], [2.1, 0, 0, 0], [-2.0, 0, 0, 0]])
     >>> C.shape, ker.similarity(C[:1], C).round(1)
     ((3, 104), array([[ 1.,  1., -0.]], dtype=float32))
