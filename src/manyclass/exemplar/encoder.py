@@ -260,7 +260,7 @@ def auto_regularization(covariance: Doubles) -> float:
 
     Directions in which negatives vary most then count half, and others ever more: halfway from cosines to discriminant
     analysis, whatever the scale of the features, their number and that of the negatives. What it gives is on the page
-    docs/results/search_defaults.md; a tenth of it lost up to 26 points to cosines, ten times it gained little.
+    docs/results/search_defaults.md; a tenth of it lost up to 35 points to cosines, ten times it gained less.
 
     >>> auto_regularization(np.diag([1.0, 4.0])), auto_regularization(np.zeros((2, 2)))
     (4.0, 1.0)
