@@ -20,7 +20,7 @@ from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, run_sgd
 from manyclass.solvers.sgd.objectives import OBJECTIVES
-from manyclass.solvers.sgd.tuning import PlanSettings, SgdPlan, hold_out
+from manyclass.solvers.sgd.tuning import PlanSettings, SgdPlan, hold_out, sample_classes
 
 Judge = Callable[[LinearWeights], float]
 
@@ -78,16 +78,24 @@ _START_PATIENCE = 2  # judgements of machines that are no better than their star
 _EXAMPLES_JUDGED = 1000
 
 
+# Examples to judge by at most, or two of each class: the standard error of an accuracy is at most 0.35 %, and to score
+# more of them would cost as much as an epoch.
+_JUDGED = 20_000
+
+
 def split_problem(
     estimator: Any, problem: Problem, validation: tuple[Any, Any] | None, seed: int
 ) -> tuple[Problem, Problem | None]:
-    """The examples to train on, and those to judge by: given, held out, or none."""
+    """The examples to train on, and those to judge by: of given ones, of those held out, or none."""
+    rng, size = np.random.default_rng(seed), max(_JUDGED, 2 * problem.k)
     if validation is not None:
-        return problem, validation_problem(estimator, validation).with_columns_of(problem)
+        judged = sample_classes(validation_problem(estimator, validation), size, rng)
+        return problem, judged.with_columns_of(problem)
     if not estimator.early_stopping:
         return problem, None
-    train, held = hold_out(problem, estimator.validation_fraction, np.random.default_rng(seed))
-    return (train, held) if len(held) else (problem, None)
+    train, held = hold_out(problem, estimator.validation_fraction, rng)
+    judged = sample_classes(held, size, rng)
+    return (train, judged) if len(judged) else (problem, None)
 
 
 def make_stopping(

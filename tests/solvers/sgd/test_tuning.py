@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
@@ -11,7 +13,14 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import tuning
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule
-from manyclass.solvers.sgd.tuning import LeastSquaresStart, StepTrial, find_beta, find_start, find_step
+from manyclass.solvers.sgd.tuning import (
+    LeastSquaresStart,
+    StepTrial,
+    find_beta,
+    find_start,
+    find_step,
+    sample_classes,
+)
 
 
 @pytest.mark.parametrize("k", [5, 17, 100])
@@ -109,6 +118,20 @@ def test_steps_that_diverge_are_divided_by_four():
             return -np.inf if new is None else 0.0
 
     assert find_step(Cliff(), None, Schedule(1.0)) == 1 / 16
+
+
+@given(y=st.lists(st.integers(0, 6), min_size=1, max_size=80), size=st.integers(1, 90), seed=st.integers(0, 9))
+def test_a_sample_has_equally_many_of_each_class_as_far_as_they_go(y, size, seed):
+    whole = Problem.whole(mc.as_matrix(np.ones((len(y) + 3, 1), np.float32)), [*y, 0, 1, 2], 7)
+    problem = whole.part(np.arange(len(y)))
+    some = sample_classes(problem, size, np.random.default_rng(seed))
+    assert len(some) == min(size, len(y)) == len(set(some.index.tolist()))
+    assert set(some.index.tolist()) <= set(range(len(y)))
+    assert (np.diff(some.index) > 0).all()
+    most = some.sizes.max()
+    assert all(taken in (there, most - 1, most) for taken, there in zip(some.sizes, problem.sizes, strict=True))
+    again = sample_classes(problem, size, np.random.default_rng(seed))
+    np.testing.assert_array_equal(again.index, some.index)
 
 
 def _noisy(n=600, d=60, k=9):

@@ -47,7 +47,7 @@ class SgdProgress:
     trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
     n_epochs: int = 0  # epochs that training took, and a refit takes
     ended: bool = False  # whether a callback ended the phase
-    temperature: float | None = None  # at which probabilities fit the held-out examples, once training is over
+    temperature: float | None = None  # of the held-out examples, by the length of W, once training is over
     descent: SgdRun | None = None
 
     def descent_from(self, machines: LinearWeights) -> SgdRun:

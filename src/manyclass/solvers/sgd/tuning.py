@@ -260,6 +260,7 @@ class StepTrial:
     def with_pace(self, algorithm: SgdAlgorithm, schedule: Schedule) -> "StepTrial":
         """As many epochs as these take until they get no better: in fewer, a large step looks better than it is."""
         descent, judge = SgdRun.start(LinearWeights.zeros(self.train.k, self.train.d)), mean_class_accuracy(self.held)
+        descent.keeps_best = False
         tolerance = 0.25 / np.sqrt(max(1, len(self.held)))
         stopping = EarlyStopping(_EPOCHS, tolerance, patience=2, every=2)
         try:
@@ -359,6 +360,22 @@ def hold_out(problem: Problem, fraction: float, rng: np.random.Generator) -> tup
     out = np.zeros(len(y), bool)
     out[by_class[rank < np.repeat(held, counts)]] = True
     return problem.part(problem.index[~out]), problem.part(problem.index[out])
+
+
+def sample_classes(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
+    """About `size` examples, in the order of X: as many of each class, and all of those that have fewer.
+
+    The mean accuracy over classes is then as sure as so many examples can make it.
+    """
+    if len(problem) <= size:
+        return problem
+    y = problem.y[problem.index]
+    shuffled = rng.permutation(len(y))
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    counts = np.bincount(y, minlength=problem.k)
+    rank = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first = by_class[np.argsort(rank, kind="stable")[:size]]
+    return problem.part(problem.index[np.sort(first)])
 
 
 def sample_rows(problem: Problem, size: int, rng: np.random.Generator) -> Problem:
