@@ -137,7 +137,7 @@ def features(
                 | _input(encoder),
                 progress=report,
             )
-        if wanted.is_network and run.similarity > _ALIKE:
+        if hasattr(encoder, "input_") and run.similarity > _ALIKE:
             console.warn(
                 f"rows are nearly all alike (a median cosine of {run.similarity:.3f}), as happens where pixels are not "
                 f"in the range that a network was trained with ({encoder.input_}); try another --preset"

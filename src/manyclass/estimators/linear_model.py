@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite
+from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import RowScale, open_features, scale_limits
@@ -240,9 +241,9 @@ class Probabilities:
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
-    def _take_temperature(self, by_length: float | None) -> None:
-        """Keep a temperature by the length of weights, where scores are no probabilities without one."""
-        if by_length is not None and not hasattr(self, "predict_proba"):
+    def _keep_temperature(self, by_length: float | None) -> None:
+        """Take a temperature by the length of the weights, if there is one."""
+        if by_length is not None:
             self.temperature_ = by_length * weights_length(self.coef_)  # type: ignore[attr-defined]
 
     def calibrate(self, X: Any, y: Any) -> Self:
@@ -267,19 +268,18 @@ class Probabilities:
         return self
 
 
-def held_out_temperature(machines: LinearWeights, judged: Problem | None) -> float | None:
-    """The temperature on examples that machines have not seen, by the length of their weights; None for no examples.
+def held_out_temperature(machines: LinearWeights, judged: Problem) -> float | None:
+    """The temperature on examples that machines have not seen, by the length of their weights; None if all are zero.
 
     A few hundred are enough. Where all are right, any T would be too high; as if one more had been wrong, the best one
     is finite. By the length of W, as machines that see all examples for fewer or more epochs have another scale.
     """
-    if judged is None or not (length := weights_length(machines.W)):
+    if not (length := weights_length(machines.W)):
         return None
     n = len(judged.index)
     index = judged.index[np.linspace(0, n - 1, min(n, max(128, (1 << 18) // judged.k))).astype(np.intp)]
-    # This way round no copy is made of W.
-    S = np.ascontiguousarray((DenseMatrix(machines.W) @ judged.X.rows(index).T).T)
-    S += machines.biases
+    with one_blas_thread():  # the same bits for any number of threads
+        S = judged.X.rows(index) @ machines.W.T + machines.biases
     return best_temperature(S, judged.y[index], smoothing=1 / (1 + len(index))) / length
 
 
@@ -298,14 +298,16 @@ def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None, smoot
     With `smoothing` a label is said to be another class in so much of the cases, any of them alike.
     """
     from scipy.optimize import minimize_scalar
+    from scipy.special import logsumexp
 
     rows = spans(len(y), max(1, (1 << 17) // S.shape[1]))
     # -log p of the mean over classes is -log p of y, and how much higher y is than the mean.
-    above = S[np.arange(len(y)), y] - S.mean(axis=1)
+    right = S[np.arange(len(y)), y]
+    above = right - S.mean(axis=1)
 
     def loss(log_temperature: float) -> float:
         T = S.dtype.type(np.exp(log_temperature))
-        parts = (Softmax().value_and_gradient(S[at] / T, y[at])[0] for at in rows)
-        return float(np.average(np.concatenate([*parts]) + smoothing * above / T, weights=weights))
+        sums = np.concatenate([logsumexp(S[at] / T, axis=1) for at in rows])
+        return float(np.average(sums - right / T + smoothing * above / T, weights=weights))
 
     return float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

@@ -237,6 +237,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             If the step is too large for the data.
         """
         with self._computing(), closing_callbacks(self.callbacks):
+            drawn = draw_seed(self.random_state)
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
@@ -245,7 +246,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             task.columns = None if problem is whole else problem.X
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             run = (checkpoint := Checkpoint(self.checkpoint)).run
-            seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
+            seed = run.seed = drawn if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
@@ -265,7 +266,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     plan = leave_start(self, plan, descent, train, stopping, judge, after)
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
-                run.temperature = held_out_temperature(descent.result(), judged if self.early_stopping else None)
+                linked = self.objective == "softmax" or (self.objective, self.loss) == ("ovr", "logistic")
+                if self.early_stopping and judged is not None and not linked:
+                    run.temperature = held_out_temperature(descent.result(), judged)
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.trained, run.phase, run.descent = descent.history, "refit", None
@@ -282,9 +285,9 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             machines = machines if problem is whole else machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         self.step_, self.beta_, self.n_iter_ = plan.schedule.step, plan.algorithm.beta, run.n_iter
-        self._take_temperature(run.temperature)
         if not self.keeps_checkpoint:
             checkpoint.remove()
+        self._keep_temperature(run.temperature)
         warn_of_chance(self, whole)
         return self
 
@@ -382,10 +385,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     def _link(self) -> str:
         objective, loss = getattr(self, "trained_", (self.objective, self.loss))  # of the machines that there are
-        if objective == "softmax":
-            return "softmax"
-        if objective == "ovr" and loss == "logistic":
-            return "logistic"
+        if objective == "softmax" or (objective, loss) == ("ovr", "logistic"):
+            return "softmax" if objective == "softmax" else "logistic"
         raise AttributeError(
             "predict_proba needs early_stopping=True, objective='softmax', loss='logistic' or a call to calibrate; "
             f"got objective={objective!r}, loss={loss!r}"
