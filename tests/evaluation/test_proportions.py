@@ -50,6 +50,16 @@ def test_the_difference_the_other_way_has_the_other_sign(first, second):
         assert low <= first[0] / first[1] - second[0] / second[1] <= high
 
 
+@settings(deadline=None, max_examples=5)
+@given(seed=st.integers(0, 999), p=st.floats(0.02, 0.5), q=st.floats(0.05, 0.9))
+def test_nineteen_of_twenty_intervals_of_a_weighted_difference_hold_the_truth(seed, p, q):
+    rng = np.random.default_rng(seed)
+    drawn = zip(rng.binomial(300, p, 1000).tolist(), rng.binomial(80, q, 1000).tolist(), strict=True)
+    intervals = np.array([difference_interval((a, 300), (b, 80), 0.5) for a, b in drawn])
+    held = (intervals[:, 0] <= p - q / 2) & (p - q / 2 <= intervals[:, 1])
+    assert 0.91 < held.mean() < 0.99
+
+
 @settings(deadline=None)
 @given(counts=COUNTS, p=st.floats(0.001, 0.999))
 def test_the_tail_is_the_sum_over_all_that_is_at_least_as_much(counts, p):

@@ -25,17 +25,19 @@ def wilson_interval(right: int, rows: int) -> tuple[float, float]:
     return (0.0 if right == 0 else middle - half), (1.0 if right == n else middle + half)
 
 
-def difference_interval(first: tuple[int, int], second: tuple[int, int]) -> tuple[float, float]:
+def difference_interval(first: tuple[int, int], second: tuple[int, int], weight: float = 1.0) -> tuple[float, float]:
     """Newcombe's 95 % interval of the difference of two shares, each (right, rows) of rows of its own.
+
+    It is that of p - weight q, made of the intervals of p and q (Zou and Donner's for other weights than 1).
 
     >>> [round(end, 3) for end in difference_interval((56, 70), (48, 80))]
     [0.052, 0.334]
     """
     (a, m), (b, n) = _shrink(*first), _shrink(*second)
     if not (m and n):
-        return -1.0, 1.0
-    p, q = a / m, b / n
-    (p_low, p_high), (q_low, q_high) = wilson_interval(a, m), wilson_interval(b, n)
+        return -weight, 1.0
+    p, q = a / m, weight * b / n
+    (p_low, p_high), (q_low, q_high) = wilson_interval(a, m), (weight * end for end in wilson_interval(b, n))
     return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)
 
 
