@@ -104,7 +104,7 @@ def test_a_network_is_advised_where_none_made_the_features(given, kind):
     assert ("features" in found) == (kind == "fisher")
     if kind == "fisher":
         assert (
-            found["features"].commands[-1] == "manyclass learn photos -o ovr-network --kind=network --test-fraction=0.2"
+            found["features"].commands[-2] == "manyclass learn photos -o ovr-network --kind=network --test-fraction=0.2"
         )
         assert "features" not in given((500, 600), (160, 240), changes={"features": made})
 
@@ -147,10 +147,23 @@ def mistakes(*sure):
 
 def test_mistakes_are_sure_from_half_of_the_right_rows_on(given):
     found = given(changes={"mistakes": mistakes(0.9, 0.5, 0.49)})["sure"]
-    assert "2 rows are taken for another class" in found.finding
+    assert found.finding.startswith("2 rows are taken for another class")
+    assert given(changes={"mistakes": mistakes(0.9, 0.5)})["sure"].finding.startswith("At least 2 rows are taken")
+    assert given(test=(1, 2), changes={"mistakes": mistakes(0.9)})["sure"].finding.startswith("1 row is taken")
     assert "0.png: labeled class 1, taken for class 2, surer than 90 % of them" in found.finding
+    assert found.commands == ()
     assert "sure" not in given(changes={"mistakes": mistakes(0.49, 0.1)})
     assert sure_mistakes({"mistakes": None}) == []
+
+
+def test_training_rows_are_looked_at_by_a_classifier_of_the_others(given):
+    parts = {"settings": {"objective": "ovr", "part": "train"}}
+    found = given((9, 9), rows=[*MANY, ("class 11", 40)], run=parts, changes={"mistakes": mistakes(0.9)})["sure"]
+    assert found.commands[:2] == (
+        "manyclass train x.store -o ovr-swapped --part=test",
+        "manyclass evaluate ovr-swapped x.store --part=train",
+    )
+    assert "a classifier of the rows of the test shows them" in found.meaning
 
 
 def confusion(k, wrong, *pairs):

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.runs import CLASSES, rows
+from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
-from manyclass.report.commands import learn_by_network, look_at_training_rows, train_again
+from manyclass.report.commands import learn_by_network, swap_parts, train_again
 from manyclass.report.report_data import collect
 from tests.report.synthetic import evaluation_record, run_record
 
@@ -55,9 +55,29 @@ def test_to_tune_works_when_pasted(trained):
     assert collect(["a run-t"]).runs[0].record["settings"]["tune"] == ["step"]
 
 
-def test_to_look_at_training_rows_works_when_pasted(trained):
-    give(look_at_training_rows(trained.folder, trained.record))
-    assert set(collect(["a run"]).runs[0].evaluations) == {"x-test", "x-train"}
+@pytest.fixture
+def parted(tmp_path, monkeypatch):
+    """A run of a store that has parts."""
+    monkeypatch.chdir(tmp_path)
+    store(tmp_path / "x.store")
+    mc.runs.train("x.store", "run", max_epochs=3, step=0.05)
+    mc.runs.evaluate("run", "x.store")
+    return collect(["run"]).runs[0]
+
+
+def test_to_swap_the_parts_works_when_pasted_and_judges_the_training_rows(parted):
+    give(swap_parts(parted.folder, parted.record, parted.evaluations["x-test"]))
+    swapped = collect(["run-swapped"]).runs[0]
+    assert swapped.record["data"][0]["fingerprint"] == parted.evaluations["x-test"]["data"]["fingerprint"]
+    assert swapped.evaluations["x-train"]["data"]["fingerprint"] == parted.record["data"][0]["fingerprint"]
+    assert Path("run-swapped.html").is_file()
+
+
+def test_parts_are_swapped_only_where_the_rows_of_the_test_have_every_class(parted, trained):
+    evaluation = parted.evaluations["x-test"]
+    assert swap_parts(parted.folder, parted.record, evaluation | {"per_class": evaluation["per_class"][1:]}) == ()
+    assert swap_parts(parted.folder, parted.record | {"training": None}, evaluation) == ()
+    assert swap_parts(trained.folder, trained.record, trained.evaluations["x-test"]) == ()  # a split that was drawn
 
 
 def test_what_is_there_is_not_written_over(trained):
@@ -72,7 +92,6 @@ def test_what_is_there_is_not_written_over(trained):
 def test_nothing_is_advised_with_what_is_gone(trained, gone):
     Path(gone).unlink()
     assert train_again(trained.folder, trained.record, trained.evaluations["x-test"], "square", "square") == ()
-    assert look_at_training_rows(trained.folder, trained.record) == ()
 
 
 HOSTILE = "$(touch bad); `touch bad` '\"&"
@@ -100,7 +119,9 @@ def test_names_that_cannot_be_typed_are_not_advised(tmp_path, monkeypatch, name)
     record = run_record("ovr", data=[{"role": "train", "path": name, "part": "train"}])
     evaluation = evaluation_record(data={"path": name, "part": "test"}, **NOWHERE)
     assert train_again(tmp_path, record, evaluation, "softmax", "softmax") == ()
-    assert look_at_training_rows(tmp_path, record) == ()
+    training = {"per_class": [{"class": "class 0", "rows": 3}]}
+    parted = record | {"training": training, "settings": {"part": "train"}}
+    assert swap_parts(tmp_path, parted, evaluation) == ()
 
 
 def test_the_folder_of_pictures_is_learned_by_a_network(tmp_path, monkeypatch):
@@ -108,7 +129,8 @@ def test_the_folder_of_pictures_is_learned_by_a_network(tmp_path, monkeypatch):
     Path("my photos").mkdir()
     made = {"source": "my photos", "kind": "vlad", "seed": 7, "test_fraction": 0.25}
     learn = "manyclass learn 'my photos' -o run-network --kind=network --test-fraction=0.25 --seed=7"
-    for kind, lines in (("network", (learn,)), ("fisher", ('pip install "manyclass[network]"', learn))):
+    both = learn, "manyclass report run run-network/run -o run-network.html"
+    for kind, lines in (("network", both), ("fisher", ('pip install "manyclass[network]"', *both))):
         monkeypatch.setattr("manyclass.report.commands.recommended_kind", lambda kind=kind: kind)
         assert learn_by_network(Path("run"), {"features": made}) == lines
     assert learn_by_network(Path("run"), {"features": made | {"source": "gone"}}) == ()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from manyclass._core.text import format_percent, format_points, join_names, pluralize
 from manyclass.evaluation.proportions import binomial_tail, difference_interval, wilson_interval
-from manyclass.report.commands import STOCHASTIC, Lines, learn_by_network, look_at_training_rows, train_again
+from manyclass.report.commands import STOCHASTIC, Lines, learn_by_network, swap_parts, train_again
 from manyclass.runs.folder import seen_rows
 
 _MOST = 10**12  # rows: more make no difference, and overflow
@@ -25,8 +25,6 @@ _RARE = 0.25  # of the median class
 _SURE = 0.5  # of the right rows have a narrower margin than a mistake that is sure
 
 _BY_CHANCE = 0.05  # pairs that are listed though only chance made them, on average, in all of a test
-
-SURE = "Sure, and wrong"
 
 _NAMED = 5  # classes or pairs that a sentence names
 
@@ -124,16 +122,17 @@ def _find_remedy(tested: Tested) -> Iterator[Advice]:
         f"{format_percent(wrong[1][0] / others[1])} of the test"
     )
     if high < 0:
-        words = f"{shares}: most mistakes are made on rows unlike those that it has seen. More rows would help"
+        words = f"{shares}: most mistakes are made on rows unlike those that it has seen."
         command = _try_penalty(tested)
-        words += ", and a penalty on the weights may, which this chooses." if command else "."
-        yield Advice("data", "More rows would help", words, commands=command)
+        meaning = "A penalty on the weights may help too; this chooses one." if command else ""
+        yield Advice("data", "More rows would help", words, meaning, command)
     elif low > 0:
         words = (
             f"{shares}: most mistakes are made on rows like those that it has seen, which this objective does not tell "
-            "apart in these features. More rows alone would help little; other features or another objective may."
+            "apart in these features."
         )
-        yield Advice("fit", "More rows would help little", words, commands=_try_objective(tested))
+        meaning = "More rows alone would help little; other features or another objective may."
+        yield Advice("fit", "Features or objective", words, meaning, _try_objective(tested))
     network = learn_by_network(tested.folder, tested.evaluation) if tested.folder and (high < 0 or low > 0) else ()
     if network:
         kind = tested.evaluation["features"]["kind"]
@@ -225,17 +224,21 @@ def _find_sure_mistakes(tested: Tested) -> Iterator[Advice]:
     found = sure_mistakes(tested.evaluation)
     if not found:
         return
-    first = found[0]
+    first, (right, rows) = found[0], _counts(tested.evaluation)
+    # Records keep the surest alone.
+    more = "At least " if len(found) == len(tested.evaluation["mistakes"]) < rows - right else ""
     words = (
-        f"{pluralize(len(found), 'row')} {'is' if len(found) == 1 else 'are'} taken for another class by a wider "
+        f"{more}{pluralize(len(found), 'row')} {'is' if len(found) == 1 else 'are'} taken for another class by a wider "
         f"margin than half of the right ones have, first of all {first['name']}: labeled {first['class']}, taken for "
         f"{first['predicted']}, surer than {format_percent(first['surer_than'], 0)} of them."
     )
-    meaning = "Look whether their labels are wrong; rows to learn from may have wrong ones too."
+    meaning = "Look whether their labels are wrong."
     commands: Lines = ()
     if tested.folder is not None and tested.record is not None and not _was_seen(tested):
-        commands = look_at_training_rows(tested.folder, tested.record)
-    yield Advice("sure", SURE, words, meaning, commands)
+        commands = swap_parts(tested.folder, tested.record, tested.evaluation)
+    if commands:
+        meaning += " The rows to learn from may have wrong ones too: a classifier of the rows of the test shows them."
+    yield Advice("sure", "Sure, and wrong", words, meaning, commands)
 
 
 def confused_pairs(evaluation: dict[str, Any]) -> list[tuple[str, str, int, int, float]]:

@@ -50,18 +50,36 @@ def learn_by_network(folder: Path, evaluation: dict[str, Any]) -> Lines:
         return ()
     out = _free(f"{_plain(folder)}-network")
     given = {"kind": "network", "test-fraction": made["test_fraction"], "seed": made["seed"] or None}
-    learn = _line("learn", _plain(made["source"]), "-o", out, *_options(given))
-    return (learn,) if recommended_kind() == "network" else ('pip install "manyclass[network]"', learn)
+    lines = (
+        _line("learn", _plain(made["source"]), "-o", out, *_options(given)),
+        _line("report", _plain(folder), os.path.join(out, "run"), "-o", _free(f"{out}.html")),
+    )
+    return lines if recommended_kind() == "network" else ('pip install "manyclass[network]"', *lines)
 
 
-def look_at_training_rows(folder: Path, record: dict[str, Any]) -> Lines:
-    """Judge the rows that the run learned from, which lists those that it is sure are of another class; or nothing."""
-    data, labels, run = _training_data(record), record["settings"].get("labels"), _plain(folder)
-    part = next((one["part"] for one in record["data"] if one["role"] == "train"), None)
-    if data is None or part is None or not (_is_there(data) and _is_there(labels or ".")):
+def swap_parts(folder: Path, record: dict[str, Any], evaluation: dict[str, Any]) -> Lines:
+    """Learn from the rows of the test, and judge those that the run learned from; or nothing.
+
+    A classifier learns the wrong labels of its own rows, and only another one tells of them. Nothing if they are no
+    parts of one file, or if the test lacks a class.
+    """
+    data, training, settings = _training_data(record), record["training"] or {"per_class": []}, record["settings"]
+    known = {one["class"] for one in training["per_class"]}
+    parts = settings.get("part"), _part(evaluation)
+    if parts != ("train", "test") or settings.get("test_fraction") is not None or data != evaluation["data"]["path"]:
         return ()
-    judge = _line("evaluate", run, _plain(data), *_options({"labels": labels, "part": part}))
-    return judge, _line("report", run, "-o", _free(f"{run}.html"))
+    labels = evaluation["labels"]
+    if labels != settings.get("labels") or not known or not known <= {one["class"] for one in evaluation["per_class"]}:
+        return ()
+    if not (_is_there(data) and _is_there(labels or ".")):
+        return ()
+    out = _free(f"{_plain(folder)}-swapped")
+    train, judge = (_options({"labels": labels, "part": part}) for part in parts[::-1])
+    return (
+        _line("train", _plain(str(data)), "-o", out, *train),
+        _line("evaluate", out, _plain(str(data)), *judge),
+        _line("report", out, "-o", _free(f"{out}.html")),
+    )
 
 
 def _training_data(record: dict[str, Any]) -> str | None:

@@ -42,15 +42,6 @@ def test_sure_mistakes_have_their_pictures(page):
     assert "<img" not in page(evaluation_record(mistakes=[SURE[0] | {"surer_than": 0.1}])).body
 
 
-def test_sure_mistakes_among_training_rows_are_shown_too(page):
-    train = {"role": "train", "path": "x.store", "part": "train", "rows": 240, "fingerprint": "f"}
-    seen = evaluation_record(data=train, mistakes=SURE, fingerprint="other", top_1=1.0)
-    body = page(evaluation_record(), seen, data=[train]).body
-    assert "labeled class 1, taken for class 2" in body
-    assert body.count("<h3>Sure, and wrong</h3>") == 1
-    assert "75.0 % of 240 rows are right" in body
-
-
 def two_runs(checked, tmp_path, shares, marks=("f", "f"), objectives=("ovr", "softmax")):
     runs = []
     for number, (share, mark, objective) in enumerate(zip(shares, marks, objectives, strict=True)):

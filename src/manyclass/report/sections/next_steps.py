@@ -4,7 +4,7 @@ from typing import Any
 
 from manyclass._core.text import format_percent, format_points, pluralize
 from manyclass.evaluation.proportions import difference_interval
-from manyclass.report.advice import SURE, Advice, advise, sure_mistakes
+from manyclass.report.advice import Advice, advise, sure_mistakes
 from manyclass.report.components import Section, paragraph
 from manyclass.report.html import Markup, element, join_markup
 from manyclass.report.report_data import ReportData, RunReport
@@ -33,11 +33,8 @@ def show_next_steps(report: ReportData) -> Section | None:
     found = [*advise(run.folder, run.record, evaluation), *_compare_objectives(report)]
     if not found:
         return None
-    pictures = _mistake_strip(report, run)
+    pictures = _mistake_strip(report, run, evaluation)
     items = [_item(one, pictures if one.key == "sure" else None) for one in found]
-    if pictures and all(one.key != "sure" for one in found):
-        words = "Rows that are taken for another class by a wider margin than half of the right ones have."
-        items.append(_item(Advice("sure", SURE, words, "Look whether their labels are wrong."), pictures))
     return Section("next", "What next", join_markup(items))
 
 
@@ -48,14 +45,10 @@ def _item(advice: Advice, pictures: Markup | None) -> Markup:
     )
 
 
-def _mistake_strip(report: ReportData, run: RunReport) -> Markup | None:
-    """The pictures of sure mistakes, of all tests of a run: one on the rows that it learned from shows those too."""
-    shown: dict[str, Markup] = {}
-    for evaluation in run.evaluations.values():
-        thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images, report.taken)
-        for one in sure_mistakes(evaluation)[:_SHOWN]:
-            shown.setdefault(one["name"], _mistake(one, thumbnails))
-    return element("div", list(shown.values())[: 2 * _SHOWN], class_="strip") if shown else None
+def _mistake_strip(report: ReportData, run: RunReport, evaluation: dict[str, Any]) -> Markup:
+    """The pictures of sure mistakes, with their labels and what they were taken for."""
+    thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images, report.taken)
+    return element("div", [_mistake(one, thumbnails) for one in sure_mistakes(evaluation)[:_SHOWN]], class_="strip")
 
 
 def _mistake(one: dict[str, Any], thumbnails: Thumbnails) -> Markup:
