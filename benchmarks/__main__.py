@@ -18,6 +18,7 @@ ALL = (
     "closed_form",
     "wide",
     "imagenet_shape",
+    "ten_thousand",
     "trace_norm",
     "softmax",
     "path",

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers import PEERS, WIDE, Peer, ours_for
+from benchmarks.peers import DEFAULTS, PEERS, WIDE, Peer, ours_for
 
 _STATUS = Path("/proc/self/status")
 # One thread is timed by its own processor time: what else runs on the machine does not count.
@@ -106,7 +106,7 @@ def _fitted(
 
 
 def main(task: str, name: str, folder: str, n_threads: str, strength: str = "null") -> None:
-    path, threads, peers = Path(folder), int(n_threads), PEERS | WIDE
+    path, threads, peers = Path(folder), int(n_threads), PEERS | WIDE | DEFAULTS
     tasks: dict[str, Callable[[], Any]] = {
         "tune": lambda: tune(peers[name], path, threads),
         "fit": lambda: fit(peers[name], path, threads, json.loads(strength)),

@@ -27,10 +27,10 @@ BLOCK = 8
 N_TEST = 10_000
 
 
-def write_codes(folder: Path, n: int, d: int, k: int) -> float:
+def write_codes(folder: Path, n: int, d: int, k: int, noise: float = 0.2, n_test: int = N_TEST) -> float:
     """Codes, labels, codebooks and an exact test set in a folder; the seconds that it took."""
     started = time.perf_counter()
-    data = mc.datasets.low_rank_classes(n + N_TEST, d, k, noise=0.2)
+    data = mc.datasets.low_rank_classes(n + n_test, d, k, noise=noise)
     first = data.rows(slice(0, min(n, 8192)))
     quantizer = mc.ProductQuantizer(BLOCK, sample=8192, iterations=5, random_state=0).fit(first)
     codes = np.lib.format.open_memmap(folder / "codes.npy", "w+", np.uint8, (n, quantizer.code_size))

@@ -30,6 +30,12 @@ def _ours(**settings: str) -> Peer:
     return Peer(make, "manyclass")
 
 
+def _as_it_is(seed: float, n_threads: int) -> Any:
+    import manyclass as mc
+
+    return mc.StochasticClassifier(n_threads=n_threads, random_state=int(seed))
+
+
 def _trace_norm(strength: float, n_threads: int) -> Any:
     import manyclass as mc
 
@@ -115,6 +121,8 @@ OURS: dict[str, Peer] = {
 WIDE: dict[str, Peer] = {
     "manyclass trace norm": Peer(_trace_norm, "manyclass", (1e-5, 1e-4, 1e-3)),
 }
+# As it is, with seeds in the place of strengths.
+DEFAULTS: dict[str, Peer] = {"StochasticClassifier()": Peer(_as_it_is, "manyclass", tuple(range(10)))}
 # Ours come last: whatever a long run does to the machine is done to them too.
 PEERS: dict[str, Peer] = {
     "SGDClassifier": Peer(_sgd, "sklearn", _RATES, binary=True),

@@ -43,6 +43,16 @@ def classification(page: WrittenPage) -> Iterator[Line]:
     for table in page.tables:
         if "seconds" in table.columns:
             yield from _classifiers(table)
+        elif "mean seconds" in table.columns:
+            yield from _whole_fits(table)
+
+
+def _whole_fits(table: WrittenTable) -> Iterator[Line]:
+    what, size = table.caption.split(": ", 1)
+    ours, *others = (row for row in table.rows if row[3])
+    for row in others:
+        times = [f"{one[1]} s, {one[3]} right" for one in (ours, row)]
+        yield f"{what}, {ours[0]}, mean", size, times[0], row[0], times[1], row[5]
 
 
 def _classifiers(table: WrittenTable) -> Iterator[Line]:
@@ -85,6 +95,14 @@ def imagenet_shape(page: WrittenPage) -> Iterator[Line]:
     table = page.tables[0]
     fit, peak = (table.cell([], column) for column in ("fit", "peak of the process"))
     yield f"one-vs-rest until validation no longer gains, peak {peak}", table.caption, fit, "", "", ""
+
+
+def ten_thousand(page: WrittenPage) -> Iterator[Line]:
+    fit = page.table("A fit")
+    yield f"one-vs-rest of ten thousand classes, peak {fit.rows[0][3]}", _size(fit), fit.rows[0][0], "", "", ""
+    table = page.table("The five best classes")
+    for rows, ours, theirs, ratio, *_ in table.rows:
+        yield f"the five best of ten thousand classes, {rows}", _size(table), ours, "NumPy", theirs, ratio
 
 
 def trace_norm(page: WrittenPage) -> Iterator[Line]:
@@ -138,8 +156,8 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
         yield "a folder of pictures to Fisher vectors, two cores", f"{pictures} pictures", two, "one core", one, times
 
 
-_OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, trace_norm, softmax, path)
-_OF_PAGES += (exemplar, kernel_exemplar, search, features, feature_folder)
+_OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, ten_thousand, trace_norm)
+_OF_PAGES += (softmax, path, exemplar, kernel_exemplar, search, features, feature_folder)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

@@ -31,6 +31,8 @@ ALL = (
     "caltech_settings",
     "tiny_pixels",
     "dvd_pixels",
+    "search_defaults",
+    "strangers",
 )
 
 

@@ -141,6 +141,14 @@ def dvd_pixels(page: WrittenPage) -> str:
     return f"Square-loss exemplar machines take mean average precision, in percent, of {', '.join(parts)}."
 
 
+def search_defaults(page: WrittenPage) -> str:
+    return " ".join(page.sentence(words) for words in ("Without labels, the default", "By labels, the default"))
+
+
+def strangers(page: WrittenPage) -> str:
+    return page.sentence("Strangers of the kind that are")
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -161,6 +169,8 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     caltech_settings: "What do step, PCA and color do to Fisher vectors?",
     tiny_pixels: "How far do pictures of 64 pixels go?",
     dvd_pixels: "Are covers found by VLAD and Fisher vectors?",
+    search_defaults: "Does search with no options lose to the features themselves?",
+    strangers: "Are strangers called matched as seldom as promised?",
 }
 
 

@@ -60,6 +60,21 @@ struct Kernels {
   // w += a x
   void (*add_multiple)(float a, const float* x, size_t d, float* w);
 
+  // sums (rows, 32): sums[r, c] += sum_t tables[r, 2 t, codes[t, c] % 16] + tables[r, 2 t + 1, codes[t, c] / 16] for
+  // t < bytes, a multiple of 4 of at most 1,024;  tables (rows, 2 * bytes, 16) of which any eight entries add up to
+  // less than 256; rows of tables and sums are `table_stride` and `sum_stride` numbers apart. Where it is not fast,
+  // products of floats are faster.
+  void (*add_lookups)(const uint8_t* codes, size_t bytes, const uint8_t* tables, size_t rows, size_t table_stride,
+                      int32_t* sums, size_t sum_stride);
+  bool fast_lookups;
+
+  // x' w of whole numbers, for d of at most 2^17
+  int32_t (*dot_bytes)(const int8_t* x, const int8_t* w, size_t d);
+
+  // highest[c] = offsets[c] + slopes[c] * unit * (2 * sums[c] - zero) + spread * spreads[c]
+  void (*rough_scores)(const int32_t* sums, size_t k, int32_t zero, float unit, float spread, const float* offsets,
+                       const float* slopes, const float* spreads, float* highest);
+
   // p[c] = weight * exp(s[c] - top) / total, with total = sum_c exp(s[c] - top); returns top = max_c s[c];  k >= 1,
   // p may be s. A row with a NaN, or with infinite scores that leave no distribution, gives NaN throughout.
   float (*softmax)(const float* s, size_t k, float weight, float* p, double* total);
@@ -81,6 +96,9 @@ struct Kernels {
   // The same without squares; panels are (padded / 16, d, 16)
   void (*word_scores)(const float* rows, size_t n, size_t stride, size_t d, const float* panels, const float* offsets,
                       size_t padded, float* scores);
+
+  // index = all c with s[c] >= least, ascending; returns how many. There is room for all, and padded a multiple of 16.
+  size_t (*find_high)(const float* s, size_t padded, float least, int32_t* index);
 
   // index = all c with s[c] >= max(s) - margin, ascending; returns how many. There is room for all; NaN are left out.
   size_t (*near_top)(const float* s, size_t padded, float margin, int32_t* index);

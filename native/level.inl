@@ -10,6 +10,7 @@ namespace {
 #include "learning.inl"
 #include "scores.inl"
 #include "search.inl"
+#include "shortlist.inl"
 #include "mixtures.inl"
 #include "cells.inl"
 
@@ -29,10 +30,15 @@ constexpr Kernels table() {
   loops.mix = mix;
   loops.dot = dot;
   loops.add_multiple = add_multiple;
+  loops.add_lookups = add_lookups;
+  loops.fast_lookups = FAST_LOOKUPS;
+  loops.dot_bytes = dot_bytes;
+  loops.rough_scores = rough_scores;
   loops.softmax = softmax;
   loops.search_rows = search_rows;
   loops.mixture_scores = mixture_scores;
   loops.word_scores = word_scores;
+  loops.find_high = find_high;
   loops.near_top = near_top;
   loops.half_squares = half_squares;
   loops.add_moments = add_moments;

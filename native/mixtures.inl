@@ -51,22 +51,31 @@ static void word_scores(const float* rows, size_t n, size_t stride, size_t d, co
   score_centers<false>(rows, n, stride, d, panels, offsets, padded, scores);
 }
 
-typedef int8_t Bytes __attribute__((vector_size(LANES)));
+// Bit l is set where lane l is.
+static inline uint32_t set_lanes(Ints lanes) {
+#if defined(__AVX2__) && LANES == 8
+  return (uint32_t)__builtin_ia32_movmskps256((Floats)lanes);
+#else
+  typedef int8_t Bytes __attribute__((vector_size(LANES)));
+  const Bytes bytes = __builtin_convertvector(lanes, Bytes) & 1;
+  uint8_t each[LANES];
+  __builtin_memcpy(each, &bytes, sizeof bytes);
+  uint32_t bits = 0;
+  for (int l = 0; l < LANES; ++l) bits |= (uint32_t)each[l] << l;
+  return bits;
+#endif
+}
+
+static size_t find_high(const float* s, size_t padded, float least, int32_t* index) {
+  size_t count = 0;
+  for (size_t c = 0; c < padded; c += LANES)
+    for (uint32_t left = set_lanes(*(const Loose*)(s + c) >= Floats{} + least); left; left &= left - 1)
+      index[count++] = (int32_t)(c + __builtin_ctz(left));
+  return count;
+}
 
 static size_t near_top(const float* s, size_t padded, float margin, int32_t* index) {
-  const float least = largest(s, padded) - margin;
-  size_t count = 0;
-  for (size_t c = 0; c < padded; c += LANES) {
-    const Ints high = *(const Loose*)(s + c) >= Floats{} + least;
-    // A byte per lane, of which few are set.
-    const Bytes bytes = __builtin_convertvector(high, Bytes);
-    uint64_t parts[(LANES + 7) / 8] = {};
-    __builtin_memcpy(parts, &bytes, sizeof bytes);
-    for (int a = 0; a < (LANES + 7) / 8; ++a)
-      for (uint64_t left = parts[a] & 0x0101010101010101u; left; left &= left - 1)
-        index[count++] = (int32_t)(c + 8 * a + __builtin_ctzll(left) / 8);
-  }
-  return count;
+  return find_high(s, padded, largest(s, padded) - margin, index);
 }
 
 // The sum of all lanes, half by half.

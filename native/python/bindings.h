@@ -28,4 +28,5 @@ void bind_pq(nb::module_& m);
 void bind_losses(nb::module_& m);
 void bind_mixtures(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_shortlist(nb::module_& m);
 void bind_stochastic(nb::module_& m);

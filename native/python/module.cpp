@@ -9,5 +9,6 @@ NB_MODULE(_native, m) {
   bind_losses(m);
   bind_mixtures(m);
   bind_search(m);
+  bind_shortlist(m);
   bind_stochastic(m);
 }

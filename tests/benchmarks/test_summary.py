@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import ALL
-from benchmarks.summary import LINES, number, summary, write_summary
-from benchmarks.written import read_page, read_pages
+from benchmarks.summary import LINES, _whole_fits, number, summary, write_summary
+from benchmarks.written import WrittenTable, read_page, read_pages
 
 FOLDER = Path(__file__).parents[2] / "docs" / "benchmarks"
 
@@ -53,3 +53,14 @@ def test_pages_measured_on_other_machines_are_told_apart(tmp_path):
     assert "- path: measured with manyclass 0.1.0" in text
     assert "- exemplar, search: measured with manyclass 0.2.0" in text
     assert "(features.md)" not in text
+
+
+def test_whole_fits_are_compared_by_their_means_and_what_is_not_installed_is_left_out():
+    columns = ["whole fit", "mean seconds", "least", "mean test accuracy", "least accuracy", "times as long as ours"]
+    rows = [
+        ["StochasticClassifier()", "0.250", "0.210", "93.20%", "92.90%", ""],
+        ["LogisticRegression", "1.400", "1.200", "91.70%", "91.70%", "5.6"],
+        ["snapml", "not installed", "", "", "", ""],
+    ]
+    (line,) = _whole_fits(WrittenTable("As it is, features of a.npz: 3030 x 1280", columns, rows))
+    assert line[2:] == ("0.250 s, 93.20% right", "LogisticRegression", "1.400 s, 91.70% right", "5.6")

@@ -1,6 +1,7 @@
 """Plain functions and scikit-learn's callbacks hear of every epoch, and may end the descent."""
 
 import importlib.util
+import io
 import sys
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 import manyclass as mc
-from manyclass.estimators import callbacks
+from manyclass.estimators import callbacks, stochastic
 from tests.estimators.problems import blobs
 
 X, Y = blobs()
@@ -178,3 +179,20 @@ def test_an_older_scikit_learn_without_callbacks_is_no_obstacle(monkeypatch):
     phase.finish(None)
     task.finish(None)
     assert descent.done is False
+
+
+def test_the_best_machines_are_kept_unless_a_refit_replaces_them_for_sure(monkeypatch, tmp_path):
+    kept = []
+    run_sgd = stochastic.run_sgd
+
+    def watch(descent, *arguments):
+        run_sgd(descent, *arguments)
+        kept.append(descent.best is not None)
+
+    monkeypatch.setattr(stochastic, "run_sgd", watch)
+    ours = [mc.JsonLines(tmp_path / "history.jsonl"), mc.Progress(file=io.StringIO())]
+    model(step=0.1, beta=2, callbacks=ours).fit(X, Y)
+    model(step=0.1, beta=2, callbacks=[*ours, lambda record: None]).fit(X, Y)
+    model(step=0.1, beta=2, refit=False).fit(X, Y)
+    model(step=0.1, beta=2).fit(X, Y, validation=(X, Y))
+    assert kept == [False, False, True, False, True, True]

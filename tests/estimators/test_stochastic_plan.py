@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
+from manyclass.estimators import _stochastic_plan, stochastic
+from manyclass.solvers.sgd.descent import mean_class_accuracy
 from tests.estimators.problems import blobs
 
 X, Y = blobs(k=6, per_class=20, spread=0.6)
@@ -73,3 +75,21 @@ def test_rows_that_differ_by_little_of_their_length_are_told_of(offset, warns):
         warnings.simplefilter("always")
         mc.StochasticClassifier(max_epochs=2, n_threads=1, random_state=0).fit(X + np.float32(offset), y)
     assert ["subtract the mean" in str(one.message) for one in told] == [True] * warns
+
+
+@pytest.mark.parametrize("given_set", [False, True])
+def test_many_rows_are_judged_by_some_of_them(monkeypatch, given_set):
+    seen = []
+
+    def judge(problem):
+        seen.append(problem)
+        return mean_class_accuracy(problem)
+
+    monkeypatch.setattr(_stochastic_plan, "_JUDGED", 30)
+    monkeypatch.setattr(stochastic, "mean_class_accuracy", judge)
+    X, y = blobs(per_class=100, spread=0.5)
+    settings = {"step": 0.1, "beta": 2, "max_epochs": 3, "validation_fraction": 0.3, "random_state": 0}
+    clf = mc.StochasticClassifier(**settings).fit(X, y, validation=(X, y) if given_set else None)
+    (judged,) = seen
+    assert set(judged.sizes) == {5}
+    assert {round(30 * record["accuracy"], 6) % 1 for record in clf.history_ if "accuracy" in record} == {0}

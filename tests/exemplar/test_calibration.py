@@ -69,7 +69,7 @@ def test_labels_of_one_row_are_distractors_only():
 def test_every_encoder_can_be_calibrated_and_saved(tmp_path, name, grid):
     X, Q, y = labeled()
     best = calibrate(ENCODERS[name](), X, Q, y, grid)
-    assert len(best.calibration_) == (15 if grid is None else np.prod([len(v) for v in grid.values()]))
+    assert len(best.calibration_) == (16 if grid is None else np.prod([len(v) for v in grid.values()]))
     best.save(tmp_path / "encoder")
     assert mc.load(tmp_path / "encoder").calibration_ == best.calibration_
 
@@ -92,7 +92,8 @@ def test_the_grid_follows_the_unit_of_the_negatives():
     X, _ = pool()
     plain = mc.SquareLossExemplar().default_grid(mc.DenseMatrix(X))["regularization"]
     scaled = mc.SquareLossExemplar().default_grid(mc.DenseMatrix(X * 10))["regularization"]
-    np.testing.assert_allclose(scaled, np.multiply(100, plain), rtol=1e-9)
+    assert plain[0] == scaled[0] == "auto"
+    np.testing.assert_allclose(scaled[1:], np.multiply(100, plain[1:]), rtol=1e-9)
 
 
 def test_the_encoder_that_was_given_stays_as_it_is():
@@ -113,7 +114,10 @@ def test_the_encoder_that_was_given_stays_as_it_is():
         ({"grid": {"regularization": []}}, "grid must have at least one value for every parameter; got none"),
         ({"grid": {}}, "grid must name a parameter to choose"),
         ({"grid": {"colour": [1]}}, "colour"),
-        ({"grid": {"regularization": [-1.0]}}, "regularization must be a finite number, at least 0; got -1.0"),
+        (
+            {"grid": {"regularization": [-1.0]}},
+            "regularization must be a finite number, at least 0, or 'auto'; got -1.0",
+        ),
         ({"X": np.zeros((60, 3))}, r"X must have as many columns as negatives \(10\); got 3"),
         ({"X": np.zeros((1, 10)), "y": None}, "X must have at least two rows"),
     ],

@@ -8,9 +8,9 @@ from tests.exemplar.problems import pool
 
 EXACT = {
     "square": lambda: mc.SquareLossExemplar(1e-4),
-    "lda": lambda: mc.ExemplarLDA(),
-    "whitening": lambda: mc.WhitenedPCA(),
-    "rbf": lambda: mc.KernelSquareLossExemplar(gamma=0.1),
+    "lda": lambda: mc.ExemplarLDA(shrinkage=0),
+    "whitening": lambda: mc.WhitenedPCA(n_components=None),
+    "rbf": lambda: mc.KernelSquareLossExemplar(gamma=0.1, regularization=1e-3),
     "poly": lambda: mc.KernelSquareLossExemplar(kernel="poly", gamma=0.01, regularization=0.1),
     "full rank": lambda: mc.KernelSquareLossExemplar(gamma=0.1, factorization="incomplete_cholesky"),
 }

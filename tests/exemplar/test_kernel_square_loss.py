@@ -12,6 +12,7 @@ from manyclass.exemplar import _kernel_embeddings, calibrate, factorizations
 from manyclass.exemplar._kernel_embeddings import KernelEmbeddings, computed_values
 from manyclass.exemplar.factorizations import complete_cholesky
 from tests.exemplar import kernel_twin
+from tests.exemplar.problems import pool
 
 FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
 rng = np.random.default_rng(0)
@@ -227,8 +228,8 @@ def test_negatives_and_images_may_be_any_matrix(tmp_path, factorization):
         ({"factorization": "qr"}, "factorization must be one of cholesky, incomplete_cholesky, kpca; got 'qr'"),
         ({"rank": 5}, "rank must be None for a complete factorization; got 5, so use factorization='kpca'"),
         ({"rank": 0, "factorization": "kpca"}, "rank must be a whole number, at least 1; got 0"),
-        ({"regularization": 0.0}, r"regularization must be a finite number above 0; got 0\.0"),
-        ({"gamma": -1.0}, r"gamma must be a finite number above 0; got -1\.0"),
+        ({"regularization": 0.0}, r"regularization must be a finite number above 0, or 'auto'; got 0\.0"),
+        ({"gamma": -1.0}, r"gamma must be a finite number above 0, or 'auto'; got -1\.0"),
         ({"positive_weight": 0}, "positive_weight must be a finite number above 0; got 0"),
         ({"kernel": lambda A, B: np.zeros(2)}, r"kernel must return an array of shape \(\d+, \d+\)"),
         ({"kernel": "precomputed"}, r"negatives must be a square Gram matrix .* got shape \(40, 6\)"),
@@ -334,3 +335,24 @@ def test_calibration_finds_settings_of_the_grid():
 )
 def test_scikit_learn_finds_nothing_to_complain_of(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_strength_and_width_follow_the_negatives_where_nobody_says(kernel):
+    X, _ = pool()
+    enc = mc.KernelSquareLossExemplar(kernel, n_background=1).fit(X)
+    X32 = X.astype(np.float32).astype(np.float64)
+    squares = np.square(X32[:, None] - X32).sum(axis=2)
+    gamma = {"linear": 1.0, "rbf": 1 / squares.mean(), "poly": 1 / np.square(X32).sum(axis=1).mean()}[kernel]
+    assert enc.kernel_["gamma"] == pytest.approx(gamma)
+    P = X32 @ X32.T
+    K = {"linear": P, "rbf": np.exp(-gamma * squares), "poly": P + gamma * P**2}[kernel]
+    H = np.eye(len(X)) - 1 / len(X)
+    assert enc.regularization_ == pytest.approx(np.linalg.eigvalsh(H @ K @ H / len(X))[-1], rel=1e-6)
+
+
+def test_a_linear_kernel_machine_is_the_linear_machine_where_nobody_says():
+    X, Q = pool()
+    ker, enc = (e.fit(X) for e in (mc.KernelSquareLossExemplar("linear"), mc.SquareLossExemplar()))
+    found = ker.similarity(ker.transform(Q), ker.transform(Q))
+    np.testing.assert_allclose(found, enc.similarity(enc.transform(Q), enc.transform(Q)), atol=1e-5)

@@ -42,7 +42,7 @@ def test_the_weight_of_the_image_changes_its_length_and_not_its_code():
 
 def test_without_regularization_it_is_discriminant_analysis():
     X, Q = pool()
-    lda = mc.ExemplarLDA().fit(X)
+    lda = mc.ExemplarLDA(shrinkage=0).fit(X)
     far = [np.abs(mc.SquareLossExemplar(r).fit(X).transform(Q) - lda.transform(Q)).max() for r in (1, 1e-2, 1e-4, 0)]
     assert far == sorted(far, reverse=True)
     assert far[-1] < 1e-6
@@ -111,11 +111,41 @@ def test_trials_are_the_fits_that_they_stand_for():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("regularization", -1, "regularization must be a finite number, at least 0; got -1"),
-        ("regularization", np.nan, "regularization must be a finite number, at least 0; got nan"),
+        ("regularization", -1, "regularization must be a finite number, at least 0, or 'auto'; got -1"),
+        ("regularization", np.nan, "regularization must be a finite number, at least 0, or 'auto'; got nan"),
         ("positive_weight", 0, "positive_weight must be a finite number above 0; got 0"),
     ],
 )
 def test_settings_that_are_none_are_refused(name, value, message):
     with pytest.raises(ValueError, match=message):
         mc.SquareLossExemplar(**{name: value}).fit(pool()[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(3, 9), (60, 9), (40, 1600)])
+def test_the_strength_is_the_largest_eigenvalue_where_nobody_says(n, d, dtype):
+    X, Q = pool(n, d, dtype=dtype)
+    enc = mc.SquareLossExemplar().fit(X)
+    C = np.asarray(X, np.float64) - np.asarray(X, np.float64).mean(axis=0)
+    top = np.linalg.eigvalsh(C @ C.T / n)[-1]
+    assert enc.regularization_ == pytest.approx(top, rel=1e-6)
+    codes = mc.SquareLossExemplar(top).fit(X).transform(Q)
+    np.testing.assert_allclose(enc.transform(Q), codes, atol=1e-5)
+
+
+def test_the_unit_of_the_features_does_not_matter_where_nobody_says():
+    X, Q = pool()
+    codes = [mc.SquareLossExemplar().fit(c * X).transform(c * Q) for c in (1, 1e-3, 1e5)]
+    np.testing.assert_allclose(codes[1], codes[0], atol=1e-6)
+    np.testing.assert_allclose(codes[2], codes[0], atol=1e-6)
+
+
+def test_negatives_that_do_not_differ_leave_the_difference_from_them():
+    enc = mc.SquareLossExemplar().fit(np.ones((4, 2)))
+    np.testing.assert_allclose(enc.transform([[4.0, 5.0]]), [[0.6, 0.8]], atol=1e-6)
+
+
+def test_trials_know_the_strength_that_nobody_gave():
+    X, Q = pool()
+    trial = next(iter(mc.SquareLossExemplar().trials(X, [{"regularization": "auto"}])))
+    np.testing.assert_allclose(trial.transform(Q), mc.SquareLossExemplar().fit(X).transform(Q), atol=1e-6)

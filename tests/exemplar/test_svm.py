@@ -139,7 +139,7 @@ def test_too_few_sweeps_are_told():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"regularization": 0}, "regularization must be a finite number above 0; got 0"),
+        ({"regularization": 0}, "regularization must be a finite number above 0, or 'auto'; got 0"),
         ({"solver": "newton"}, "solver must be one of sgd, exact; got 'newton'"),
         ({"n_steps": 0}, "n_steps must be a whole number, at least 1; got 0"),
         ({"tolerance": 0}, "tolerance must be a finite number above 0; got 0"),
@@ -149,3 +149,48 @@ def test_too_few_sweeps_are_told():
 def test_settings_that_are_none_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         mc.ExemplarSVM(**settings).fit(pool()[0])
+
+
+@pytest.mark.parametrize("theta", [1.0, 0.2])
+def test_an_image_among_its_negatives_is_solved_in_a_few_sweeps(theta):
+    rng = np.random.default_rng(0)
+    X, Q = rng.normal(size=(60, 6)), 0.5 * rng.normal(size=(4, 6))
+    enc = mc.ExemplarSVM(1e-3, theta, solver="exact", max_epochs=100, n_background=1, random_state=0).fit(X)
+    W, biases = enc.classifier(Q)  # a gap above the tolerance would be a warning, which is an error here
+    for q, w, bias in zip(Q, W, biases, strict=True):
+        near = [(w * (1 + a), bias + b) for a in (-1e-2, 1e-2) for b in (-1e-2, 1e-2)]
+        best = min(hinge_objective(*one, q, X, 1e-3, theta) for one in near)
+        assert hinge_objective(w, bias, q, X, 1e-3, theta) <= best * (1 + 2e-4)
+
+
+def test_a_step_on_a_face_ends_at_its_optimum():
+    """Against a bounded least-squares solver: minimize |Z'a|^2 / (2 lambda) - 2 sum(a) over 0 <= a <= 1/n."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(0)
+    Z, start, regularization = rng.normal(size=(8, 3)), rng.uniform(0, 1 / 8, size=8), 0.05
+    H = Z @ Z.T / regularization
+    solver = _svm_solvers.DualDescent(lambda index: Z[index], 8, 1.0, regularization, 1.0, 1e-4, 10)
+
+    def value(a):
+        return a @ H @ a / 2 - 2 * a.sum()
+
+    found = start
+    for _ in range(20):  # a face may bind what is free at the optimum; sweeps let go of it, and here the gradient does
+        gradient = H @ found - 2
+        free = ((found > 0) | (gradient < 0)) & ((found < 1 / 8) | (gradient > 0))
+        if not free.any():
+            break
+        found = found.copy()
+        found[free] += solver._face_step(Z[free], gradient[free], found[free])
+    best = minimize(value, start, jac=lambda a: H @ a - 2, bounds=[(0, 1 / 8)] * 8, method="L-BFGS-B", tol=1e-14)
+    assert value(found) <= best.fun + 1e-9 * abs(best.fun)
+
+
+def test_the_strength_is_the_largest_eigenvalue_where_nobody_says():
+    X, Q = images()
+    top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
+    enc = mc.ExemplarSVM(solver="exact", n_background=1, random_state=0).fit(X)
+    assert enc.regularization_ == pytest.approx(top)
+    given = mc.ExemplarSVM(enc.regularization_, solver="exact", n_background=1, random_state=0).fit(X)
+    np.testing.assert_allclose(enc.transform(Q), given.transform(Q), atol=1e-5)

@@ -34,7 +34,7 @@ def test_only_directions_in_which_the_negatives_differ_are_kept():
 
 def test_all_components_compare_images_as_the_inverse_covariance_does():
     X, Q = pool()
-    C = mc.WhitenedPCA().fit(X).transform(Q)
+    C = mc.WhitenedPCA(n_components=None).fit(X).transform(Q)
     D = Q - X.mean(axis=0)
     K = D @ np.linalg.inv(np.cov(X.T, bias=True)) @ D.T
     np.testing.assert_allclose(C @ C.T, K / np.sqrt(np.outer(K.diagonal(), K.diagonal())), atol=1e-6)
@@ -50,5 +50,14 @@ def test_settings_that_are_none_are_refused(settings):
 def test_components_to_choose_from_are_no_more_than_the_negatives_differ_in():
     X = np.random.default_rng(0).normal(size=(41, 80))  # 40 directions
     grid = mc.WhitenedPCA().default_grid(mc.as_matrix(X))
-    assert grid == {"n_components": [16, 32, None]}
-    assert mc.WhitenedPCA().default_grid(mc.as_matrix(X[:5])) == {"n_components": [None]}
+    assert grid == {"n_components": ["auto", 16, 32, None]}
+    assert mc.WhitenedPCA().default_grid(mc.as_matrix(X[:5])) == {"n_components": ["auto", None]}
+
+
+def test_components_of_little_variance_are_left_out_where_nobody_says():
+    X = np.diag([30.0, 10.0, 5.6, 5.3])  # variances about the mean are not these, but in their order
+    X = np.vstack([X, -X])
+    s = np.sort(np.linalg.eigvalsh(np.cov(X.T, bias=True)))[::-1]
+    enc = mc.WhitenedPCA().fit(X)
+    assert enc.n_features_out_ == np.count_nonzero(s >= s[0] / 30) == 3
+    np.testing.assert_allclose(enc.variances_, s[:3])

@@ -150,3 +150,49 @@ def test_the_record_beside_a_gallery_that_names_none_is_still_found(tmp_path, la
     assert retrieval_file(tmp_path / "g") == tmp_path / "g" / "retrieval.json"
     mc.runs.build_gallery(labeled_rows[0], tmp_path / "g", method="none", overwrite=True)
     assert not (tmp_path / "g" / "retrieval.json").exists()
+
+
+def test_labels_choose_the_settings_unasked(labeled_rows, negatives, tmp_path):
+    result = mc.runs.build_gallery(labeled_rows[0], tmp_path / "g", negatives=negatives)
+    assert len(result["tuned"]) == 16 or result["method"] == "none"
+    named = mc.runs.build_gallery(labeled_rows[0], tmp_path / "h", negatives=negatives, method="slem")
+    assert len(named["tuned"]) == 16
+    still = mc.runs.build_gallery(labeled_rows[0], tmp_path / "i", negatives=negatives, method="slem", tune=False)
+    assert (still["tuned"], still["settings"]["regularization"]) == ([], "auto")
+
+
+def test_few_rows_without_labels_are_compared_as_they_are_and_this_is_said(tmp_path):
+    X, said = np.random.default_rng(0).standard_normal((150, 6), dtype=np.float32), []
+    np.save(tmp_path / "x.npy", X)
+    result = mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "g", notify=said.append)
+    assert result["method"] == "none"
+    assert "rows as they are make the gallery, not slem: 75 negatives are too few without labels" in said[-1]
+    with pytest.warns(UserWarning, match=r"would be better than slem: 75 negatives .*; pass `method='none'`"):
+        named = mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "h", method="slem")
+    assert named["method"] == "slem"
+
+
+def noise_that_matters(tmp_path):
+    """Things are told by where negatives vary most: machines lose to rows as they are."""
+    rng, y = np.random.default_rng(0), np.repeat(np.arange(20), 4)
+    X = rng.normal(size=(20, 6))[y] * [9, 9, 9, 0, 0, 0] + rng.normal(size=(80, 6)) * [0.1, 0.1, 0.1, 3, 3, 3]
+    np.savez(tmp_path / "x.npz", X=X.astype(np.float32), y=y)
+    np.save(tmp_path / "w.npy", (rng.normal(size=(400, 6)) * [90, 90, 90, 1, 1, 1]).astype(np.float32))
+    return tmp_path / "x.npz", tmp_path / "w.npy"
+
+
+def test_the_best_of_what_was_evaluated_is_kept(tmp_path):
+    data, world = noise_that_matters(tmp_path)
+    result = mc.runs.build_gallery(data, tmp_path / "g", negatives=world, method="lda,none", evaluate=True)
+    assert result["method"] == "none"
+    assert [one["name"] for one in result["evaluation"]["methods"]] == ["none", "lda"]
+
+
+def test_a_method_that_was_asked_for_is_kept_and_the_better_one_named_loudly(tmp_path):
+    data, world = noise_that_matters(tmp_path)
+    said = []
+    options = {"negatives": world, "method": "lda", "evaluate": True}
+    result = mc.runs.build_gallery(data, tmp_path / "g", **options, warn=said.append)
+    assert said[0] == "rows as they are would be better than lda: by the comparison; pass `method='none'`"
+    assert result["method"] == "lda"
+    assert [one["name"] for one in result["evaluation"]["methods"]] == ["none", "lda"]

@@ -26,7 +26,7 @@ _UNKNOWN, _QUERY = 224, 48  # gray of what has no picture, and of the frame of a
 _WORDS = {
     True: "matched: the best is more alike than chance explains",
     False: "no match: chance explains the best score",
-    None: "not judged, as the gallery knows no unrelated images",
+    None: "not judged, as the gallery has too few images and knows no unrelated ones",
 }
 
 
@@ -39,18 +39,27 @@ class Result:
     id: Any
     matched: bool | None
     hits: list[dict[str, Any]]
+    p_value: float | None = None
+
+    @property
+    def words(self) -> str:
+        """Whether it is matched, and how likely a stranger would be."""
+        return _WORDS[self.matched] + ("" if self.p_value is None else f" (p = {self.p_value:.3g})")
 
     def json(self) -> dict[str, Any]:
         """For programs."""
-        return {"query": self.query, "matched": self.matched, "words": _WORDS[self.matched], "hits": self.hits}
+        judged = {"matched": self.matched, "p_value": self.p_value, "words": self.words}
+        return {"query": self.query, **judged, "hits": self.hits}
 
 
 def results_of(
     gallery: "Gallery", names: list[str], pictures: list[Any], hits: "Hits", ids: list[Any] | None = None
 ) -> list[Result]:
     """The rows of hits, one for every name."""
-    own, matched = ids or [None] * len(names), [None] * len(names) if hits.matched is None else hits.matched.tolist()
-    return [Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i)) for i, name in enumerate(names)]
+    none = [None] * len(names)
+    matched, p = (none if values is None else values.tolist() for values in (hits.matched, hits.p_values))
+    own = ids or none
+    return [Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i), p[i]) for i, name in enumerate(names)]
 
 
 def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:
@@ -81,11 +90,11 @@ def write_results(path: Path, results: list[Result]) -> None:
     file = io.StringIO(newline="")
     writer = csv.writer(file)
     columns = ("rank", "id", "score", "percentile", "expected_false_matches")
-    writer.writerow(["query", "matched", *columns, *known])
+    writer.writerow(["query", "matched", "p_value", *columns, *known])
     for one in results:
         for hit in one.hits:
             values = [hit[column] for column in columns] + [hit["metadata"].get(name) for name in known]
-            writer.writerow([one.query, one.matched, *values])
+            writer.writerow([one.query, one.matched, one.p_value, *values])
     write_bytes(path, file.getvalue().encode("utf-8"))
 
 
@@ -94,7 +103,7 @@ def print_results(console: Console, results: list[Result]) -> None:
     for one in results:
         known = list(dict.fromkeys(name for hit in one.hits for name in hit["metadata"]))
         rows = [_words(hit, known) for hit in one.hits]
-        names, title = ("image", "score", "percentile", *known), f"{one.query}: {_WORDS[one.matched]}"
+        names, title = ("image", "score", "percentile", *known), f"{one.query}: {one.words}"
         console.columns(names, rows, title, numbers=True)
 
 

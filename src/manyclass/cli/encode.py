@@ -22,6 +22,8 @@ from manyclass.cli._options import (
     path_option,
 )
 
+_UNLABELED = ", every image its own; give --labels where several show the same, or too little is called matched"
+
 
 class KernelName(StrEnum):
     """How a kernel machine compares two images."""
@@ -55,9 +57,11 @@ def encode(
     negatives: Annotated[Path | None, path_option("Features of unrelated images; by default a part of DATA.")] = None,
     method: Annotated[
         str | None,
-        typer.Option(help="slem (default), kernel-slem, lda, esvm, whitening or none; with --evaluate several: a,b,c."),
+        typer.Option(help="slem (default), kernel-slem, lda, esvm, whitening or none; with --evaluate several, a,b,c."),
     ] = None,
-    regularization: Annotated[float | None, typer.Option(min=0, help="Of slem, kernel-slem and esvm.")] = None,
+    regularization: Annotated[
+        float | None, typer.Option(min=0, help="Of slem, kernel-slem and esvm; by default the largest variance.")
+    ] = None,
     positive_weight: Annotated[float | None, typer.Option(min=0, help="Of slem, kernel-slem and esvm.")] = None,
     kernel: Annotated[KernelName | None, typer.Option(help="Of kernel-slem; by default rbf.")] = None,
     gamma: Annotated[float | None, typer.Option(min=0, help="Of the kernels rbf and poly.")] = None,
@@ -65,14 +69,19 @@ def encode(
     factorization: Annotated[FactorizationName | None, typer.Option(help="Of kernel-slem.")] = None,
     solver: Annotated[SolverName | None, typer.Option(help="Of esvm.")] = None,
     n_steps: Annotated[int | None, typer.Option(min=1, help="Of esvm by sgd.")] = None,
-    n_components: Annotated[int | None, typer.Option(min=1, help="Of whitening; by default all.")] = None,
+    n_components: Annotated[
+        int | None, typer.Option(min=1, help="Of whitening; by default as the variances say.")
+    ] = None,
     power: Annotated[float | None, typer.Option(min=0, help="Of whitening; 0 is PCA alone.")] = None,
     n_background: Annotated[int | None, typer.Option(min=1, help="Negatives that scores are judged by.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Most negatives to learn from, drawn at random.")] = None,
     false_match: Annotated[float, typer.Option(min=0, max=1, help="How often strangers may be called matched.")] = 0.05,
-    tune: Annotated[bool, typer.Option("--tune", help="Choose the settings by the labels of DATA.")] = False,
+    tune: Annotated[
+        bool | None,
+        typer.Option("--tune/--no-tune", help="Choose settings by the labels of DATA; by default where that is quick."),
+    ] = None,
     evaluate: Annotated[
-        bool, typer.Option("--evaluate", help="Measure how well images find their class; the first method is kept.")
+        bool, typer.Option("--evaluate", help="Measure how well images find their class; the best method is kept.")
     ] = False,
     labels: LabelsOrNone = None,
     encoder: Annotated[Path | None, path_option("What turned pictures into DATA; by default that in DATA.")] = None,
@@ -119,7 +128,7 @@ def encode(
                 data,
                 out,
                 negatives=negatives,
-                method=method or "slem",
+                method=method,
                 settings={name: _plain(value) for name, value in given.items() if value is not None},
                 sample=sample,
                 false_match=false_match,
@@ -166,7 +175,7 @@ def print_built(console: Console, result: dict[str, Any]) -> None:
     console.table(result["path"], _rows(result))
     if result["evaluation"] is not None:
         methods = result["evaluation"]["methods"]
-        names = ("method", "mAP", "interval", "to the first", "interval", "numbers", "time")
+        names = ("method", "mAP", "interval", "to the best", "interval", "numbers", "time")
         title = "mean average precision in percent, with intervals of 95 %"
         console.columns(names, [_method(method) for method in methods], title, numbers=True)
 
@@ -182,6 +191,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     rows = [
         ("images", f"{result['images']:,} of {result['columns']:,} numbers, encoded as {result['codes']:,}"),
         ("method", result["method"] + _settings(result["settings"])),
+        ("things", f"{result['things']:,}" + ("" if result["labeled"] else _UNLABELED)),
         ("negatives", result["negatives_from"]),
         ("search by pictures", by_pictures),
         ("time", format_seconds(result["seconds"])),
@@ -190,13 +200,12 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         best = max(tried["mAP"] for tried in result["tuned"])
         rows.insert(2, ("tuned", f"{len(result['tuned'])} settings tried, the best has mAP {best:.1%}"))
     if result["evaluation"] is not None:
-        kept = f"the gallery is made by the first, {result['method']}" if _several(result) else result["method"]
-        rows += [("evaluated", result["evaluation"]["protocol"]), ("kept", kept), ("record", result["record"])]
+        rows += [
+            ("evaluated", result["evaluation"]["protocol"]),
+            ("kept", result["method"]),
+            ("record", result["record"]),
+        ]
     return rows
-
-
-def _several(result: dict[str, Any]) -> bool:
-    return len(result["evaluation"]["methods"]) > 1
 
 
 def _settings(settings: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from manyclass.cli._search_output import Result, results_of
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
+    from manyclass.retrieval.search import Hits
 
 _FEATURES = (".npy", ".npz", ".parquet", ".pq")  # files that are no pictures
 
@@ -42,7 +43,8 @@ def search(
     """Find the images of a gallery that are most like a query, best first.
 
     The percentile says how many of the unrelated images that the gallery knows are less like the query than the image
-    is. A query is matched if its best image is more like it than chance explains.
+    is. A query is matched if its best image stands out more than chance explains: p is how often a picture of
+    something that is not in the gallery would stand out as much.
     """
     import manyclass as mc
     from manyclass._core.files import check_output
@@ -95,7 +97,7 @@ class Search:
         from manyclass.runs.gallery_updates import known_ids
 
         ids = known_ids(self.gallery, words, self.path)
-        hits = self.gallery.search_ids(ids, self.k, self.where)
+        hits = self._told(self.gallery.search_ids(ids, self.k, self.where))
         return results_of(self.gallery, [str(key) for key in ids], [None] * len(ids), hits, ids)
 
     def _by_pictures(self, files: list[Path]) -> list[Result]:
@@ -107,7 +109,7 @@ class Search:
                 f"{self.path} cannot be searched by pictures such as {files[0]}, as it does not know what encoded its "
                 "own; give features, or make it anew with --encoder"
             )
-        hits = self.gallery.search_images(files, self.k, self.where)
+        hits = self._told(self.gallery.search_images(files, self.k, self.where))
         return results_of(self.gallery, [str(file) for file in files], files, hits)
 
     def _by_features(self, file: Path) -> list[Result]:
@@ -115,7 +117,16 @@ class Search:
         width = self.gallery.n_features_in_
         if width not in (None, X.shape[1]):
             raise ValueError(f"{file} must have {width} columns, as {self.path} has; got {X.shape[1]}")
-        return results_of(self.gallery, names, [None] * len(names), self.gallery.search(X, self.k, self.where))
+        hits = self._told(self.gallery.search(X, self.k, self.where))
+        return results_of(self.gallery, names, [None] * len(names), hits)
+
+    def _told(self, hits: "Hits") -> "Hits":
+        """Hits, of which a user knows what they promise."""
+        if hits.caution is not None and hits.matched is not None:
+            self.warn(f"nothing is called matched: {hits.caution}")
+        elif self.where is not None and hits.matched is not None:
+            self.warn("a filtered search is judged by the unrelated images alone, which strangers of one kind deceive")
+        return hits
 
 
 def _groups(queries: list[Path]) -> Iterator[list[Path]]:

@@ -38,6 +38,8 @@ class JsonLines:
     '{"epoch": 1, "loss": 0.5}\\n'
     """
 
+    ends_fit = False  # it watches
+
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
 
@@ -57,6 +59,12 @@ def closing_callbacks(callbacks: Iterable[Callback]) -> Iterator[None]:
             close = getattr(callback, "close", None)
             if close is not None:
                 close()
+
+
+def may_end(estimator: Any) -> bool:
+    """Whether one of the callbacks might end a fit, or ask for its machines; ours do not, and say so by `ends_fit`."""
+    heard = bool(getattr(estimator, "_skl_callbacks", ()))
+    return heard or any(getattr(callback, "ends_fit", True) for callback in estimator.callbacks)
 
 
 def combine_callbacks(callbacks: Iterable[Callback]) -> Callable[[dict[str, Any]], bool]:

@@ -26,6 +26,8 @@ class Progress:
         Where to write; None for stderr.
     """
 
+    ends_fit = False  # it watches
+
     def __init__(self, file: TextIO | None = None):
         self.file = file
         self._phase: _Phase | None = None

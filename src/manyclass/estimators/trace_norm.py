@@ -12,6 +12,7 @@ from manyclass._core.parallel import one_blas_thread
 from manyclass._core.singular import svd_flip
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.linear_model import LinearModel, finite_scores
 from manyclass.penalties.norms import TraceNorm
@@ -91,6 +92,9 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
             return lambda classes: finite_scores(Z, right[classes], intercept[classes], start)
 
         return block
+
+    def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
+        return None if self._narrow() else super()._shortlisted(X, k)
 
     def _sides(self) -> tuple[Floats, Floats]:
         """U diag(s) and V."""

@@ -99,6 +99,8 @@ _Rows = Callable[[NDArray[np.intp]], Doubles]
 
 CHECK_EVERY = 5  # sweeps; the duality gap takes one more pass over all negatives
 
+MOST_FREE = 256  # dual variables between their bounds whose system is solved; not tuned: a bound on the cost
+
 
 @dataclass
 class Exemplars:
@@ -147,6 +149,8 @@ class DualDescent:
             self._sweep(these, rng)
             if epoch % CHECK_EVERY and epoch < self.max_epochs:
                 continue
+            if epoch > CHECK_EVERY:
+                self._finish_faces(these)
             W[left], bias[left], gaps[left] = these.W, 1 - these.xi - these.own, self._gaps(these)
             open_ = gaps[left] > self.tolerance
             left, these = left[open_], these.only(open_)
@@ -190,6 +194,46 @@ class DualDescent:
             change /= self.regularization
             these.own += block.change(i, change, change)
         these.alpha[index], these.W = after, block.classifiers()
+
+    def _finish_faces(self, these: Exemplars) -> None:
+        """Take what lies between its bounds to the optimum of all such, which sweeps approach slowly.
+
+        Of few features and an image that negatives surround, sweeps tell soon which alpha_i are at a bound, and then
+        take hundreds of turns for the others: 60 negatives of 6 features took 0.8 s an image, and take 0.02.
+        """
+        free = (these.alpha > 0) & (these.alpha < 1 / self.n)
+        stiffness = np.where(these.xi > 0, self._stiffness(these), 0)
+        for j in np.flatnonzero((free.sum(axis=0) > 0) & (free.sum(axis=0) <= MOST_FREE)):
+            index = np.flatnonzero(free[:, j])
+            Z = these.positives[j] - self.rows(index)
+            # Above theta, the multiplier grows with S as if all shared one more feature.
+            Z = np.column_stack([Z, np.full(len(Z), np.sqrt(self.regularization * stiffness[j]))])
+            gradient = Z[:, :-1] @ these.W[j] - 2 + these.xi[j]
+            change = self._face_step(Z, gradient, these.alpha[index, j])
+            these.alpha[index, j] += change
+            these.W[j] += change @ Z[:, :-1] / self.regularization
+        these.own = np.einsum("ij,ij->i", these.W, these.positives)
+        these.S = these.alpha.sum(axis=0)
+
+    def _face_step(self, Z: Doubles, gradient: Doubles, alpha: Doubles) -> Doubles:
+        """What to add to alpha (m,), by Newton steps that each end at the optimum or bind one more at its bound."""
+        H = Z @ Z.T / self.regularization
+        start, alpha, free = alpha, alpha.copy(), np.ones(len(alpha), bool)
+        ridge = 1e-10 * H.trace() / len(H) + 1e-100
+        while free.any():
+            step = -np.linalg.solve(H[np.ix_(free, free)] + ridge * np.eye(free.sum()), gradient[free])
+            room = np.where(step < 0, alpha[free], 1 / self.n - alpha[free])
+            reach = np.divide(room, np.abs(step), out=np.full_like(step, np.inf), where=step != 0)
+            length = min(1.0, reach.min())
+            alpha[free] = np.clip(alpha[free] + length * step, 0, 1 / self.n)
+            gradient = gradient + length * H[:, free] @ step
+            if length == 1:
+                break
+            first = np.flatnonzero(free)[np.argmin(reach)]
+            alpha[first] = 0 if step[np.argmin(reach)] < 0 else 1 / self.n
+            free[first] = False
+        change: Doubles = alpha - start
+        return change
 
     def _gaps(self, these: Exemplars) -> Doubles:
         """How far each objective may be above the optimum, as a fraction of itself."""

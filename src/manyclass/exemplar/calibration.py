@@ -14,8 +14,9 @@ from sklearn.base import clone
 from manyclass._core.checks import check_length
 from manyclass._core.typing import Embeddings
 from manyclass.data.inputs import open_examples
-from manyclass.data.kernels import Kernel, LinearPlusSquareKernel, RbfKernel
+from manyclass.data.kernels import Kernel, LinearPlusSquareKernel, RbfKernel, exemplar_kernel
 from manyclass.data.matrix import Matrix, spans
+from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.evaluation.labels import as_labels
 from manyclass.evaluation.ranking import area_of
 from manyclass.exemplar.encoder import Encoder
@@ -89,6 +90,11 @@ def calibrate(
     chosen = clone(encoder).set_params(**best).fit(negatives)
     chosen.calibration_ = table
     return chosen  # type: ignore[no-any-return]
+
+
+def label_precision(encoder: Any, X: Any, y: ArrayLike) -> float:
+    """The criterion of `calibrate` for a fitted encoder, or anything else with `transform` and `similarity`."""
+    return _label_search(as_matrix(X), y).score(encoder)
 
 
 def combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -178,6 +184,16 @@ def kernel_grid(kernel: Kernel, negatives: Matrix) -> dict[str, list[Any]]:
 def regularization_grid(size: float) -> dict[str, list[Any]]:
     """Values of regularization alone, where k(x, x) is about of this size."""
     return {"regularization": [float(strength) for strength in (size or 1.0) * np.logspace(-6, 0, 7)]}
+
+
+def auto_gamma(kernel: Any, gamma: float | str, negatives: Matrix) -> float:
+    """The gamma that is given, or the middle one of `kernel_grid`; 1 for a kernel that has none."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if kernel not in ("rbf", "poly"):
+        return 1.0
+    X = to_float32(_sample(negatives)).astype(np.float64)
+    return _gammas(exemplar_kernel(kernel, 1.0), X)[1]
 
 
 def _gammas(kernel: Kernel, X: Any) -> list[float]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from manyclass._core.checks import check_finite, check_one_of, check_positive
+from manyclass._core.checks import check_finite, check_number, check_one_of, check_positive
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.inputs import ScaleLimits, open_examples, open_features
@@ -24,8 +24,14 @@ from manyclass.exemplar._kernel_embeddings import (
     residual_squares,
     scale_and_bias,
 )
-from manyclass.exemplar.calibration import kernel_grid, regularization_grid
-from manyclass.exemplar.encoder import TILE, Encoder, leave_one_out_cosines, leave_one_out_weight
+from manyclass.exemplar.calibration import auto_gamma, kernel_grid, regularization_grid
+from manyclass.exemplar.encoder import (
+    TILE,
+    Encoder,
+    auto_regularization,
+    leave_one_out_cosines,
+    leave_one_out_weight,
+)
 from manyclass.exemplar.factorizations import (
     FactorMoments,
     check_factorization,
@@ -58,10 +64,12 @@ class KernelSquareLossExemplar(Encoder):
         "rbf" is ``exp(-gamma |x - z|^2)``, and "poly" ``x'z + gamma (x'z)^2``. A function takes two arrays of rows
         (n, d), (m, d) and returns an array (n, m). With "precomputed", negatives are given as their Gram matrix (n, n),
         and images as their kernel values with the negatives (m, n).
-    gamma : float, default=1.0
-        Parameter of "rbf" and "poly".
-    regularization : float, default=1e-3
-        Lambda, on the scale of the variance of the negatives in the space of the kernel.
+    gamma : float or "auto", default="auto"
+        Parameter of "rbf" and "poly". "auto" fits the scale of the negatives: an "rbf" falls to 1/e at the mean
+        distance of two of them, and the square of "poly" is as large as x'z for z = x.
+    regularization : float or "auto", default="auto"
+        Lambda, on the scale of the variance of the negatives in the space of the kernel. "auto" is the largest
+        eigenvalue of their covariance there.
     rank : int, default=None
         Largest r; None for no limit.
     factorization : {"cholesky", "kpca", "incomplete_cholesky"}, default="cholesky"
@@ -108,7 +116,7 @@ class KernelSquareLossExemplar(Encoder):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> ker = KernelSquareLossExemplar(kernel="rbf", gamma=0.1).fit(rng.normal(size=(50, 4)))
+    >>> ker = KernelSquareLossExemplar(kernel="rbf", gamma=0.1, regularization=1e-3).fit(rng.normal(size=(50, 4)))
     >>> C = ker.transform([[2.0, 0, 0, 0], [2.1, 0, 0, 0], [-2.0, 0, 0, 0]])
     >>> C.shape, ker.similarity(C[:1], C).round(1)
     ((3, 104), array([[ 1.,  1., -0.]], dtype=float32))
@@ -129,8 +137,8 @@ class KernelSquareLossExemplar(Encoder):
     def __init__(
         self,
         kernel: Any = "rbf",
-        gamma: float = 1.0,
-        regularization: float = 1e-3,
+        gamma: float | str = "auto",
+        regularization: float | str = "auto",
         rank: int | None = None,
         factorization: str = "cholesky",
         positive_weight: float = 1.0,
@@ -231,7 +239,7 @@ class KernelSquareLossExemplar(Encoder):
         self._check_settings()
         if self.kernel == "precomputed":
             return regularization_grid(float(np.abs(PrecomputedGram(negatives).diagonal()).mean()))
-        return kernel_grid(exemplar_kernel(self.kernel, float(self.gamma)), negatives)
+        return kernel_grid(exemplar_kernel(self.kernel, auto_gamma(self.kernel, self.gamma, negatives)), negatives)
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["KernelSquareLossExemplar"]:
         """Fit a copy with each of several settings; consecutive ones that differ in lambda alone share a factorization.
@@ -303,20 +311,23 @@ class KernelSquareLossExemplar(Encoder):
         if not callable(self.kernel):
             check_one_of(self.kernel, "kernel", KERNELS)
         check_factorization(self.factorization, self.rank)
-        for name in ("gamma", "regularization", "positive_weight"):
-            check_positive(getattr(self, name), name)
+        for name in ("gamma", "regularization"):
+            rule = "a finite number above 0, or 'auto'"
+            check_number(getattr(self, name), name, rule, above=0, besides=("auto",))
+        check_positive(self.positive_weight, "positive_weight")
 
     def _fit(self, matrix: Matrix) -> None:
         self._learn(matrix, self._factor_moments(matrix))
 
     def _factor_moments(self, matrix: Matrix) -> FactorMoments:
-        self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
+        self.kernel_ = {"name": self.kernel, "gamma": auto_gamma(self.kernel, self.gamma, matrix)}
         gram = PrecomputedGram(matrix) if self._is_precomputed() else GramOfRows(matrix, self._kernel())
         return factor_moments(factorize(gram, self.factorization, self.rank))
 
     def _learn(self, matrix: Matrix, moments: FactorMoments) -> None:
-        self.kernel_ = {"name": self.kernel, "gamma": float(self.gamma)}
-        self.regularization_ = float(self.regularization)
+        self.kernel_ = {"name": self.kernel, "gamma": auto_gamma(self.kernel, self.gamma, matrix)}
+        given = self.regularization
+        self.regularization_ = auto_regularization(moments.covariance) if isinstance(given, str) else float(given)
         self.positions_, self.coordinates_, self.residual_, self.mean_, _ = moments
         self.rank_ = len(self.mean_)
         self.__dict__.pop("landmarks_", None)

@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from manyclass._core.checks import check_nonnegative, check_positive
+from manyclass._core.checks import check_number, check_positive
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.data.moments import Moments
+from manyclass.exemplar.encoder import auto_regularization
 from manyclass.exemplar.linear_encoder import DiscriminativeEncoder, one_or_many
 
 
@@ -42,8 +43,9 @@ class SquareLossExemplar(DiscriminativeEncoder):
 
     Parameters
     ----------
-    regularization : float, default=1e-3
-        Lambda, on the scale of the variance of the features. 0 is allowed if the covariance is invertible.
+    regularization : float or "auto", default="auto"
+        Lambda, on the scale of the variance of the features. "auto" is the largest eigenvalue of the covariance of the
+        negatives. 0 is allowed if the covariance is invertible.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together; embeddings do not depend on it.
     n_background : int, default=1024
@@ -53,6 +55,8 @@ class SquareLossExemplar(DiscriminativeEncoder):
 
     Attributes
     ----------
+    regularization_ : float
+        Lambda of the fit.
     mean_ : ndarray of shape (n_features,)
         Mean mu of the negatives.
     projection_ : ndarray of shape (n_features, n_features)
@@ -69,15 +73,17 @@ class SquareLossExemplar(DiscriminativeEncoder):
     Examples
     --------
     >>> negatives = np.random.default_rng(0).normal(size=(100, 3)) * [5, 1, 1]
-    >>> enc = SquareLossExemplar().fit(negatives)
+    >>> enc = SquareLossExemplar(regularization=1e-3).fit(negatives)
     >>> enc.transform([[4.0, 4.0, 0.0]]).round(1)  # the first coordinate tells little
     array([[ 0. ,  1. , -0.1]], dtype=float32)
     >>> w, bias = enc.classifier([4.0, 4.0, 0.0])
     """
 
+    regularization_: float
+
     def __init__(
         self,
-        regularization: float = 1e-3,
+        regularization: float | str = "auto",
         positive_weight: float = 1.0,
         n_background: int = 1024,
         random_state: Any = None,
@@ -119,7 +125,8 @@ class SquareLossExemplar(DiscriminativeEncoder):
         return examples_classifier(self.mean_, self.projection_, wanted, unwanted, *weights)
 
     def _check_settings(self) -> None:
-        check_nonnegative(self.regularization, "regularization")
+        rule = "a finite number, at least 0, or 'auto'"
+        check_number(self.regularization, "regularization", rule, least=0, besides=("auto",))
         check_positive(self.positive_weight, "positive_weight")
 
     def trials(self, negatives: Any, settings: Sequence[dict[str, Any]]) -> Iterator["SquareLossExemplar"]:
@@ -144,15 +151,21 @@ class SquareLossExemplar(DiscriminativeEncoder):
             for setting in settings:
                 trial = clone(self).set_params(**setting, n_background=1)
                 trial._check_settings()
-                _check_invertible(s[0], s[-1], len(s), trial.regularization)
+                trial.regularization_ = trial._strength(moments)
+                _check_invertible(s[0], s[-1], len(s), trial.regularization_)
                 trial.n_features_in_ = len(s)
-                trial.mean_, trial.projection_ = moments.mean, (V / (s + trial.regularization)) @ V.T
+                trial.mean_, trial.projection_ = moments.mean, (V / (s + trial.regularization_)) @ V.T
                 trial._finish(matrix)
                 yield trial
 
     def _fit(self, matrix: Matrix) -> None:
         moments = Moments.of(matrix)
-        self.mean_, self.projection_ = moments.mean, regularized_inverse(moments.covariance, self.regularization)
+        self.regularization_ = self._strength(moments)
+        self.mean_, self.projection_ = moments.mean, regularized_inverse(moments.covariance, self.regularization_)
+
+    def _strength(self, moments: Moments) -> float:
+        given = self.regularization
+        return auto_regularization(moments.covariance) if isinstance(given, str) else float(given)
 
     def _classifiers(self, rows: Doubles, directions: Doubles) -> tuple[Doubles, Doubles]:
         theta = self.positive_weight

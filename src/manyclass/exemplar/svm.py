@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from manyclass._core.checks import check_count, check_one_of, check_positive, draw_seed
+from manyclass._core.checks import check_count, check_number, check_one_of, check_positive, draw_seed
 from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import ScaleLimits
 from manyclass.data.matrix import Matrix, spans
-from manyclass.data.moments import center_rows, column_means, mean_square
+from manyclass.data.moments import Moments, center_rows, column_means, mean_square
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.exemplar._svm_solvers import DualDescent, ExemplarSgd
-from manyclass.exemplar.encoder import Encoder
+from manyclass.exemplar.encoder import Encoder, auto_regularization
 from manyclass.exemplar.linear_encoder import one_or_many
 
 BATCH = 256  # images that are trained at once
@@ -40,8 +40,9 @@ class ExemplarSVM(Encoder):
 
     Parameters
     ----------
-    regularization : float, default=1e-3
-        Lambda. In scikit-learn's terms a negative has C = 1 / (n lambda), and the image C = theta / lambda.
+    regularization : float or "auto", default="auto"
+        Lambda. "auto" is the largest eigenvalue of the covariance of the negatives. In scikit-learn's terms a negative
+        has C = 1 / (n lambda), and the image C = theta / lambda.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together. Values above 1 do not change the optimum.
     solver : {"sgd", "exact"}, default="sgd"
@@ -61,6 +62,8 @@ class ExemplarSVM(Encoder):
 
     Attributes
     ----------
+    regularization_ : float
+        Lambda of the fit.
     negatives_ : Matrix of shape (n_negatives, n_features)
         Negatives.
     mean_ : ndarray of shape (n_features,)
@@ -85,6 +88,7 @@ class ExemplarSVM(Encoder):
     True
     """
 
+    regularization_: float
     negatives_: Any
     mean_: Doubles
     square_: float
@@ -92,7 +96,7 @@ class ExemplarSVM(Encoder):
 
     def __init__(
         self,
-        regularization: float = 1e-3,
+        regularization: float | str = "auto",
         positive_weight: float = 1.0,
         solver: str = "sgd",
         n_steps: int = 100_000,
@@ -165,7 +169,8 @@ class ExemplarSVM(Encoder):
         return {"negatives_": (n, d), "mean_": (d,), "square_": (), "background_": (m, d)}
 
     def _check_settings(self) -> None:
-        check_positive(self.regularization, "regularization")
+        rule = "a finite number above 0, or 'auto'"
+        check_number(self.regularization, "regularization", rule, above=0, besides=("auto",))
         check_positive(self.positive_weight, "positive_weight")
         check_one_of(self.solver, "solver", ("sgd", "exact"))
         check_count(self.n_steps, "n_steps")
@@ -174,7 +179,12 @@ class ExemplarSVM(Encoder):
 
     def _fit(self, matrix: Matrix) -> None:
         self.negatives_ = matrix
-        self.mean_ = column_means(matrix)
+        given = self.regularization
+        if isinstance(given, str):
+            moments = Moments.of(matrix)
+            self.mean_, self.regularization_ = moments.mean, auto_regularization(moments.covariance)
+        else:
+            self.mean_, self.regularization_ = column_means(matrix), float(given)
         self.square_ = mean_square(matrix, self.mean_)
         self.seed_ = draw_seed(self.random_state)
 
@@ -195,11 +205,11 @@ class ExemplarSVM(Encoder):
 
     def _descend(self, positives: Doubles) -> tuple[Doubles, Doubles]:
         drawn = np.random.default_rng(self.seed_).integers(len(self.negatives_), size=self.n_steps)
-        return ExemplarSgd(self.regularization, self.positive_weight, self.square_).run(self._rows(), drawn, positives)
+        return ExemplarSgd(self._strength(), self.positive_weight, self.square_).run(self._rows(), drawn, positives)
 
     def _solve(self, positives: Doubles) -> tuple[Doubles, Doubles]:
         problem = DualDescent(
-            self._rows(), len(self.negatives_), self.square_, self.regularization, self.positive_weight,
+            self._rows(), len(self.negatives_), self.square_, self._strength(), self.positive_weight,
             self.tolerance, self.max_epochs,
         )  # fmt: skip
         W, bias, gaps = problem.solve(positives, np.random.default_rng(self.seed_))
@@ -211,6 +221,10 @@ class ExemplarSVM(Encoder):
                 stacklevel=2,
             )
         return W, bias
+
+    def _strength(self) -> float:
+        # A file of an earlier version has what was given alone, which was a number.
+        return float(getattr(self, "regularization_", self.regularization))
 
     def _rows(self) -> Any:
         matrix = as_matrix(self.negatives_)

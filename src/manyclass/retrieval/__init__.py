@@ -9,6 +9,7 @@ search.py         FlatIndex, exact search; Hits, what was found
 faiss_index.py    FaissIndex, approximate search
 reranking.py      query expansion, a second encoder, k-reciprocal neighbors
 significance.py   percentiles, p-values and E-values by a background of unrelated images
+neighbors.py      NeighborTable, by which a gallery tells its own images from strangers
 storage/          galleries in folders
 """
 

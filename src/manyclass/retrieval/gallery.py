@@ -14,6 +14,7 @@ from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids, select_ro
 from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
 from manyclass.retrieval.faiss_index import FaissIndex, check_factory
 from manyclass.retrieval.metadata import Record, as_metadata
+from manyclass.retrieval.neighbors import NeighborTable, judge_margins
 from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, drop_self
 from manyclass.retrieval.search import FlatIndex, Hits
 from manyclass.retrieval.significance import judge_scores
@@ -43,6 +44,9 @@ class Gallery:
         Vectors of unrelated images, against which scores are judged. Only without an encoder, which has its own.
     false_match : float, default=0.05
         Probability that a query with no related image in the gallery is reported as matched.
+    things : str, default=None
+        Metadata column that tells what an image shows, so that images of one thing are not strangers to each other;
+        with None each shows something else.
     index : str, default=None
         Factory string of a faiss index, such as "HNSW32". None is exact search. Filtered searches are always exact.
     features : ImageEncoder, default=None
@@ -72,6 +76,7 @@ class Gallery:
         n_candidates: int = 1000,
         background: Any = None,
         false_match: float = 0.05,
+        things: str | None = None,
         index: str | None = None,
         features: Any = None,
         provenance: dict[str, Any] | None = None,
@@ -95,7 +100,7 @@ class Gallery:
         indexes = [FlatIndex(given) for given in (encoder, reranker) if given is not None]
         if encoder is None and background is not None:
             indexes.insert(0, FlatIndex(CosineEncoder(as_matrix(background).shape[1], background)))
-        self._state = GalleryState(Catalog(), indexes)
+        self._state = GalleryState(Catalog(), indexes, neighbors=NeighborTable(things))
 
     def __len__(self) -> int:
         return len(self._state.catalog)
@@ -180,11 +185,7 @@ class Gallery:
         ids : int, str or sequence of them
             Ids of images in the gallery.
         """
-        keys, catalog = distinct_ids(ids), self._state.catalog
-        self._state.removed.extend(catalog.numbers[i] for i in catalog.positions(keys).tolist())
-        catalog.remove(keys)
-        if catalog.n_places > 2 * len(self) + 1024:
-            self._compact()
+        self._state.remove(distinct_ids(ids))
 
     def update(self, ids: Any, X: Any, metadata: Any = None) -> None:
         """Replace the vectors of images, which move to the end of the gallery.
@@ -364,7 +365,11 @@ class Gallery:
             best, similar = ranking.search(codes, positions, catalog.live(), k + (own is not None))
             if own is not None:
                 best, similar = drop_self(best, similar, own, k)
-        judged = judge_scores(similar, indexes[-1].background_scores(codes[-1]), n, self.false_match)
+        judged: dict[str, Any] = judge_scores(similar, indexes[-1].background_scores(codes[-1]), n, self.false_match)
+        if where is None and n and len(codes[0]):
+            plain = best if expansion is reranking is self._faiss is self.reranker is None else None
+            given = codes[0], plain, self.false_match, judged.get("matched"), own
+            judged |= judge_margins(self._state.neighbors, indexes[0], catalog, *given)
         return Hits(catalog.ids_at(best[1]), best[0], **judged)
 
     def _indexes(self, d: int | None) -> list[FlatIndex]:
@@ -380,19 +385,9 @@ class Gallery:
         return [index.encode(X) for index in self._indexes(X.shape[1])]
 
     def _append(self, codes: list[Embeddings], keys: list[Any], columns: dict[str, list[Any]]) -> None:
-        if not keys:
-            return
-        self._state.indexes = self._indexes(codes[0].shape[1])
-        for index, rows in zip(self._state.indexes, codes, strict=True):
-            index.embeddings.append(rows)
-        self._state.catalog.add(keys, columns)
-
-    def _compact(self) -> None:
-        """Let go of the embeddings of removed images."""
-        live = self._state.catalog.live()
-        for index in self._state.indexes:
-            index.embeddings = index.embeddings.select(live)
-        self._state.catalog = self._state.catalog.select(live.tolist())
+        if keys:
+            self._state.indexes = self._indexes(codes[0].shape[1])
+            self._state.append(codes, keys, columns)
 
 
 def _rows(X: Any) -> Any:

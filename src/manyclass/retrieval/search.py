@@ -57,7 +57,7 @@ def search_similarities(
     """The same by any similarity of embeddings, `similarity(C (q, d), D (m, d)) -> (q, m)`."""
     out = _nothing(len(C), k)
     for at in _batches(len(C), k):
-        for places, block in _blocks(rows, positions):
+        for places, block in embedding_blocks(rows, positions):
             S = as_native(similarity(C[at], block), np.float32)
             _native.best_scores(S, places, out[0][at], out[1][at], native_threads(S.nbytes))
     return out
@@ -71,7 +71,8 @@ def _batches(q: int, k: int) -> list[slice]:
     return spans(q, max(1, min(1024, _ENTRIES // k)))
 
 
-def _blocks(rows: GrowableArray, positions: Positions | None) -> Iterator[tuple[Positions, Embeddings]]:
+def embedding_blocks(rows: GrowableArray, positions: Positions | None) -> Iterator[tuple[Positions, Embeddings]]:
+    """Ascending positions, or all, and their embeddings, some at a time; where all are wanted, they are not copied."""
     for start, array, index in rows.blocks(positions):
         places = np.arange(len(array), dtype=np.int64) if index is None else index
         for at in spans(len(places), _BLOCK):
@@ -129,13 +130,19 @@ def sort_best(scores: Embeddings, found: Positions) -> Best:
 class Hits:
     """Results of a search, best first; images with equal scores are in gallery order.
 
-    k is the number asked for, or the number of images that can be found if that is less. The last three attributes need
-    a background set of unrelated images and are None without one. They are computed from the similarity of image and
-    query itself, even if `scores` are those of an expanded query or of a re-ranking.
+    k is the number asked for, or the number of images that can be found if that is less. What follows the scores is
+    computed from the similarity of image and query itself, even if `scores` are those of an expanded query or of a
+    re-ranking.
 
-    The scores of a query against the background set estimate the p-value of a score s, the probability that an
-    unrelated image scores at least s. Among N images searched, N p is the E-value, the expected number of false
-    matches. The best image is a match if its E-value is at most -log(1 - false_match).
+    Percentiles and E-values need a background set of unrelated images and are None without one. Its scores estimate how
+    likely an image of its kind scores at least s; among N images searched, N times that is the E-value.
+
+    The p-value of a query is how likely a stranger of the gallery's own kind stands out as much: its margin, the score
+    of the best image less the mean of what the next best thing has for the query and for that image, among the margins
+    that the images of the gallery have when the thing that they show is left out. Several images of one thing must be
+    told by `Gallery(things=...)`; without, they are taken for strangers and little is matched. A query is matched if
+    its p-value is at most `false_match` and, with a background set, the E-value of its best image is at most
+    -log(1 - false_match). p-values are None for a filtered search, which is judged by the background set alone.
 
     Parameters
     ----------
@@ -148,7 +155,11 @@ class Hits:
     expected_false_matches : ndarray of shape (n_queries, k), default=None
         E-value: the number of searched images that would score as high if all were unrelated to the query.
     matched : ndarray of shape (n_queries,), default=None
-        Whether the E-value of the best image is small enough for a match.
+        Whether the best image is a match; that it is the right one is not said.
+    p_values : ndarray of shape (n_queries,), default=None
+        Probability that a query of which the gallery shows nothing stands out as much.
+    caution : str, default=None
+        Why `matched` holds less than it promises, in words.
     """
 
     ids: NDArray[Any]
@@ -156,6 +167,8 @@ class Hits:
     percentiles: NDArray[np.float64] | None = None
     expected_false_matches: NDArray[np.float64] | None = None
     matched: NDArray[np.bool_] | None = None
+    p_values: NDArray[np.float64] | None = None
+    caution: str | None = None
 
     def __len__(self) -> int:
         """Number of queries."""

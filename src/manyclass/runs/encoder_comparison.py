@@ -79,7 +79,7 @@ def compare_encoders(
     -------
     dict
         The protocol in words, ``methods`` with ``map``, ``low``, ``high`` and the difference ``against`` the first,
-        some ``queries`` with what the first method finds, and what the ``data`` was; a report shows it.
+        which is the best, some ``queries`` with what it finds, and what the ``data`` was; a report shows it.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def compare_encoders(
     ...     np.savez(Path(folder, "x.npz"), X=X.astype(np.float32), y=y)
     ...     record = mc.runs.compare_encoders(Path(folder, "x.npz"), "lda,none")
     >>> [one["name"] for one in record["methods"]]
-    ['lda', 'none']
+    ['none', 'lda']
     >>> all(one["low"] <= one["map"] <= one["high"] for one in record["methods"])
     True
     """
@@ -161,9 +161,9 @@ def row_ids(dataset: Dataset) -> list[Any]:
 
 
 def fit_and_compare(
-    inputs: EncoderInputs, tune: bool, evaluate: bool, notify: Notify, progress: ProgressFactory
+    inputs: EncoderInputs, tune: bool | None, evaluate: bool, notify: Notify, progress: ProgressFactory
 ) -> tuple[list[FittedEncoder], dict[str, Any] | None]:
-    """The methods on their negatives, and the record of a comparison if that is wanted."""
+    """The methods on their negatives; or, best first, with the record of a comparison if that is wanted."""
     d, ids = inputs.dataset.X.shape[1], inputs.ids
     tuning, judging = _rows_apart(inputs, tune, evaluate, notify)
     notify(f"negatives: {inputs.negatives.about}")
@@ -178,16 +178,20 @@ def fit_and_compare(
     for one in fitted:
         with progress(f"evaluating {one.name}", "queries") as report:
             outcomes.append(run_trial(trial, one, report))
+    outcomes.sort(key=lambda outcome: -float(outcome.precisions.mean()))
+    fitted = [outcome.method for outcome in outcomes]
     data = [describe_data("gallery", inputs.dataset), inputs.negatives.record()]
     return fitted, retrieval_record(trial, outcomes, ids, data, inputs.picture_source)
 
 
 def _rows_apart(
-    inputs: EncoderInputs, tune: bool, evaluate: bool, notify: Notify
+    inputs: EncoderInputs, tune: bool | None, evaluate: bool, notify: Notify
 ) -> tuple[Dataset | None, Dataset | None]:
     """The rows to choose settings by, and the rows to judge methods by."""
     if evaluate and inputs.dataset.y is None:
         raise ValueError(f"`evaluate` needs labels, and {inputs.data} has none; give them with `labels`")
+    if tune is None and not evaluate:
+        return _rows_with_pairs(inputs), None
     if not tune and not evaluate:
         return None, None
     rows = other_rows(inputs.dataset, inputs.negatives.own)
@@ -196,6 +200,17 @@ def _rows_apart(
     if tune and rows.y is None:
         notify(f"{inputs.data} has no labels: settings are chosen by how well rows are found by damaged copies of them")
     return (rows, None) if tune else (None, rows)
+
+
+def _rows_with_pairs(inputs: EncoderInputs) -> Dataset | None:
+    """The rows to choose settings by where nobody said how: those with labels, if two of them have the same."""
+    d = inputs.dataset.X.shape[1]
+    if inputs.dataset.y is None or not all(method.tunes_itself(d) for method in inputs.methods):
+        return None
+    if len(inputs.negatives.own) == len(inputs.dataset):
+        return None
+    rows = other_rows(inputs.dataset, inputs.negatives.own)
+    return rows if len(np.unique(np.asarray(rows.y))) < len(rows) else None
 
 
 @dataclass(frozen=True)
@@ -286,7 +301,7 @@ def retrieval_record(
     data: list[dict[str, Any]],
     pictures: dict[str, str] | None,
 ) -> dict[str, Any]:
-    """The record of a trial; queries are those of the first method, drawn at random. ids name the rows of the data."""
+    """The record of a trial; queries are those of the first outcome, drawn at random. ids name the rows of the data."""
     return {
         "data": data,
         "protocol": trial.protocol,

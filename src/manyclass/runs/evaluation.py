@@ -37,7 +37,7 @@ _PAIRS, _CLASSES, _ROWS = (
 
 _PATIENCE, _PAUSE = 10.0, 0.05  # seconds to wait for another evaluation that is being written, and between two looks
 
-_BLOCK = 4096  # rows whose scores are held at once
+_BLOCK = 16384  # rows between two reports; thousands, as very many classes are prepared for each time
 
 _MOST_SCORES = 1 << 22  # scores that are held at once where all of a row are needed
 

@@ -1,6 +1,7 @@
 """Building a gallery: an encoder is fitted on negatives, compared with others if wanted, and all rows are added."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from manyclass._core.files import after_commit, expand_home
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import EncoderInputs, fit_and_compare
-from manyclass.runs.exemplar_methods import FittedEncoder, choose_methods
+from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method, plain_is_ahead
 from manyclass.runs.provenance import encoder_file, unchanged
 from manyclass.runs.records import RETRIEVAL, RETRIEVAL_FILE, write_record
 from manyclass.runs.sources import retrieval_file
@@ -28,11 +29,11 @@ def build_gallery(
     out: str | os.PathLike[str],
     *,
     negatives: str | os.PathLike[str] | None = None,
-    method: str | Sequence[str] = "slem",
+    method: str | Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     sample: int | None = None,
     false_match: float = 0.05,
-    tune: bool = False,
+    tune: bool | None = None,
     evaluate: bool = False,
     labels: str | None = None,
     encoder: str | os.PathLike[str] | None = None,
@@ -55,19 +56,21 @@ def build_gallery(
         The folder of the gallery.
     negatives : path-like, default=None
         Features of unrelated images, on which encoders are fitted; None takes rows of the data.
-    method : str or sequence of str, default="slem"
-        Of "slem", "kernel-slem", "lda", "esvm", "whitening" and "none", which compares rows as they are. The gallery is
-        made by the first; others are compared with it where `evaluate` is true.
+    method : str or sequence of str, default=None
+        Of "slem", "kernel-slem", "lda", "esvm", "whitening" and "none", which compares rows as they are; several where
+        `evaluate` is true, of which the best makes the gallery. None is "slem", or "none" where labels say that it is
+        better, or where there are neither labels nor 100 negatives.
     settings : dict, default=None
         Arguments of the encoders, such as ``{"regularization": 0.1}``; each goes to every method that has it.
     sample : int, default=None
         Negatives at most, drawn at random.
     false_match : float, default=0.05
         How often strangers may be called matched.
-    tune : bool, default=False
-        Choose the settings by the labels of the data.
+    tune : bool, default=None
+        Choose the settings by the labels of the data. None does so where there are labels, settings are neither given
+        nor to be evaluated, and it takes seconds: for "slem", "lda" and "whitening" of at most 4,096 columns.
     evaluate : bool, default=False
-        Compare the methods as `compare_encoders` does; the record becomes a part of the gallery.
+        Compare the methods, and rows as they are, as `compare_encoders` does; the record becomes a part of the gallery.
     labels : str, default=None
         A CSV or .npy file with one label per row; "none" leaves out labels that are found beside the data.
     encoder : path-like, default=None
@@ -107,20 +110,47 @@ def build_gallery(
     """
     out = expand_home(out)
     world, file, folder = (None if path is None else expand_home(path) for path in (negatives, encoder, pictures))
-    methods = choose_methods(method, seed, settings or {})
+    methods = choose_methods(method or "slem", seed, settings or {})
     if len(methods) > 1 and not evaluate:
         raise SettingsError("`method` must name one method; pass `evaluate=True` to compare several")
-    inputs = EncoderInputs(expand_home(data), world, methods, sample, labels, folder, seed, warn)
+    named = [one.name for one in methods] if method else ["slem", "none"]
+    inputs = EncoderInputs(expand_home(data), world, _with_plain(methods, evaluate), sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
     check_free(out, overwrite)
     with unchanged(inputs.data):
         ids, image_encoder = inputs.ids, _image_encoder(inputs, file, tell)
     fitted, record = fit_and_compare(inputs, tune, evaluate, tell, progress or no_progress)
-    gallery = _empty_gallery(inputs, fitted[0], false_match, image_encoder)
+    kept = _keep(inputs, fitted, named, evaluate, tell)
+    gallery = _empty_gallery(inputs, kept, false_match, image_encoder)
     with (progress or no_progress)("encoding", "images") as report:
         add_rows(gallery, inputs.dataset, ids, report)
     _save(out, gallery, record, overwrite)
-    return _result(inputs, out, gallery, fitted[0], record)
+    _warn_of_background(gallery, warn or warnings.warn)
+    return _result(inputs, out, gallery, kept, record)
+
+
+def _with_plain(methods: list[ExemplarMethod], evaluate: bool) -> list[ExemplarMethod]:
+    """The methods, and rows as they are to be compared with."""
+    known = not evaluate or any(method.name == "none" for method in methods)
+    return methods if known else [*methods, ExemplarMethod("none", {}, methods[0].seed)]
+
+
+def _keep(
+    inputs: EncoderInputs, fitted: list[FittedEncoder], named: list[str], evaluate: bool, notify: Notify
+) -> FittedEncoder:
+    """The best of the methods that were named; and a loud word where rows as they are would be better."""
+    kept, plain = next(one for one in fitted if one.name in named), ExemplarMethod("none", {}, inputs.seed)
+    if evaluate:
+        why = "by the comparison" if fitted[0].name == "none" != kept.name else ""
+    else:
+        why = plain_is_ahead(kept, len(inputs.negatives))
+    if not why:
+        return kept
+    if "none" in named:
+        notify(f"rows as they are make the gallery, not {kept.name}: {why}")
+        return fit_method(plain, inputs.negatives, None)
+    (inputs.warn or warnings.warn)(f"rows as they are would be better than {kept.name}: {why}; pass `method='none'`")
+    return kept
 
 
 def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: float, image_encoder: Any) -> "Gallery":
@@ -135,7 +165,8 @@ def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: floa
         "seed": inputs.seed,
         "pictures": [] if inputs.folder is None else [str(inputs.folder)],
     }
-    judged: dict[str, Any] = {"background": kept.background, "false_match": false_match}
+    things = None if inputs.dataset.y is None else "class"
+    judged: dict[str, Any] = {"background": kept.background, "false_match": false_match, "things": things}
     return Gallery(kept.encoder, features=image_encoder, provenance=provenance, **judged)
 
 
@@ -167,6 +198,19 @@ def _save(out: Path, gallery: "Gallery", record: dict[str, Any] | None, overwrit
         (out / RETRIEVAL_FILE).unlink(missing_ok=True)
 
 
+def _warn_of_background(gallery: "Gallery", warn: Notify) -> None:
+    """Say where negatives of another kind would call the gallery's own images matched, were they not in it."""
+    from manyclass.retrieval.neighbors import background_check
+
+    state = gallery.state()
+    checked = background_check(state.neighbors, state.indexes[0], state.catalog, gallery.false_match)
+    if checked is not None and checked[0] > checked[1]:
+        warn(
+            f"the negatives are of another kind than the gallery: by them alone {checked[0]:.0%} of its images would "
+            f"be matched with what they show left out, not {gallery.false_match:.0%}; the gallery itself is asked too"
+        )
+
+
 def _result(
     inputs: EncoderInputs, out: Path, gallery: "Gallery", kept: FittedEncoder, record: dict[str, Any] | None
 ) -> dict[str, Any]:
@@ -177,6 +221,8 @@ def _result(
         "method": kept.name,
         "settings": kept.settings(),
         "codes": int(kept.space(inputs.dataset.X.shape[1]).n_features_out_),
+        "things": gallery.state().neighbors.n_things(gallery.state().catalog),
+        "labeled": gallery.state().neighbors.things is not None,
         "negatives": len(inputs.negatives),
         "negatives_from": inputs.negatives.about,
         "tuned": kept.tried,

@@ -6,6 +6,8 @@
 - `smooth`: smooth penalties of rows that fit into memory, by L-BFGS with a duality gap
 - `closed_form`: ridge regression of classes, every strength from one factorization; `class_moments` has the sums over
   rows that it needs, and `leave_one_out` chooses the strength
+- `conjugate_gradient`: least squares of classes, stopped early; where stochastic gradient descent may begin
+- `shortlist`: the best of very many classes, without all of their scores
 - `conic`: the trace norm with the exact hinge as a conic program, for a few hundred rows
 """
 

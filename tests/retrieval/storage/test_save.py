@@ -459,3 +459,60 @@ def test_the_names_of_the_format_stay_as_they_are(tmp_path):
     found = mc.Gallery.open(tmp_path / "g")
     assert (found.n_candidates, type(found.reranker)) == (7, mc.ExemplarLDA)
     np.testing.assert_array_equal(found.search(X[:3]).expected_false_matches, g.search(X[:3]).expected_false_matches)
+
+
+def labeled_gallery():
+    g = mc.Gallery(things="class")
+    g.add(X, metadata={"class": [f"{i % 25}" for i in range(60)]})
+    return g
+
+
+def test_what_tells_strangers_is_saved_and_not_worked_out_again(tmp_path, monkeypatch):
+    g = labeled_gallery()
+    g.save(tmp_path / "g")
+    g.add(X[:1] + 1, metadata={"class": ["new"]})
+    g.remove(5)
+    g.save()
+    assert len(list((tmp_path / "g").glob("null-*.safetensors"))) == 1
+    expected = g.search(X + 0.1).p_values
+    opened = mc.Gallery.open(tmp_path / "g")
+    monkeypatch.setattr("manyclass.retrieval.neighbors.NeighborTable._work_out", None)
+    np.testing.assert_array_equal(opened.search(X + 0.1).p_values, expected)
+    assert opened.state().neighbors.things == "class"
+
+
+def test_neighbors_that_are_damaged_are_noticed(tmp_path):
+    labeled_gallery().save(tmp_path / "g")
+    (file,) = (tmp_path / "g").glob("null-*.safetensors")
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(mc.StoreCorruptedError, match=file.name):
+        mc.Gallery.open(tmp_path / "g")
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"numbers": np.array([99]), "scores": np.zeros((1, 2), np.float32), "neighbors": np.array([[1, 2]])},
+        {"numbers": np.array([1]), "scores": np.zeros((1, 2), np.float32), "neighbors": np.array([[1, 99]])},
+        {"numbers": np.array([1]), "scores": np.zeros((2, 2), np.float32), "neighbors": np.array([[1, 2]])},
+    ],
+)
+def test_neighbors_of_another_gallery_are_refused(arrays):
+    g = labeled_gallery()
+    with pytest.raises(ValueError, match="neighbors of images must be"):
+        g.state().neighbors.restore(g.state().catalog, arrays)
+
+
+def test_a_gallery_of_before_is_judged_by_its_classes(tmp_path):
+    g = labeled_gallery()
+    g.save(tmp_path / "g")
+    content, _ = segments.read_gallery_manifest(tmp_path / "g")
+    content = {key: value for key, value in content.items() if key not in ("null", "format", "version")}
+    segments.write_gallery_manifest(tmp_path / "g", content)
+    old = mc.Gallery.open(tmp_path / "g")
+    np.testing.assert_array_equal(old.search(X + 0.1).p_values, g.search(X + 0.1).p_values)
+    old.remove(5)
+    old.save()
+    assert segments.read_gallery_manifest(tmp_path / "g")[0]["null"]["things"] == "class"

@@ -34,7 +34,7 @@ def under_way(path, best=True):
     checkpoint.check(IDENTITY)
     run = checkpoint.run
     run.seed, run.step, run.beta, run.trained = 2**31 - 2, 0.1, 1 / 3, [{"epoch": 1, "loss": 0.1}]
-    run.phase, run.n_epochs = "refit", 7
+    run.phase, run.n_epochs, run.n_iter = "refit", 7, 5
     run.descent = SgdRun(machines(1), machines(2), machines(3) if best else None, 5, 4, 0.7, 0.6, 1, True, [{"a": 1}])
     return checkpoint
 
@@ -49,7 +49,7 @@ def test_a_run_comes_back_to_the_bit(path, best):
     assert (run.descent.best is None) != best
     plain = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
     assert [getattr(run.descent, n) for n in plain] == [getattr(expected.descent, n) for n in plain]
-    plain = ("seed", "step", "beta", "phase", "trained", "n_epochs")
+    plain = ("seed", "step", "beta", "n_iter", "phase", "trained", "n_epochs")
     assert [getattr(run, n) for n in plain] == [getattr(expected, n) for n in plain]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyclass.solvers.sgd.descent import EarlyStopping
+from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun
 
 
 @pytest.mark.parametrize(("best", "good"), [(0.7, True), (0.8, True), (0.8199, True), (0.8201, False)])
@@ -14,3 +14,33 @@ def test_half_a_standard_error_below_the_best_is_as_good(best, good):
 @pytest.mark.parametrize(("score", "good"), [(0.8, True), (0.7999, False)])
 def test_a_score_that_owes_nothing_to_chance_is_as_good_as_it_is(score, good):
     assert EarlyStopping(judged=0).as_good(score, 0.8) is good
+
+
+@pytest.mark.parametrize(("start", "better"), [(0.7599, True), (0.7601, False), (0.9, False)])
+def test_a_start_is_surpassed_by_more_than_a_standard_error(start, better):
+    # sqrt(0.8 * 0.2 / 100) = 0.04
+    assert EarlyStopping(judged=100).surpasses(0.8, start) is better
+
+
+def _judged_at_start(scores, **settings):
+    """(whether it stopped after each score, the descent) of machines that were judged before they moved."""
+    stopping, descent, stops = EarlyStopping(judged=100, start_patience=2, **settings), None, []
+    descent = SgdRun.start(LinearWeights.zeros(2, 3))
+    for epoch, score in enumerate(scores):
+        descent.epoch, descent.mean.W[...] = epoch, epoch
+        stops.append(descent.judge(score, stopping))
+    return stops, descent
+
+
+def test_a_start_that_is_not_surpassed_is_kept_after_two_judgements():
+    stops, descent = _judged_at_start([0.8, 0.82, 0.81])
+    assert stops == [False, False, True]
+    assert (descent.best_epoch, descent.best_score) == (0, 0.8)
+    assert not descent.result().W.any()
+
+
+def test_a_start_that_is_surpassed_is_left_and_patience_is_as_usual():
+    stops, descent = _judged_at_start([0.8, 0.79, 0.86, 0.85, 0.8, 0.8], patience=3)
+    assert stops == [False, False, False, False, False, True]
+    assert (descent.best_epoch, descent.best_score) == (3, 0.86)
+    assert (descent.result().W == 3).all()

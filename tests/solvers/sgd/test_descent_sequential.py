@@ -56,6 +56,7 @@ def test_chunks_of_rows_change_nothing(name, monkeypatch):
             yield chunk
 
     monkeypatch.setattr(schedules, "_CHUNK_BYTES", (256, 1024))
+    monkeypatch.setattr(schedules, "_BESIDE_WEIGHTS", 0)
     monkeypatch.setattr(sys.modules[type(ALGORITHMS[name][0]).__module__], "chunks", chunks)
     check_sequential(*ALGORITHMS[name], SCHEDULES["ridge"], 8, {"n": 190, "d": 23, "k": 15})
     assert len(sizes) >= 2 * 20

@@ -1,12 +1,17 @@
 """Draws that show every class equally often."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import manyclass as mc
+from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.sampling import Schedule, balanced_order
+from manyclass.solvers.sgd import sampling
+from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.sampling import Schedule, balanced_order, chunks
 
 LABELS = st.lists(st.integers(0, 7), min_size=1, max_size=60).map(lambda y: np.array(y, np.int32))
 
@@ -46,3 +51,31 @@ def test_the_order_of_an_epoch_depends_on_its_number_alone_and_keeps_to_the_part
     np.testing.assert_array_equal(orders[0], orders[1])
     assert not np.array_equal(orders[0], orders[2])
     assert set(orders[0]) <= set(range(5, 30))
+
+
+def many_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(900, 24)).astype(np.float32), rng.integers(0, 300, 900)
+    return Problem.whole(mc.as_matrix(X), y, 300)
+
+
+def test_rows_beside_large_weights_are_read_many_at_a_time(monkeypatch):
+    problem = many_classes()
+    monkeypatch.setattr(sampling, "_CHUNK_BYTES", (1, 960))
+    monkeypatch.setattr(sampling, "_BESIDE_WEIGHTS", 1920)
+    assert {len(chunk.y) for chunk in chunks(problem, problem.index)} == {20}
+    small = Problem.whole(problem.X, np.zeros(900), 2)
+    assert {len(chunk.y) for chunk in chunks(small, small.index)} == {10}
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_how_many_are_read_at_a_time_changes_no_bit(monkeypatch, n_threads):
+    problem, results = many_classes(), []
+    for most in (0, 1 << 20):
+        monkeypatch.setattr(sampling, "_CHUNK_BYTES", (500, 1000))
+        monkeypatch.setattr(sampling, "_BESIDE_WEIGHTS", most)
+        machines = LinearWeights.zeros(problem.k, problem.d)
+        with mc.threads(n_threads):
+            OneVsRest(MARGIN_LOSSES["hinge"], 5.0).epoch(problem, machines, Schedule(step=0.1, regularization=1e-3), 0)
+        results.append(machines.W.tobytes() + machines.biases.tobytes())
+    assert results[0] == results[1]

@@ -4,13 +4,23 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd import tuning
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule
-from manyclass.solvers.sgd.tuning import StepTrial, find_beta, find_step
+from manyclass.solvers.sgd.tuning import (
+    LeastSquaresStart,
+    StepTrial,
+    find_beta,
+    find_start,
+    find_step,
+    sample_classes,
+)
 
 
 @pytest.mark.parametrize("k", [5, 17, 100])
@@ -108,3 +118,78 @@ def test_steps_that_diverge_are_divided_by_four():
             return -np.inf if new is None else 0.0
 
     assert find_step(Cliff(), None, Schedule(1.0)) == 1 / 16
+
+
+@given(y=st.lists(st.integers(0, 6), min_size=1, max_size=80), size=st.integers(1, 90), seed=st.integers(0, 9))
+def test_a_sample_has_equally_many_of_each_class_as_far_as_they_go(y, size, seed):
+    whole = Problem.whole(mc.as_matrix(np.ones((len(y) + 3, 1), np.float32)), [*y, 0, 1, 2], 7)
+    problem = whole.part(np.arange(len(y)))
+    some = sample_classes(problem, size, np.random.default_rng(seed))
+    assert len(some) == min(size, len(y)) == len(set(some.index.tolist()))
+    assert set(some.index.tolist()) <= set(range(len(y)))
+    assert (np.diff(some.index) > 0).all()
+    most = some.sizes.max()
+    assert all(taken in (there, most - 1, most) for taken, there in zip(some.sizes, problem.sizes, strict=True))
+    again = sample_classes(problem, size, np.random.default_rng(seed))
+    np.testing.assert_array_equal(again.index, some.index)
+
+
+def _noisy(n=600, d=60, k=9):
+    rng = np.random.default_rng(0)
+    y = (np.arange(n) % k).astype(np.int32)
+    X = (rng.normal(size=(k, d))[y] + 2 * rng.normal(size=(n, d))).astype(np.float32)
+    whole = Problem.whole(mc.as_matrix(X), y, k)
+    return X, y, whole.part(np.arange(400)), whole.part(np.arange(400, n))
+
+
+def test_a_start_is_the_last_step_that_brings_scores_of_held_out_rows_nearer_to_the_targets():
+    X, y, train, held = _noisy()
+    start = LeastSquaresStart(train, held)
+    T = np.where(y == np.arange(9)[:, None], 1.0, -1.0).T
+    middle = T[:400].mean(axis=0)
+    cosines = []
+    for W, b in start._equations.steps(12):
+        S, R = X[400:] @ W.T + b - middle, T[400:] - middle
+        cosines.append((S * R).sum() / np.linalg.norm(S) / np.linalg.norm(R))
+    best = next(i for i in range(12) if cosines[i + 1] <= cosines[i])
+    assert best > 0
+    assert start.find_steps() == best + 1
+    # Those that were found are of that step.
+    found, again = start.machines(best + 1), LeastSquaresStart(train, held).machines(best + 1)
+    np.testing.assert_allclose(found.W, again.W, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found.biases, again.biases, rtol=1e-4)
+
+
+def test_a_sample_of_the_classes_finds_a_start_too(monkeypatch):
+    _, _, train, held = _noisy()
+    whole = LeastSquaresStart(train, held)
+    n_iter = whole.find_steps()
+    monkeypatch.setattr(tuning, "PANEL", 5)
+    some = LeastSquaresStart(train, held)
+    assert abs(some.find_steps() - n_iter) <= 1
+    # All classes take the steps then, and those that were found come from the same steps.
+    np.testing.assert_allclose(some.machines(n_iter).W, whole.machines(n_iter).W, rtol=1e-4, atol=1e-5)
+
+
+def test_a_start_for_a_refit_knows_the_rows_that_were_held_out():
+    _, _, train, held = _noisy()
+    together = LeastSquaresStart(Problem.whole(train.X, train.y, train.k), held)
+    refit = LeastSquaresStart(train, held).machines(3, refit=True)
+    np.testing.assert_allclose(refit.W, together.machines(3).W, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "pays"),
+    [(3_000, 1_280, 101, True), (20_000, 1_024, 500, True), (300, 64, 6, False), (3_000, 1_280, 2, False),
+     (50_000, 1_024, 1_000, False), (1_000, 4_000, 100, False), (5_000, 5_000, 100, False)],
+)  # fmt: skip
+def test_a_start_pays_for_problems_of_some_size(n, d, k, pays):
+    class Sized:
+        def __len__(self):
+            return n
+
+    problem = Sized()
+    problem.d, problem.k = d, k
+    settings = mc.StochasticClassifier()
+    assert (find_start(settings, problem, problem) is not None) is pays
+    assert find_start(settings, problem, None) is None

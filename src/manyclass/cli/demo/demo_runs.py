@@ -119,7 +119,7 @@ def compare_searches(others: Path, world: Path, out: Path, seed: int, console: C
         evaluate=True,
         seed=seed,
         overwrite=True,
-        warn=console.warn,
+        warn=console.info,  # that its negatives are other characters is no news
         notify=console.info,
         progress=console.progress,
     )

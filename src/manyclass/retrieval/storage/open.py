@@ -49,6 +49,7 @@ def _read_gallery(kind: type[G], folder: Path, content: Content, data: bytes) ->
         gallery = _without_images(kind, folder, content)
         gone = [read_section(folder, record)[1]["numbers"] for record in content["gone"]]
         _fill(gallery, folder, content, np.concatenate([np.zeros(0, np.int64), *gone]))
+        _restore_null(gallery, folder, content)
     except StorageError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
@@ -95,6 +96,15 @@ def _fill(gallery: "Gallery", folder: Path, content: Content, gone: Any) -> None
     if len(catalog) != content["images"]:
         raise ValueError(f"it records {content['images']} images, but there are {len(catalog)}")
     catalog.next_number = max(catalog.next_number, int(content["next"]))
+
+
+def _restore_null(gallery: "Gallery", folder: Path, content: Content) -> None:
+    """What tells strangers; galleries of versions without it know by their classes what their images show."""
+    table, catalog = gallery.state().neighbors, gallery.state().catalog
+    about = content.get("null", {"things": "class" if "class" in catalog.columns.values else None, "rows": None})
+    table.things = None if about["things"] is None else str(about["things"])
+    if about["rows"] is not None:
+        table.restore(catalog, read_section(folder, about["rows"])[1])
 
 
 def _check(catalog: Catalog, ids: list[Id], numbers: list[int]) -> None:

@@ -22,6 +22,7 @@ from manyclass._core.files import LOCK, FolderLock, expand_home, explain_disk_er
 from manyclass._core.sealed import parse_json
 from manyclass.data.matrix import spans
 from manyclass.retrieval.catalog import Catalog
+from manyclass.retrieval.neighbors import fewest_things, is_judged
 from manyclass.retrieval.search import FlatIndex
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
@@ -134,6 +135,7 @@ def _commit(
         "segments": [*plan.segments, *_write_segments(folder, serial, catalog, indexes, plan.new)],
         "gone": list(plan.gone_records),
     }
+    content["null"] = _write_null(gallery, folder, serial)
     if known is None or "retrieval" in known.content:
         content["retrieval"] = known.content["retrieval"] if known else _write_record(folder, serial, write_retrieval)
     gone = list(plan.gone)
@@ -210,6 +212,17 @@ def _write_models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, An
         background = {"pool": indexes[0].encoder.background_}
         models["pool"] = write_section(folder, f"pool-{serial}.safetensors", {}, background)
     return models
+
+
+def _write_null(gallery: "Gallery", folder: Path, serial: int) -> Content:
+    """What tells strangers: the column of things, and the neighbors of the images that are asked."""
+    table, catalog = gallery.state().neighbors, gallery.state().catalog
+    about: Content = {"things": table.things, "rows": None}
+    judged = is_judged(catalog, any(len(index.encoder.background_) for index in gallery.state().indexes))
+    if judged and table.n_things(catalog) >= fewest_things(gallery.false_match):
+        table.null(gallery.state().indexes[0], catalog)
+        about["rows"] = write_section(folder, f"null-{serial}.safetensors", {}, table.arrays(catalog))
+    return about
 
 
 def _write_record(folder: Path, serial: int, write: Callable[[Path], Any] | None) -> Content | None:

@@ -25,6 +25,7 @@ from manyclass.data.store.manifest import FileRecord, write_array
 from manyclass.data.store.store import Names
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.metadata import as_metadata
+from manyclass.retrieval.neighbors import NeighborTable
 from manyclass.retrieval.search import FlatIndex
 from manyclass.retrieval.vectors import Positions
 
@@ -35,7 +36,7 @@ GALLERY_FORMAT, GALLERY_VERSION = "manyclass gallery", 1
 SECTION = SealedFormat("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
 
 _SECTION = re.compile(
-    r"(?:(?:labels|gone|pool|encoder|second|features)-(?:0|[1-9][0-9]{0,8})\.safetensors)"
+    r"(?:(?:labels|gone|pool|encoder|second|features|null)-(?:0|[1-9][0-9]{0,8})\.safetensors)"
     r"|(?:retrieval-(?:0|[1-9][0-9]{0,8})\.json)"
 )
 
@@ -156,8 +157,9 @@ def names_of(content: Content) -> set[str]:
 
 
 def whole_parts(content: Content) -> list[Content]:
-    """The parts that belong to all images: models, and how well they find their class, if that was measured."""
-    return [part for part in (*content["models"].values(), content.get("retrieval")) if part]
+    """The parts that belong to all images: models, how well they find their class, and their neighbors, if known."""
+    known = content.get("null") or {}
+    return [part for part in (*content["models"].values(), content.get("retrieval"), known.get("rows")) if part]
 
 
 def as_numbers(numbers: Any) -> NDArray[np.int64]:
@@ -182,6 +184,29 @@ class GalleryState:
     indexes: list[FlatIndex]
     saved: SavedState | None = None
     removed: list[int] = field(default_factory=list)  # numbers of images that were removed since it was saved
+    neighbors: NeighborTable = field(default_factory=NeighborTable)
+
+    def append(self, codes: list[Embeddings], ids: list[Id], columns: dict[str, list[Any]]) -> None:
+        """Put images at the end, by their embeddings per index."""
+        for index, rows in zip(self.indexes, codes, strict=True):
+            index.embeddings.append(rows)
+        self.catalog.add(ids, columns)
+        self.neighbors.add(
+            self.indexes[0], self.catalog, np.arange(self.catalog.n_places - len(ids), self.catalog.n_places)
+        )
+
+    def remove(self, ids: list[Id]) -> None:
+        """Take images out; their embeddings are let go of when there are many."""
+        places = self.catalog.positions(ids)
+        self.removed.extend(self.catalog.numbers[i] for i in places.tolist())
+        self.catalog.remove(ids)
+        self.neighbors.remove(places)
+        if self.catalog.n_places > 2 * len(self.catalog) + 1024:
+            live = self.catalog.live()
+            for index in self.indexes:
+                index.embeddings = index.embeddings.select(live)
+            self.neighbors.select(live)
+            self.catalog = self.catalog.select(live.tolist())
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ from manyclass.data.matrix import rows_digest
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
 
-FORMAT = SealedFormat("manyclass checkpoint", 1, "remove the file to begin anew")
+FORMAT = SealedFormat("manyclass checkpoint", 2, "remove the file to begin anew")
 
 # Between two checkpoints pass at least so many seconds, and so many times what the last one took to write.
 _SECONDS, _TIMES = 5.0, 20.0
 
 # What a file may say of a fit and of its descent. Who can write a file can seal it, and nothing in it is believed.
 _FIT: dict[str, Any] = {
-    "seed": int | None, "step": float | int | None, "beta": float | int | None, "phase": str, "trained": list,
-    "n_epochs": int, "ended": bool,
+    "seed": int | None, "step": float | int | None, "beta": float | int | None, "n_iter": int, "phase": str,
+    "trained": list, "n_epochs": int, "ended": bool,
 }  # fmt: skip
 
 _DESCENT: dict[str, Any] = {
@@ -42,6 +42,7 @@ class SgdProgress:
     seed: int | None = None
     step: float | None = None  # None until tuning is done
     beta: float | None = None
+    n_iter: int = 0  # steps of conjugate gradients to where it starts; 0 if that is nothing
     phase: str = "train"
     trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
     n_epochs: int = 0  # epochs that training took, and a refit takes

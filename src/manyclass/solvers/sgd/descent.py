@@ -17,6 +17,7 @@ from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.problem import Problem, Scorer
 from manyclass.solvers.sgd.sampling import Quarter, Schedule
+from manyclass.solvers.shortlist import SCORES, top_by_shortlist
 
 
 @dataclass
@@ -76,11 +77,17 @@ class LinearWeights:
     def best_classes(self, X: Matrix, index: NDArray[np.intp]) -> NDArray[np.intp]:
         """The class of highest score for some rows of X."""
 
-        def block(at: slice) -> Scorer:
-            rows = X.rows(index[at]).astype(np.float32, copy=False)
-            return lambda classes: self._scores(rows, classes)
+        def rows(at: slice) -> Floats:
+            return X.rows(index[at]).astype(np.float32, copy=False)
 
-        return top_classes(block, (len(index), X.shape[1]), len(self.W))[:, 0]
+        def block(at: slice) -> Scorer:
+            some = rows(at)
+            return lambda classes: self._scores(some, classes)
+
+        shape = len(index), X.shape[1]
+        many = len(index) * len(self.W) >= SCORES and (self.scales == 1).all()
+        found = top_by_shortlist(rows, shape, self.W, self.biases, 1) if many else None
+        return (top_classes(block, shape, len(self.W)) if found is None else found)[:, 0]
 
     def _scores(self, rows: Floats, classes: slice) -> Floats:
         S = rows @ self.W[classes].T
@@ -127,6 +134,9 @@ class EarlyStopping:
         Epochs between judgements.
     judged : int, default=0
         Examples that a score is of; 0 for a score that owes nothing to chance.
+    start_patience : int, default=0
+        Judgements that machines which began near the end, and were judged before they moved, may take to be better than
+        that by a standard error; if they are not, they are not kept. 0 for machines that began from nothing.
     """
 
     max_epochs: int = 100
@@ -134,6 +144,7 @@ class EarlyStopping:
     patience: int = 10
     every: int = 1
     judged: int = 0
+    start_patience: int = 0
 
     def as_good(self, score: float, best: float) -> bool:
         """Tell whether a score is the best, but for chance: score >= best - sqrt(score (1 - score) / judged) / 2.
@@ -150,8 +161,27 @@ class EarlyStopping:
         bool
             Whether the machines of this score are to be kept.
         """
-        chance = 0.5 * np.sqrt(max(score * (1 - score), 0.0) / self.judged) if self.judged else 0.0
-        return bool(score >= best - chance)
+        return bool(score >= best - self._standard_error(score) / 2)
+
+    def surpasses(self, score: float, start: float) -> bool:
+        """Tell whether a score is better than that of the start by more than its standard error and the tolerance.
+
+        Parameters
+        ----------
+        score : float
+            The score, a fraction of 1.
+        start : float
+            The score before the first epoch.
+
+        Returns
+        -------
+        bool
+            Whether the start is left behind.
+        """
+        return bool(score > start + max(self.tolerance, self._standard_error(score)))
+
+    def _standard_error(self, score: float) -> float:
+        return float(np.sqrt(max(score * (1 - score), 0.0) / self.judged)) if self.judged else 0.0
 
 
 @dataclass
@@ -171,12 +201,18 @@ class SgdRun:
     mark: float = -1.0  # the score to surpass
     stale: int = 0  # judgements since
     done: bool = False  # whether it ended before its time
+    keeps_best: bool = True  # whether the best are of use later, and not only when they were
     history: list[dict[str, Any]] = field(default_factory=list)
 
     @classmethod
     def start(cls, machines: LinearWeights) -> "SgdRun":
         """A descent from these machines."""
         return cls(machines, machines.copy())
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there was a score yet."""
+        return self.best_score >= 0
 
     def result(self) -> LinearWeights:
         """The machines to keep."""
@@ -193,12 +229,16 @@ class SgdRun:
 
     def judge(self, score: float, stopping: EarlyStopping) -> bool:
         """Note a score; whether to stop."""
+        at_start = self.is_judged and self.best_epoch == 0
+        if at_start and not stopping.surpasses(score, self.best_score):
+            self.stale += 1
+            return self.stale >= stopping.start_patience
         if stopping.as_good(score, self.best_score):
             self.best_score, self.best_epoch = max(score, self.best_score), self.epoch
-            if self.best is None:
-                self.best = self.mean.copy()
-            else:
+            if self.best is not None:
                 self.best.W[...], self.best.biases[...] = self.mean.W, self.mean.biases
+            elif self.keeps_best:
+                self.best = self.mean.copy()
         if score > self.mark + stopping.tolerance:
             self.mark, self.stale = score, 0
         else:
