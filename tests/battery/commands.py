@@ -142,6 +142,11 @@ COMMANDS: Mapping[str, Command] = {
         _JUDGED,
         before=("evaluate run x.store --quiet --part train -o run/evaluations/x-test.json",),
     ),
+    "calibrate": Command(
+        "calibrate out x.store --quiet", ("x.store",), _RUN, before=(f"train x.store -o out {QUICK}",)
+    ),
+    "export": Command("export run -o out.onnx", ("run",), ()),
+    "export again": Command("export run -o out.onnx", ("run",), (), before=("export run -o out.onnx --top 2",)),
     "report": Command("report run -o out.html", ("run",), ()),
     "report again": Command("report run -o out.html", ("run",), (), before=("report run -o out.html --title old",)),
     "predict": Command(_PREDICT, ("run", "x.npy"), ()),

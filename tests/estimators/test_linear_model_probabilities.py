@@ -42,11 +42,66 @@ def test_probabilities_of_extreme_scores_sum_to_one(settings, shift):
 
 @pytest.mark.parametrize("settings", UNCALIBRATED)
 def test_scores_that_are_no_probabilities_are_not_called_so(settings):
-    fitted = model(**settings).fit(X, Y)
+    fitted = model(**settings, early_stopping=False).fit(X, Y)
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(AttributeError) as raised:
         fitted.predict_proba(X)
-    assert "needs objective='softmax', loss='logistic' or a call to calibrate" in str(raised.value.__cause__)
+    words = "needs early_stopping=True, objective='softmax', loss='logistic' or a call to calibrate"
+    assert words in str(raised.value.__cause__)
+
+
+def hard(seed, n=600, k=6, d=10):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    return (np.random.default_rng(9).normal(size=(k, d))[y] + 1.5 * rng.normal(size=(n, d))).astype(np.float32), y
+
+
+@pytest.mark.parametrize("settings", UNCALIBRATED)
+def test_a_fit_that_stops_by_held_out_examples_finds_a_temperature_that_holds_for_others(settings):
+    fitted = mc.StochasticClassifier(max_epochs=20, random_state=0, **settings).fit(*hard(0))
+    Xt, yt = hard(1, 3000)
+    P = fitted.predict_proba(Xt)
+    # The share that is right and the mean of what it says of itself, which no temperature at all would miss by far.
+    assert abs(P.max(axis=1).mean() - fitted.score(Xt, yt)) < 0.06
+    best = mc.StochasticClassifier(max_epochs=20, random_state=0, **settings).fit(*hard(0)).calibrate(Xt, yt)
+    assert abs(np.log(fitted.temperature_ / best.temperature_)) < 0.35
+
+
+def test_the_temperature_is_that_of_the_machines_that_have_not_seen_the_examples():
+    Xh, yh = hard(0)
+    seen = mc.StochasticClassifier(max_epochs=20, random_state=0, refit=False).fit(Xh, yh, validation=hard(2))
+    twin = seen.decision_function(hard(2)[0]).astype(np.float64)
+    y, n = hard(2)[1], len(hard(2)[1])
+
+    def loss(T):
+        logs = twin / T - np.logaddexp.reduce(twin / T, axis=1)[:, None]
+        targets = np.full(twin.shape, 1 / (n + 1) / twin.shape[1])
+        targets[np.arange(n), y] += 1 - 1 / (n + 1)
+        return -(targets * logs).sum()
+
+    at = seen.temperature_
+    assert loss(at) <= min(loss(1.01 * at), loss(0.99 * at))
+
+
+def test_examples_that_are_all_right_leave_some_doubt():
+    Xe, ye = blobs(k=5, per_class=40, spread=0.01)
+    P = mc.StochasticClassifier(max_epochs=20, random_state=0).fit(Xe, ye).predict_proba(Xe)
+    assert (P.argmax(axis=1) == ye).all()
+    assert 0.6 < P.max(axis=1).mean() < 0.9999
+
+
+def test_a_killed_fit_keeps_its_temperature(tmp_path):
+    whole = mc.StochasticClassifier(max_epochs=6, random_state=0).fit(*hard(0))
+
+    def stop(record):
+        if record["phase"] == "refit":
+            raise KeyboardInterrupt
+
+    path, again = tmp_path / "checkpoint", {"max_epochs": 6, "random_state": 0, "checkpoint": tmp_path / "checkpoint"}
+    with pytest.raises(KeyboardInterrupt):
+        mc.StochasticClassifier(**again, callbacks=[stop]).fit(*hard(0))
+    assert path.exists()
+    assert mc.StochasticClassifier(**again).fit(*hard(0)).temperature_ == whole.temperature_
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, *UNCALIBRATED])
@@ -75,7 +130,7 @@ def test_the_temperature_divides_the_scores():
     ],
 )
 def test_machines_that_change_are_no_longer_calibrated(change):
-    fitted = model().fit(X, Y).calibrate(X, Y)
+    fitted = model(early_stopping=False).fit(X, Y).calibrate(X, Y)
     change(fitted)
     assert not hasattr(fitted, "predict_proba")
 
@@ -86,7 +141,7 @@ def test_probabilities_are_those_of_what_was_trained_whatever_is_set_now(setting
     P = fitted.predict_proba(X)
     for change in ({"objective": "softmax"}, {"objective": "ovr", "loss": "logistic"}, {"loss": "hinge"}):
         np.testing.assert_array_equal(fitted.set_params(**change).predict_proba(X), P)
-    assert not hasattr(model().fit(X, Y).set_params(loss="logistic"), "predict_proba")
+    assert not hasattr(model(early_stopping=False).fit(X, Y).set_params(loss="logistic"), "predict_proba")
 
 
 def test_labels_that_the_classifier_does_not_know_cannot_calibrate_it():

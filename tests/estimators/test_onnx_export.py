@@ -40,7 +40,8 @@ def test_labels_are_those_of_predict_on_a_thousand_rows(tmp_path, labels):
     clf = fitted(labels)
     clf.to_onnx(tmp_path / "m.onnx")
     outputs = run(tmp_path / "m.onnx")
-    assert set(outputs) == {"label", "top_labels", "scores"}
+    assert set(outputs) == {"label", "top_labels", "scores", "probabilities"}
+    np.testing.assert_allclose(outputs["probabilities"], clf.predict_proba(X), atol=1e-5)
     assert outputs["label"].tolist() == clf.predict(X).tolist()
     assert outputs["top_labels"].tolist() == clf.predict_top(X, 5).tolist()
 

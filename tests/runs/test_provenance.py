@@ -254,3 +254,9 @@ def test_a_store_that_is_in_the_way_is_refused_before_anything_is_learned(store)
     with pytest.raises(mc.StorageError, match="is there already; pass overwrite=True"):
         kept_encoder(store, about, False, True)
     assert kept_encoder(store, about, True, True) is None
+
+
+def test_the_recommended_network_pools_as_was_best_unless_it_is_told_how():
+    for options, pooling in (({}, "gem"), ({"pooling": "mean"}, "mean")):
+        encoder = choose_kind("network", 0, options).encoder()
+        assert (encoder.model, encoder.pooling) == ("efficientnet-lite0", pooling)

@@ -1,11 +1,14 @@
 """The command line: a file for each command, thin over the library; what begins with an underscore is shared.
 
 main             the entry point of `manyclass`
+learn            from a folder of pictures to a page about their classifier
 features         pictures into a store of features
 compress         features into a store of codes
 train            a classifier in a run folder
 evaluate         a classifier against labels
 predict          classes of pictures or rows
+calibrate        probabilities that fit data
+export           a classifier as an ONNX file
 encode           features into a gallery
 search           what in a gallery is like a query
 report           one page about runs and galleries

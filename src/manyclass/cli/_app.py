@@ -22,10 +22,12 @@ from manyclass import __version__
 from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
 from manyclass.cli._errors import FAILED, USAGE, print_error, sentence
+from manyclass.cli.calibrate import calibrate
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
 from manyclass.cli.encode import encode
 from manyclass.cli.evaluate import evaluate
+from manyclass.cli.export import export
 from manyclass.cli.features import features
 from manyclass.cli.info import info
 from manyclass.cli.learn import learn
@@ -171,6 +173,10 @@ app.command(epilog="Example: manyclass train small.store -o run --objective ovr 
 app.command(epilog="Example: manyclass evaluate run photos.store --part test")(evaluate)
 
 app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict)
+
+app.command(epilog="Example: manyclass calibrate run photos.store --part val")(calibrate)
+
+app.command(epilog="Example: manyclass export run -o classifier.onnx")(export)
 
 app.command(
     epilog="Example: manyclass encode photos.store --negatives world.store -o gallery --method slem,lda --evaluate"

@@ -25,6 +25,8 @@ _SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
 
 _PICTURES_AT_ONCE = 1024
 
+_SURE = 0.5  # a probability of the best class
+
 
 @report_errors("nothing was written")
 def predict(
@@ -40,6 +42,9 @@ def predict(
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing of pictures that cannot be read.")] = False,
 ) -> None:
     """Tell the best classes, with probabilities where the classifier has them and scores otherwise.
+
+    A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
+    `manyclass calibrate`.
 
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
@@ -79,16 +84,22 @@ class Prediction:
     scores: list[float]
     probabilities: list[float] | None
 
+    @property
+    def unsure(self) -> bool | None:
+        """Whether the best class is more likely wrong than right; None where nobody knows."""
+        return None if self.probabilities is None else self.probabilities[0] < _SURE
+
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        return vars(self)
+        return {**vars(self), "unsure": self.unsure}
 
     def words(self) -> list[tuple[str, str]]:
-        """Each class, and how likely or how high it is."""
+        """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
         if self.probabilities is None:
-            said = (f"{score:.3f}" for score in self.scores)
+            said = [f"{score:.3f}" for score in self.scores]
         else:
-            said = (f"{probability:.1%}" for probability in self.probabilities)
+            said = [f"{probability:.1%}" for probability in self.probabilities]
+            said[0] += ", unsure" if self.unsure else ""
         return list(zip(self.classes, said, strict=True))
 
 

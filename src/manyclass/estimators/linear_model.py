@@ -22,7 +22,7 @@ from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax
 from manyclass.solvers.problem import Problem, Scorer
-from manyclass.solvers.sgd.descent import top_classes
+from manyclass.solvers.sgd.descent import LinearWeights, top_classes
 from manyclass.solvers.shortlist import SCORES, top_by_shortlist
 
 
@@ -240,6 +240,11 @@ class Probabilities:
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
+    def _take_temperature(self, by_length: float | None) -> None:
+        """Keep a temperature by the length of weights, where scores are no probabilities without one."""
+        if by_length is not None and not hasattr(self, "predict_proba"):
+            self.temperature_ = by_length * weights_length(self.coef_)  # type: ignore[attr-defined]
+
     def calibrate(self, X: Any, y: Any) -> Self:
         """Find the temperature T at which ``softmax(scores / T)`` fits these labels best.
 
@@ -262,12 +267,45 @@ class Probabilities:
         return self
 
 
-def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None) -> float:
-    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best, rows counting by their weights."""
+def held_out_temperature(machines: LinearWeights, judged: Problem | None) -> float | None:
+    """The temperature on examples that machines have not seen, by the length of their weights; None for no examples.
+
+    A few hundred are enough. Where all are right, any T would be too high; as if one more had been wrong, the best one
+    is finite. By the length of W, as machines that see all examples for fewer or more epochs have another scale.
+    """
+    if judged is None or not (length := weights_length(machines.W)):
+        return None
+    n = len(judged.index)
+    index = judged.index[np.linspace(0, n - 1, min(n, max(128, (1 << 18) // judged.k))).astype(np.intp)]
+    # This way round no copy is made of W.
+    S = np.ascontiguousarray((DenseMatrix(machines.W) @ judged.X.rows(index).T).T)
+    S += machines.biases
+    return best_temperature(S, judged.y[index], smoothing=1 / (1 + len(index))) / length
+
+
+def weights_length(W: Floats) -> float:
+    """The root of the sum of squares of W, the same to the bit for any number of threads.
+
+    >>> weights_length(np.array([[3.0], [4.0]]))
+    5.0
+    """
+    return float(np.sqrt(sum(np.einsum("j,j->", row, row, dtype=np.float64) for row in W)))
+
+
+def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None, smoothing: float = 0.0) -> float:
+    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best, rows counting by their weights.
+
+    With `smoothing` a label is said to be another class in so much of the cases, any of them alike.
+    """
     from scipy.optimize import minimize_scalar
+
+    rows = spans(len(y), max(1, (1 << 17) // S.shape[1]))
+    # -log p of the mean over classes is -log p of y, and how much higher y is than the mean.
+    above = S[np.arange(len(y)), y] - S.mean(axis=1)
 
     def loss(log_temperature: float) -> float:
         T = S.dtype.type(np.exp(log_temperature))
-        return float(np.average(Softmax().value_and_gradient(S / T, y)[0], weights=weights))
+        parts = (Softmax().value_and_gradient(S[at] / T, y[at])[0] for at in rows)
+        return float(np.average(np.concatenate([*parts]) + smoothing * above / T, weights=weights))
 
     return float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

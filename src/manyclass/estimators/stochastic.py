@@ -41,7 +41,7 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
+from manyclass.estimators.linear_model import LinearModel, Probabilities, held_out_temperature, warn_of_chance
 from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
@@ -89,8 +89,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     tolerance : float, default=1e-3
         The least gain of accuracy that counts as progress.
     patience : int, default=10
-        Stop after so many judgements without progress. There is one after every epoch, or every few where epochs are
-        cheap or show fewer than 1,000 examples. The last machines within half a standard error of the best are kept.
+        Stop after so many judgements without progress, one after every epoch, or every few where epochs are cheap.
+        The last machines within half a standard error of the best are kept.
     refit : bool, default=True
         After stopping on held-out examples, train on all of them for as many epochs.
     class_weight : None, "balanced" or dict, default=None
@@ -99,9 +99,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         compete; its one-vs-rest (SGDClassifier, LinearSVC) differs, and weighs negatives by 1.
     sampling : {"uniform", "balanced"}, default="uniform"
         "uniform" shows every example once per epoch. "balanced" draws every class equally often: an epoch is as long,
-        with another part of the large classes each time, and repeats small ones. It minimizes the mean over classes of
-        their mean loss (Eq. 4 of the paper), as class_weight="balanced" does, by more steps in place of longer ones.
-        Not used by `add_classes`.
+        with another part of the large classes each time. It minimizes the mean over classes of their mean loss (Eq. 4
+        of the paper), as class_weight="balanced" does, by more steps in place of longer ones. Not for `add_classes`.
     n_threads : int, default=None
         Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
     warm_start : bool, default=False
@@ -109,14 +108,12 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     random_state : None, int or numpy.random.RandomState, default=None
         The source of random numbers.
     callbacks : list of callable, default=()
-        Called with the record of each epoch, such as `manyclass.JsonLines` and `manyclass.Progress`. One that returns
-        True ends `fit`: in training with the best machines so far and without a refit, in the refit with its last. If
-        it has a method `close`, that is called when `fit` ends in any way. scikit-learn's own go to `set_callbacks`.
+        Called with the record of each epoch, such as `manyclass.JsonLines`. One that returns True ends `fit`, with the
+        best machines so far and no refit, or the last of the refit. Its method `close` is called at the end.
     checkpoint : str or os.PathLike, default=None
         A file in which `fit` keeps its state: after tuning, after epochs (every few seconds at most) and before the
-        refit. The same fit again goes on from there, to the same bits; a file of other data or settings is refused and
-        left alone. A fit that ends removes it. With random_state=None it keeps the seed of the first fit. Not used by
-        `partial_fit` and `add_classes`.
+        refit. The same fit again goes on from there, to the same bits; a file of other data or settings is refused. A
+        fit that ends removes it. With random_state=None it keeps the seed. Not for `partial_fit` and `add_classes`.
 
     Attributes
     ----------
@@ -143,7 +140,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     trained_ : tuple of str
         The objective and the loss of the machines.
     temperature_ : float
-        The temperature, after `calibrate`.
+        The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
 
     Examples
     --------
@@ -268,6 +265,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     plan = leave_start(self, plan, descent, train, stopping, judge, after)
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
+                run.temperature = held_out_temperature(descent.result(), judged if self.early_stopping else None)
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.trained, run.phase, run.descent = descent.history, "refit", None
@@ -284,6 +282,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             machines = machines if problem is whole else machines.lift(problem.X)
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         self.step_, self.beta_, self.n_iter_ = plan.schedule.step, plan.algorithm.beta, run.n_iter
+        self._take_temperature(run.temperature)
         if not self.keeps_checkpoint:
             checkpoint.remove()
         warn_of_chance(self, whole)
@@ -388,7 +387,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         if objective == "ovr" and loss == "logistic":
             return "logistic"
         raise AttributeError(
-            "predict_proba needs objective='softmax', loss='logistic' or a call to calibrate; "
+            "predict_proba needs early_stopping=True, objective='softmax', loss='logistic' or a call to calibrate; "
             f"got objective={objective!r}, loss={loss!r}"
         )
 

@@ -2,6 +2,7 @@
 
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
+temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
@@ -27,7 +28,9 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Evaluation": "evaluation",
         "TrainedRun": "training",
+        "Calibrated": "temperature",
         "build_gallery": "gallery_builder",
+        "calibrate": "temperature",
         "compare_encoders": "encoder_comparison",
         "compress": "compression",
         "evaluate": "evaluation",

@@ -121,12 +121,12 @@ def evaluate(
     elif (place / EVALUATIONS).is_symlink():
         raise StorageError(f"{place / EVALUATIONS} must be a folder of the run; it is a link; remove it")
     model, model_digest, trained = open_classifier(place)
-    whole = _with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), trained)
+    whole = with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), trained)
     check_columns(model, place, whole.X, source)
     examples = labeled_subset(whole, subset, ("test", "val"), warn)
     if not len(examples):
         raise ValueError(f"{source} must have at least one row to judge; got none")
-    y = _labels_for(model, examples)
+    y = labels_for(model, examples)
     check_labels(model, place, y, source)
     if notify is not None:
         which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
@@ -179,7 +179,7 @@ def _wait_for_lock(folder: Path) -> FolderLock:
     return FolderLock(folder)
 
 
-def _with_split_of_run(dataset: Dataset, record: dict[str, Any] | None) -> Dataset:
+def with_split_of_run(dataset: Dataset, record: dict[str, Any] | None) -> Dataset:
     """The rows with the split that a run drew in them; as they are, if it was trained on other rows."""
     fraction = record["settings"].get("test_fraction") if record else None
     if record is None or fraction is None or dataset.split is not None or dataset.y is None:
@@ -190,7 +190,7 @@ def _with_split_of_run(dataset: Dataset, record: dict[str, Any] | None) -> Datas
     return drawn if fingerprint in known else dataset
 
 
-def _labels_for(model: Any, examples: Dataset) -> NDArray[Any]:
+def labels_for(model: Any, examples: Dataset) -> NDArray[Any]:
     """The labels of rows as a model has them: names, unless it was trained on numbers and there are numbers too."""
     y = np.asarray(examples.y)
     by_number = model.classes_.dtype.kind in "iu" and y.dtype.kind != "U"

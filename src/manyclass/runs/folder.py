@@ -17,6 +17,7 @@ from typing import Any
 from manyclass._core.digest import file_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, FolderLock, make_folder, sync_folder
+from manyclass._core.models import save_model
 from manyclass.runs.records import EVALUATION, RUN, RUN_FILE, UNFINISHED, read_record, write_record
 
 EVALUATIONS = "evaluations"
@@ -130,6 +131,19 @@ class RunFolder:
         for name in _FORMER if self._damage else ():
             _remove(self.path / name)
         return whole
+
+    def replace_model(self, model: Any) -> dict[str, Any]:
+        """Put a model in the place of that of the run that is done; its encoder and the rest of its record stay."""
+        if self.done is None:
+            raise ValueError(f"{self.path} holds a run that is unfinished; go on with it by manyclass train --resume")
+        new = UnfinishedRun.of(self.path, 1 + max(serial for serial, _ in _numbered(self.path)), self.done)
+        named = self.done["files"]["encoder"]
+        try:
+            save_model(model, new.model)
+            return self.finish(self.done, [new.model, *([] if named is None else [self.path / named["name"]])])
+        except Exception:
+            new.give_up()
+            raise
 
     def _look(self) -> None:
         self.done = self.unfinished = None

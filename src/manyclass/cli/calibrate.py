@@ -1,0 +1,41 @@
+"""manyclass calibrate: probabilities of a classifier that fit rows which it has not seen."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyclass.cli._console import Console
+from manyclass.cli._errors import report_errors
+from manyclass.cli._options import Json, LabelFile, Quiet, Run, Threads, path_argument
+
+
+@report_errors("nothing was changed")
+def calibrate(
+    run: Run,
+    data: Annotated[Path, path_argument("A store, .npy, .npz, ..., with labels, of rows that it has not seen.")],
+    labels: LabelFile = None,
+    part: Annotated[str | None, typer.Option(help="A part of the split.", show_default="val, test, or all")] = None,
+    threads: Threads = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the temperature at which the probabilities of a classifier fit data best, and keep it with the classifier.
+
+    Predicted classes stay as they are; evaluations of the run are removed, as they are of what it was before.
+    """
+    import manyclass as mc
+
+    console = Console(quiet, json)
+    with mc.threads(threads):
+        found = mc.runs.calibrate(run, data, labels=labels, subset=part, warn=console.warn)
+    console.json({"path": str(run), **vars(found)})
+    console.table(
+        str(run),
+        [
+            ("temperature", f"{found.temperature:.4g}, found on {found.rows:,} rows"),
+            ("right", f"{found.accuracy:.2%}"),
+            ("says of itself", f"{found.confidence:.2%}"),
+            ("log loss", f"{found.log_loss:.4f}"),
+        ],
+    )

@@ -1,0 +1,36 @@
+import json
+
+import pytest
+
+from tests.cli.runs import store
+
+QUICK = ("--max-epochs", 4, "--step", 0.05, "--beta", 3, "--quiet")
+
+
+@pytest.fixture
+def data(tmp_path):
+    return store(tmp_path / "x.store")
+
+
+def test_predict_has_probabilities_afterwards(run, data, tmp_path):
+    assert run("train", data, "-o", tmp_path / "run", *QUICK).code == 0
+    outcome = run("calibrate", tmp_path / "run", data)
+    assert outcome.code == 0, outcome.err
+    assert "temperature" in outcome.out
+    assert "says of itself" in outcome.out
+    told = [json.loads(line) for line in run("predict", tmp_path / "run", data, "--json").out.splitlines()]
+    assert all(0 <= sum(one["probabilities"]) <= 1 + 1e-6 for one in told)
+    assert all(one["unsure"] == (one["probabilities"][0] < 0.5) for one in told)
+
+
+def test_its_result_as_json(run, data, tmp_path):
+    run("train", data, "-o", tmp_path / "run", *QUICK)
+    found = json.loads(run("calibrate", tmp_path / "run", data, "--json").out)
+    assert set(found) == {"path", "temperature", "rows", "accuracy", "confidence", "log_loss"}
+    assert found["temperature"] > 0
+
+
+def test_what_is_no_run_is_one_sentence(run, data, tmp_path):
+    outcome = run("calibrate", tmp_path / "none", data)
+    assert (outcome.code, outcome.err.count("\n")) == (1, 1)
+    assert "no run or model at" in outcome.err
