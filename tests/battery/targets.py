@@ -95,8 +95,12 @@ def _reader_of(kind):
         if kind == "retrieval":
             report = ReportData([], [SearchReport("s", home, record)])
         else:
-            run, evaluations = (record, {}) if kind == "run" else (corpus.whole_run(), {"e": record})
-            report = ReportData([RunReport("r", home, run, evaluations)])
+            run, evaluation = {
+                "run": corpus.whole("run"),
+                "evaluation": corpus.whole("evaluation"),
+                kind: record,
+            }.values()
+            report = ReportData([RunReport("r", home, run, {"e": evaluation})])
         return kind_of(path), render(report, make_sections(report), "page")
 
     return read

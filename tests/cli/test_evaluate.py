@@ -45,6 +45,17 @@ def test_the_numbers_are_those_of_the_library(run, trained):
     assert sum(one["rows"] - one["right"] for one in record["per_class"]) == wrong
 
 
+def test_what_the_numbers_say_stands_at_the_end_and_not_in_json(run, trained, runs):
+    words = " ".join(run("evaluate", runs, trained / "x.store").out.split())
+    assert "what next" in words
+    assert "95 % interval" in words
+    assert "rows that it learned from are right" in words
+    alone = " ".join(run("evaluate", trained / "model", trained / "x.store").out.split())
+    assert "95 % interval" in alone
+    assert "learned from" not in alone
+    assert "what next" not in run("evaluate", runs, trained / "x.store", "--json").out
+
+
 def test_examples_are_rows_of_their_class_the_most_confident_first(run, trained):
     record = json.loads(run("evaluate", trained / "model", trained / "x.store", "--part", "all", "--json").out)
     data, model = mc.open_store(trained / "x.store"), mc.load(trained / "model")

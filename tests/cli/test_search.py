@@ -7,9 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFont
 
 import manyclass as mc
+from manyclass.cli._search_output import _fitting, _tile
 from tests.cli.gallery_data import SMALL, labeled, world, write_album, write_store
 from tests.features.hostile import picture, saved
 
@@ -202,10 +203,15 @@ def test_pictures_find_pictures_and_a_sheet_shows_them(run, pictured):
     assert [query["query"] for query in queries] == [str(file) for file in files]
     assert [query["hits"][0]["id"] for query in queries] == ["class 1/05.png", "class 3/07.png"]
     sheet = np.asarray(Image.open("found.png")).astype(int)
-    assert sheet.shape == (2 * 128 + 6, 4 * 128 + 3 * 6, 3)
+    high = 128 + 28  # a picture, and two lines of text under it
+    assert sheet.shape == (2 * high + 6, 4 * 128 + 3 * 6, 3)
     query, best = sheet[10:118, 10:118], sheet[10:118, 134 + 10 : 134 + 118]
-    other = sheet[134 + 10 : 134 + 118, 134 + 10 : 134 + 118]
+    other = sheet[high + 16 : high + 124, 134 + 10 : 134 + 118]
     assert np.abs(query - best).mean() < np.abs(query - other).mean() / 2
+    for column in range(4):
+        for line in (0, 1):  # a name, and a score
+            written = sheet[128 + 14 * line : 142 + 14 * line, 134 * column : 134 * column + 128]
+            assert written.min() < 100 < 250 < written.max()
 
 
 def test_a_bad_picture_is_one_sentence(run, pictured, home):
@@ -223,7 +229,20 @@ def test_pictures_that_moved_are_found_by_their_new_folder(run, pictured, tmp_pa
     assert "--pictures" in missing.err
     assert run("search", "g", "--id", "class 1/05.png", "--sheet", "a.png", "--pictures", pictured).code == 0
     with Image.open("a.png") as sheet:
-        assert sheet.size[1] == 128
+        assert sheet.size[1] == 128 + 28
+
+
+@pytest.mark.parametrize("name", ["a", "a" * 300, "漢字/" * 40, ""])
+def test_a_name_under_a_picture_is_no_wider_than_it(name):
+    tile = _tile(None, (name, "0.123"), framed=False)
+    assert tile.shape == (156, 128, 3)
+    font = ImageFont.load_default(11)
+    assert font.getlength(_fitting(name, font)) <= 128
+    assert _fitting("short name", font) == "short name"
+
+
+def test_a_place_of_a_sheet_that_has_no_picture_is_white():
+    assert (_tile(None, (), framed=False) == 255).all()
 
 
 def test_help_teaches(run):

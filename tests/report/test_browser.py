@@ -98,5 +98,20 @@ def test_without_scripts_the_tables_are_there_and_the_heads_are_plain(opened):
 def test_links_of_the_contents_lead_to_sections(opened):
     tab, _ = opened()
     targets = tab.eval_on_selector_all("nav a", "links => links.map(link => link.getAttribute('href'))")
-    assert len(targets) == 12
+    assert len(targets) == 13
     assert all(tab.locator(target).count() == 1 for target in targets)
+
+
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_a_picture_is_enlarged_with_its_words_and_put_away_again(opened, way):
+    tab, events = opened()
+    picture = tab.locator(".strip img").first
+    small = picture.bounding_box()["width"]
+    picture.click() if way == "click" else picture.press("Enter")
+    large = tab.locator("dialog[open] img")
+    assert large.bounding_box()["width"] > 3 * small
+    assert large.get_attribute("src") == picture.get_attribute("src")
+    assert tab.locator("dialog p").text_content() == picture.get_attribute("alt") != ""
+    large.click() if way == "click" else tab.keyboard.press("Escape")
+    assert tab.locator("dialog[open]").count() == 0
+    assert events == []

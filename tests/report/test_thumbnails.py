@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 def test_a_picture_of_a_folder_is_shown_small(folder):
     picture = shown(Thumbnails({"folder": "pictures"}, folder).show("b.png", "words"))
-    assert picture.size == (112, 75)
+    assert picture.size == (224, 149)
     assert np.abs(np.asarray(picture.convert("RGB"))[30, 30].astype(int) - [0, 0, 255]).max() < 8
 
 

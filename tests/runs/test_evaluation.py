@@ -11,6 +11,8 @@ from cli.runs import CLASSES, rows, store
 import manyclass as mc
 from manyclass._core.errors import StorageError
 from manyclass._core.files import FolderLock
+from manyclass.datasets import Dataset
+from manyclass.runs.evaluation import evaluate_model
 from manyclass.runs.records import read_record
 
 QUICK = {"max_epochs": 4, "step": 0.05, "beta": 3}
@@ -138,3 +140,66 @@ def test_the_split_that_a_run_drew_is_drawn_again(tmp_path):
     run = mc.runs.train(tmp_path / "x.npz", tmp_path / "run", test_fraction=0.2, seed=2, **QUICK)
     record = mc.runs.evaluate(run.path, tmp_path / "x.npz").record
     assert (record["data"]["part"], record["rows"]) == ("test", 36)
+
+
+def _judged(X, y, coef):
+    """The record of an evaluation by a classifier with these weights (k, d)."""
+    model = mc.StochasticClassifier()
+    model.classes_, model.coef_ = np.array(list("abc")), np.asarray(coef, np.float32)
+    model.intercept_, model.n_features_in_ = np.zeros(3, np.float32), len(coef[0])
+    examples = Dataset(mc.DenseMatrix(np.asarray(X, np.float32)), np.array(y))
+    return evaluate_model(model, examples, np.array(y), lambda done, total: None)
+
+
+def test_mistakes_are_kept_by_the_width_of_their_margin():
+    X = [[4, 0, 0], [3, 0, 0], [0, 2, 0], [0, 0, 1], [0, 2.5, 0], [0, 0, 5], [0.5, 0, 0]]
+    found = _judged(X, list("aabcaac"), np.eye(3))["mistakes"]
+    assert [(one["name"], one["class"], one["predicted"]) for one in found] == [
+        ("5", "a", "c"),
+        ("4", "a", "b"),
+        ("6", "c", "a"),
+    ]
+    assert [one["surer_than"] for one in found] == [1.0, 0.5, 0.0]  # of right rows with margins 4, 3, 2 and 1
+
+
+@pytest.mark.parametrize("y", ["abc", "bca"])
+def test_without_right_rows_or_without_mistakes_none_is_sure(y):
+    assert _judged(np.eye(3), list(y), np.eye(3))["mistakes"] == []
+
+
+def test_margins_are_the_same_however_few_scores_are_held(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((50, 4)), rng.choice(list("abc"), 50)
+    coef = rng.standard_normal((3, 4))
+    whole = _judged(X, y, coef)
+    monkeypatch.setattr("manyclass.runs.evaluation._MOST_SCORES", 7)
+    assert _judged(X, y, coef) == whole
+    assert len(whole["mistakes"]) == 24
+
+
+def test_a_confused_pair_has_a_row_of_the_second_class_that_is_right_if_there_is_one():
+    pairs = _judged([[0, 1, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]], list("abbc"), np.eye(3))["confusions"]
+    found = {(pair["class"], pair["predicted"]): pair["representative"] for pair in pairs}
+    assert found == {("a", "b"): "2", ("b", "c"): "3", ("c", "a"): "0"}
+    absent = _judged([[0, 0, 1]], ["a"], np.eye(3))["confusions"]
+    assert [pair["representative"] for pair in absent] == [None]
+
+
+def test_how_features_were_made_and_which_labels_were_given_is_kept(trained, tmp_path):
+    X, y = rows()
+    made = {"made by": "manyclass features", "source": "photos", "kind": "fisher", "seed": 3, "test_fraction": 0.5}
+    mc.write_store(tmp_path / "p.store", X, y=np.array(CLASSES)[y], provenance=made)
+    (tmp_path / "labels.txt").write_text("\n".join(np.array(CLASSES)[y]))
+    record = mc.runs.evaluate(trained.path, tmp_path / "p.store", labels=tmp_path / "labels.txt").record
+    assert record["features"] == {"source": "photos", "kind": "fisher", "seed": 3, "test_fraction": 0.5}
+    assert record["labels"] == str(tmp_path / "labels.txt")
+    assert mc.runs.evaluate(trained.path, tmp_path / "x.store").record["features"] is None
+
+
+@pytest.mark.parametrize("odd", [{"seed": -1}, {"seed": True}, {"test_fraction": 7.0}, {"test_fraction": "x"}])
+def test_odd_provenance_of_a_store_is_left_out(trained, tmp_path, odd):
+    X, y = rows()
+    made = {"made by": "manyclass features", "source": "photos", "kind": "fisher"} | odd
+    mc.write_store(tmp_path / "p.store", X, y=np.array(CLASSES)[y], provenance=made)
+    kept = mc.runs.evaluate(trained.path, tmp_path / "p.store").record["features"]
+    assert kept == {"source": "photos", "kind": "fisher", "seed": None, "test_fraction": None}

@@ -6,7 +6,7 @@ from cli.runs import CLASSES, rows
 
 import manyclass as mc
 from manyclass.datasets import Dataset
-from manyclass.runs.run_record import describe_data, replace_nonfinite, run_rows, run_summary
+from manyclass.runs.run_record import describe_data, replace_nonfinite, run_rows, run_summary, training_record
 
 
 def test_rows_are_described_with_their_role_subset_and_classes(tmp_path):
@@ -22,6 +22,48 @@ def test_rows_are_described_with_their_role_subset_and_classes(tmp_path):
 
 def test_rows_without_labels_have_no_classes():
     assert describe_data("gallery", Dataset(mc.DenseMatrix(rows()[0])))["classes"] is None
+
+
+class Guess:
+    """Says the first class for all rows, and counts them."""
+
+    def __init__(self):
+        self.asked = []
+
+    def predict(self, X):
+        self.asked.append(X.shape[0])
+        return np.array(["a"] * X.shape[0])
+
+
+@pytest.mark.parametrize(("n", "d", "blocks"), [(9, 3, [9]), (6000, 2, [5000]), (5, 1 << 21, [2, 2, 1])])
+def test_rows_that_made_a_model_are_predicted_a_few_at_a_time_and_at_most_5000(n, d, blocks):
+    X = np.broadcast_to(np.float32(1), (n, d))
+    y, guess = np.where(np.arange(n) % 3 == 0, "a", "b"), Guess()
+    found = training_record(guess, Dataset(mc.DenseMatrix(X), y))
+    assert guess.asked == blocks
+    assert found["rows"] == min(n, 5000)
+    assert found["right"] / found["rows"] == pytest.approx(1 / 3, abs=0.1)
+    assert found["per_class"] == [{"class": "a", "rows": -(-n // 3)}, {"class": "b", "rows": n - -(-n // 3)}]
+
+
+def test_scores_that_overflow_do_not_cost_a_run():
+    class Overflowing(Guess):
+        def predict(self, X):
+            raise ValueError("scores of X must be finite")
+
+    found = training_record(Overflowing(), Dataset(mc.DenseMatrix(np.ones((4, 2))), np.array(list("abab"))))
+    assert (found["rows"], found["right"]) == (0, 0)
+
+
+def test_a_run_knows_its_accuracy_on_the_rows_that_made_it(tmp_path):
+    X, y = rows()
+    np.savez(tmp_path / "x.npz", X=X, y=np.array(CLASSES)[y])
+    run = mc.runs.train(tmp_path / "x.npz", tmp_path / "run", max_epochs=4, step=0.05)
+    kept = run.record["training"]
+    assert (kept["rows"], kept["right"]) == (len(y), np.count_nonzero(run.model.predict(X) == np.array(CLASSES)[y]))
+    assert {one["class"]: one["rows"] for one in kept["per_class"]} == {
+        name: np.count_nonzero(y == i) for i, name in enumerate(CLASSES)
+    }
 
 
 @pytest.mark.parametrize("value", [np.inf, np.nan, np.float32("-inf")])

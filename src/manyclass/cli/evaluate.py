@@ -44,6 +44,7 @@ def evaluate(
         )
     console.json({**found.record, "path": None if found.path is None else str(found.path)})
     console.table(f"{run} on {data}", _rows(found.record, found.path))
+    console.table("what next", _advice(run, found.record))
 
 
 def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
@@ -62,3 +63,13 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ("time", format_seconds(record["seconds"])),
         *([("written to", str(file))] if file is not None else []),
     ]
+
+
+def _advice(run: Path, record: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a report says of it, without the pictures and the commands to try, which a terminal would break."""
+    from manyclass.report.advice import advise
+    from manyclass.runs.folder import is_run, read_run
+
+    trained = read_run(run) if is_run(run) else None
+    found = [(one.title.lower(), one.finding) for one in advise(run if trained else None, trained, record)]
+    return [*found, ("see", f"manyclass report {run}, for pictures and commands to try")] if trained else found

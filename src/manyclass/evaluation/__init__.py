@@ -3,6 +3,7 @@
     classification          accuracy with many classes: top-k, per class, confusions
     ranking                 average precision and precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
+    proportions             intervals of shares and of their differences, and what chance gives
     protocols               what counts as right by the rules of Holidays, Oxford and the revisited sets
     ground_truth            Truth and Query, which images are right for which query
     ground_truth_files      read_truth, ground truth as its authors published it

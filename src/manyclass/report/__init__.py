@@ -2,6 +2,8 @@
 
     page           write_page, the document
     report_data    collect, the records of run folders and galleries
+    advice         what the numbers of a run say, and what would help
+    commands       lines to try, with the paths of a run
     sections/      what the page shows, one function per section
     figures/       charts as SVG
     components     captions, legends, details: what sections are made of

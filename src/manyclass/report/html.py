@@ -1,11 +1,12 @@
 """HTML by function calls, in which whatever is not markup is escaped; tables set numbers to the right."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 # Elements that have no content and no end.
-_EMPTY = {"br", "hr", "img", "input", "meta"}
+_EMPTY = {"br", "hr", "img", "input", "meta", "wbr"}
 
 
 class Markup(str):
@@ -30,6 +31,16 @@ def element(tag: str, *children: Any, **attributes: Any) -> Markup:
 def join_markup(*children: Any) -> Markup:
     """Children one after the other, without an element around them."""
     return Markup("".join(_escape_child(child) for child in children))
+
+
+def breakable(text: str) -> Markup:
+    """Text that may break between the words of a name, after an underscore, a slash, a hyphen or a dot.
+
+    >>> breakable("water_lily<1>")
+    'water_<wbr>lily&lt;1&gt;'
+    """
+    words = re.split(r"(?<=[_/.-])(?=\w)", text)
+    return join_markup(words[0], [(element("wbr"), word) for word in words[1:]])
 
 
 def _attribute(name: str, value: Any) -> str:

@@ -15,9 +15,9 @@ from manyclass._core.reading import map_npy, read_json
 from manyclass._core.text import shorten
 from manyclass.features.images.decoding import read_image
 from manyclass.features.images.pixels import ImageError
-from manyclass.report.html import Markup, element
+from manyclass.report.html import Markup, breakable, element
 
-_SIDE = 112  # pixels of the longer side: as shown, on a screen of two pixels per point
+_SIDE = 224  # pixels of the longer side: as shown when it is clicked on
 
 _QUALITY = 80  # of JPEG
 
@@ -48,7 +48,7 @@ class Thumbnails:
             self._sources[name] = self._source(name)
         source = self._sources[name]
         if source is None:
-            return element("span", shorten(Path(name).name or name, 24), class_="plate", title=words)
+            return element("span", breakable(shorten(Path(name).name or name, 24)), class_="plate", title=words)
         return element("img", src=source, alt=words, title=words)
 
     def _source(self, name: str) -> str | None:
@@ -70,7 +70,9 @@ def mark_thumbnail(thumbnail: Markup, right: bool, note: str | None = None) -> M
     """A thumbnail with a sign and a frame that say whether it is right, and a note under it."""
     word = "right" if right else "wrong"
     sign = element("span", "✓" if right else "✗", class_="sign", role="img", aria_label=word)
-    return element("span", thumbnail, sign, element("small", note) if note else None, class_=f"marked {word}")
+    return element(
+        "span", thumbnail, sign, element("small", breakable(note)) if note else None, class_=f"marked {word}"
+    )
 
 
 def data_uri(pixels: NDArray[np.uint8]) -> str:

@@ -19,7 +19,7 @@ from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.classification import confusions
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
-from manyclass.runs.provenance import pictures_of
+from manyclass.runs.provenance import features_of, pictures_of
 from manyclass.runs.records import EVALUATION, write_record
 from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import draw_test_subset, labeled_subset, passing_warnings, read_labeled
@@ -38,6 +38,10 @@ _PAIRS, _CLASSES, _ROWS = (
 _PATIENCE, _PAUSE = 10.0, 0.05  # seconds to wait for another evaluation that is being written, and between two looks
 
 _BLOCK = 16384  # rows between two reports; thousands, as very many classes are prepared for each time
+
+_MOST_SCORES = 1 << 22  # scores that are held at once where all of a row are needed
+
+_SURE, _JUDGED = 24, 2000  # mistakes that are kept, and rows, right and wrong, whose margins are looked at
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,8 @@ def evaluate(
     record = {
         "model": model_digest,
         "data": describe_data("test", examples),
+        "labels": None if labels is None else os.fspath(labels),
+        "features": features_of(source),
         # Other features of the same pictures are the same test.
         "fingerprint": examples.examples_fingerprint(),
         "rows": len(examples),
@@ -214,6 +220,7 @@ def evaluate_model(model: "LinearModel", examples: Dataset, y: NDArray[Any], rep
         "mean_per_class": float(np.mean([one["accuracy"] for one in classes])),
         "per_class": [{**one, "class": str(one["class"])} for one in classes],
         "confusions": _confusions(examples, y, top[:, 0]),
+        "mistakes": _surest_mistakes(model, examples, y, top[:, 0]),
         "examples": [_examples(model, examples, one["class"], y, top[:, 0]) for one in chosen],
     }
 
@@ -244,8 +251,37 @@ def _confusions(examples: Dataset, y: NDArray[Any], predicted: NDArray[Any]) -> 
             "predicted": str(pair.predicted),
             "count": pair.times,
             "examples": _names(examples, np.flatnonzero((y == pair.truth) & (predicted == pair.predicted))),
+            "representative": _representative(examples, pair.predicted, y, predicted),
         }
         for pair in confusions(y, predicted, _PAIRS)
+    ]
+
+
+def _representative(examples: Dataset, label: Any, y: NDArray[Any], predicted: NDArray[Any]) -> str | None:
+    """The name of a row of a class, one that is right if there is one."""
+    of_class = np.flatnonzero(y == label)
+    rows = of_class[np.argsort(predicted[of_class] != label, kind="stable")]
+    return examples.row_name(rows[0]) if len(rows) else None
+
+
+def _surest_mistakes(
+    model: "LinearModel", examples: Dataset, y: NDArray[Any], predicted: NDArray[Any]
+) -> list[dict[str, Any]]:
+    """Rows that are wrong by the widest margins, with the share of right rows of narrower ones; of many, a sample."""
+    drawn = np.random.default_rng(0).permutation(len(y))
+    right, wrong = (drawn[hit][:_JUDGED] for hit in ((predicted == y)[drawn], (predicted != y)[drawn]))
+    if not (len(right) and len(wrong)):
+        return []
+    usual, margins = np.sort(_margins(model, examples, right)), _margins(model, examples, wrong)
+    order = np.lexsort((wrong, -margins))[:_SURE]
+    return [
+        {
+            "name": examples.row_name(wrong[i]),
+            "class": str(y[wrong[i]]),
+            "predicted": str(predicted[wrong[i]]),
+            "surer_than": float(np.searchsorted(usual, margins[i]) / len(usual)),
+        }
+        for i in order
     ]
 
 
@@ -262,13 +298,18 @@ def _examples(
 
 
 def _margins(model: "LinearModel", examples: Dataset, rows: NDArray[np.intp]) -> NDArray[Any]:
-    """By how much the best class is ahead of the next."""
-    S = model.decision_function(examples.take(rows).X)
+    """By how much the best class is ahead of the next, some rows at a time."""
+    size = max(1, _MOST_SCORES // len(model.classes_))
+    return np.concatenate([_leads(model, examples.take(rows[i : i + size])) for i in range(0, len(rows), size)])
+
+
+def _leads(model: "LinearModel", examples: Dataset) -> NDArray[Any]:
+    S = model.decision_function(examples.X)
     if S.ndim == 1:
         return np.abs(S)
     two = np.partition(S, -2, axis=1)[:, -2:]
-    margins: NDArray[Any] = two[:, 1] - two[:, 0]
-    return margins
+    leads: NDArray[Any] = two[:, 1] - two[:, 0]
+    return leads
 
 
 def _names(examples: Dataset, rows: NDArray[np.intp]) -> list[str]:

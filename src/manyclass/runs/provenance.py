@@ -93,6 +93,22 @@ def pictures_of(data: Path) -> dict[str, str] | None:
     return None
 
 
+def features_of(data: Path) -> dict[str, Any] | None:
+    """How `manyclass features` made a store of pictures: by its source, kind, seed and part to test on."""
+    for _, manifest in _readable_ancestry(data):
+        made = manifest.provenance if manifest else {}
+        source, kind, seed, fraction = (made.get(key) for key in ("source", "kind", "seed", "test_fraction"))
+        # A store may be a stranger's, and hold anything there.
+        if made.get("made by") == "manyclass features" and isinstance(source, str) and isinstance(kind, str):
+            return {
+                "source": source,
+                "kind": kind,
+                "seed": seed if type(seed) is int and seed >= 0 else None,
+                "test_fraction": fraction if type(fraction) is float and 0 <= fraction <= 1 else None,
+            }
+    return None
+
+
 def _ancestry(data: Path) -> Iterator[tuple[Path, "Manifest | None"]]:
     """A store and its manifest, and so for the stores that it was compressed from."""
     seen: set[Path] = set()

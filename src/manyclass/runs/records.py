@@ -220,6 +220,10 @@ _BEGUN = dict[str, Shape](
     status=text,
 )
 
+_TRAINING = object_of(rows=count, right=count, per_class=list_of(object_of(class_=name, rows=count)))
+
+_FEATURES = object_of(source=text, kind=text, seed=optional(count), test_fraction=optional(fraction))
+
 _RUN = object_of(
     **_BEGUN,
     files=object_of(model=_FILE, encoder=optional(_FILE)),
@@ -228,6 +232,7 @@ _RUN = object_of(
     model=optional(_MODEL),
     encoder=optional(text),
     history=optional(list_of(having(entries_of, accuracy=number))),
+    training=optional(_TRAINING),
     tuning=optional(list_of(_TRIED)),
     spectrum=optional(list_of(number)),
     rank=optional(count),
@@ -238,6 +243,8 @@ _RUN = object_of(
 _EVALUATION = object_of(
     model=digest,
     data=_DATA,
+    labels=optional(text),
+    features=optional(_FEATURES),
     fingerprint=optional(text),
     rows=count,
     seconds=optional(number),
@@ -245,7 +252,18 @@ _EVALUATION = object_of(
     top_5=optional(fraction),
     mean_per_class=optional(fraction),
     per_class=list_of(object_of(class_=name, rows=count, right=count, accuracy=optional(fraction))),
-    confusions=optional(list_of(object_of(class_=name, predicted=name, count=count, examples=list_of(name)))),
+    confusions=optional(
+        list_of(
+            object_of(
+                class_=name,
+                predicted=name,
+                count=count,
+                examples=list_of(name),
+                representative=optional(name),
+            )
+        )
+    ),
+    mistakes=optional(list_of(object_of(name=name, class_=name, predicted=name, surer_than=fraction))),
     examples=optional(
         list_of(
             object_of(class_=name, right=list_of(name), wrong=list_of(object_of(name=name, predicted=optional(name))))

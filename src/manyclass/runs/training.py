@@ -170,7 +170,7 @@ def train(
         run = folder.begin(record, resume, overwrite)
         try:
             model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn)
-            return _keep(folder, run, record, model, outcome, encoder, started)
+            return _keep(folder, run, record, model, outcome, examples, encoder, started)
         except Exception:
             run.give_up()
             raise
@@ -242,6 +242,7 @@ def _keep(
     record: dict[str, Any],
     model: Any,
     outcome: dict[str, Any],
+    examples: Dataset,
     encoder: tuple[Path | None, bytes | None],
     started: float,
 ) -> TrainedRun:
@@ -255,5 +256,6 @@ def _keep(
         files.append(run.encoder)
         write_bytes(run.encoder, content)
     begun = {**record, "started": run.record["started"]}
-    whole = finish_record(begun, model, outcome, run.model.stat().st_size, source, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    whole = finish_record(begun, model, outcome, examples, run.model.stat().st_size, source, seconds)
     return TrainedRun(folder.path, folder.finish(whole, files))

@@ -1,6 +1,8 @@
 """What the page says of classes is what the records hold."""
 
+from manyclass.report.html import element
 from manyclass.report.sections.classes import show_accuracy, show_confusions, show_examples
+from manyclass.report.thumbnails import Thumbnails
 
 
 def test_the_table_of_classes_begins_with_the_worst_and_says_what_it_is_taken_for(report):
@@ -23,3 +25,19 @@ def test_best_and_worst_classes_are_told_apart(report):
     assert (
         body.index("<h3>Best") < body.index("<b>class 0</b>") < body.index("<h3>Worst") < body.index("<b>class 11</b>")
     )
+
+
+def test_the_picture_after_the_arrow_is_that_of_the_pair_or_else_one_that_is_known(report, monkeypatch):
+    monkeypatch.setattr(Thumbnails, "show", lambda self, name, words: element("img", alt=words))
+    found = report()
+    assert 'alt="b.png, class 10"' in show_confusions(found).body
+    found.runs[0].evaluations["x"]["confusions"][0]["representative"] = "c.png"
+    assert 'alt="c.png, class 10"' in show_confusions(found).body
+
+
+def test_pairs_that_chance_does_not_explain_have_a_tag(report):
+    found = report()
+    assert show_confusions(found).body.count(">more than chance<") == 2
+    for pair in found.runs[0].evaluations["x"]["confusions"]:
+        pair["count"] = 1
+    assert ">more than chance<" not in show_confusions(found).body

@@ -4,7 +4,9 @@ from manyclass.report.sections.weights import chosen_pair, show_embedding, show_
 
 
 def test_rank_and_concentration_are_said(report):
-    assert "warp has rank 5 of at most 12; the first 3 carry 88 % of the sum." in show_spectrum(report()).body
+    body = show_spectrum(report()).body
+    assert "warp has rank 5 of at most 12; the first 3 carry 88 % of the sum." in body
+    assert "The rank is in how many independent directions" in body
 
 
 def test_the_framed_pair_is_that_of_the_model_or_else_the_most_accurate(report):
@@ -25,3 +27,9 @@ def test_every_class_of_the_embedding_says_its_name(report):
     body = show_embedding(report()).body
     assert all(f"<title>class {i}</title>" in body for i in range(12))
     assert "class 3 and class 0 are farthest apart along the first" in body
+
+
+def test_classes_beyond_the_border_are_named(report):
+    far = {"classes": [f"class {i}" for i in range(12)], "x": [*range(11), 999], "y": list(range(12))}
+    assert "Arrows at the border are class 11, which lie so far off" in show_embedding(report({"embedding": far})).body
+    assert "Arrows" not in show_embedding(report()).body

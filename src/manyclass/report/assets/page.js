@@ -1,5 +1,6 @@
 "use strict";
-// Tables can be sorted by a click on a head, long ones searched; without this script they are read as they are.
+// Tables can be sorted by a click on a head, long ones searched, and pictures enlarged; without this script all is read
+// as it is.
 const value = (row, column) => {
   const cell = row.cells[column];
   return cell.classList.contains("n") ? Number(cell.dataset.value ?? NaN) : cell.textContent;
@@ -39,6 +40,26 @@ for (const table of document.querySelectorAll("table.searched")) {
     for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(words);
   });
   table.parentNode.before(field);
+}
+const viewer = document.createElement("dialog");
+viewer.addEventListener("click", () => viewer.close());
+document.body.append(viewer);
+for (const picture of document.querySelectorAll(".strip img")) {
+  picture.tabIndex = 0;
+  picture.setAttribute("role", "button");
+  const enlarge = () => {
+    const large = new Image(), caption = document.createElement("p");
+    large.src = picture.src;
+    large.alt = caption.textContent = picture.alt;
+    viewer.replaceChildren(large, caption);
+    viewer.showModal();
+  };
+  picture.addEventListener("click", enlarge);
+  picture.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    enlarge();
+  });
 }
 addEventListener("beforeprint", () => {
   for (const part of document.querySelectorAll("details")) part.open = true;

@@ -15,6 +15,12 @@ from manyclass.report.html import Markup
 
 _WIDTH, _HEIGHT, _MARGIN = 420, 400, 12
 
+_BORDER = 5  # from the edge of the sheet to what lies beyond it
+
+_FAR = 3.0  # times the width of the middle half: Tukey's outer fence
+
+_SIZES = {"o": 16, **dict.fromkeys("<>^v", 40)}
+
 _FONT, _LETTER = 9.5, 0.68  # size of a label, and how wide a letter is at most on average, as a fraction of it
 
 _LONGEST, _MOST = 20, 45
@@ -41,7 +47,11 @@ def draw_embedding(
     Markup
         The SVG element.
     """
-    points = _scale_to_page(np.column_stack([x, y]).astype(np.float64).reshape(-1, 2))
+    given = np.column_stack([x, y]).astype(np.float64).reshape(-1, 2)
+    limits = robust_limits(given)
+    placed = _scale_to_page(given, limits)
+    points = np.clip(placed, _BORDER, np.array([_WIDTH, _HEIGHT]) - _BORDER)
+    beyond = _directions(placed, points)
     names = [shorten(name, _LONGEST) for name in classes]
     widths = np.array([_FONT * _LETTER * len(name) for name in names])
     labels = place_labels(points, widths, 1.25 * _FONT, (_WIDTH, _HEIGHT), 4.0, _MOST)
@@ -51,17 +61,24 @@ def draw_embedding(
         chart = figure.add_axes((0, 0, 1, 1))
         chart.set(xlim=(0, _WIDTH), ylim=(0, _HEIGHT))
         chart.set_axis_off()
-        origin = _scale_to_page(np.column_stack([x, y]).reshape(-1, 2), np.zeros((1, 2)))[0]
+        origin = _scale_to_page(np.zeros((1, 2)), limits)[0]
         chart.axvline(origin[0], color=LINE, linewidth=0.8)
         chart.axhline(origin[1], color=LINE, linewidth=0.8)
-        chart.scatter(*points.T, s=16, color=SERIES[0], alpha=0.75, linewidths=0, gid=TITLED)
+        for marker in dict.fromkeys(beyond):
+            here = points[[mark == marker for mark in beyond]]
+            chart.scatter(
+                *here.T, s=_SIZES[marker], color=SERIES[0], alpha=0.75, linewidths=0, marker=marker, gid=TITLED
+            )
         for label in labels:
             middle = (label.left + label.right) / 2, (label.bottom + label.top) / 2
             side = _anchored_side(points[label.point], label.left, label.right)
             place = {"left": label.left, "right": label.right, "center": middle[0]}[side]
             chart.text(place, middle[1], names[label.point], ha=side, va="center", fontsize=_FONT)
 
-    return draw_svg(key, description, _HEIGHT, draw, list(classes), _WIDTH)
+    titles = [
+        name for marker in dict.fromkeys(beyond) for name, mark in zip(classes, beyond, strict=True) if mark == marker
+    ]
+    return draw_svg(key, description, _HEIGHT, draw, titles, _WIDTH)
 
 
 def _anchored_side(point: NDArray[np.float64], left: float, right: float) -> str:
@@ -69,13 +86,43 @@ def _anchored_side(point: NDArray[np.float64], left: float, right: float) -> str
     return "left" if left > point[0] else "right" if right < point[0] else "center"
 
 
-def _scale_to_page(points: NDArray[Any], others: NDArray[Any] | None = None) -> NDArray[np.float64]:
-    """Points, or others along with them, on a sheet with a margin; both axes fill it."""
-    low, high = points.min(axis=0), points.max(axis=0)
+_Limits = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def robust_limits(points: NDArray[np.float64]) -> _Limits:
+    """The lowest and highest (x, y) of the points that are not outliers of an axis.
+
+    Outliers are farther from the middle half of all than three times its width: a few of them would crush all others.
+    """
+    low, high = np.quantile(points, [0.25, 0.75], axis=0)
+    reach = _FAR * (high - low)
+    inside = np.ma.masked_where((points < low - reach) | (points > high + reach), points)
+    return np.asarray(inside.min(axis=0)), np.asarray(inside.max(axis=0))
+
+
+def outlier_names(classes: Sequence[str], x: Sequence[float], y: Sequence[float]) -> list[str]:
+    """The classes that lie beyond the border of their drawing."""
+    points = np.column_stack([x, y]).astype(np.float64).reshape(-1, 2)
+    low, high = robust_limits(points)
+    beyond: NDArray[np.bool_] = np.any((points < low) | (points > high), axis=1)
+    return [name for name, out in zip(classes, beyond.tolist(), strict=True) if out]
+
+
+def _scale_to_page(points: NDArray[np.float64], limits: _Limits) -> NDArray[np.float64]:
+    """Points on a sheet with a margin, which what lies between the limits fills."""
+    low, high = limits
     span = np.where(high > low, high - low, 1.0)
     sheet = np.array([_WIDTH, _HEIGHT]) - 2 * _MARGIN
-    placed: NDArray[np.float64] = _MARGIN + ((points if others is None else others) - low) / span * sheet
+    placed: NDArray[np.float64] = _MARGIN + (points - low) / span * sheet
     return placed
+
+
+def _directions(placed: NDArray[np.float64], points: NDArray[np.float64]) -> list[str]:
+    """The marker of each point: a dot, or an arrow to where it would be beyond the border."""
+    (dx, dy), far = (placed - points).T, np.abs(placed - points).argmax(axis=1)
+    arrows = np.where(far == 0, np.where(dx > 0, ">", "<"), np.where(dy > 0, "^", "v"))
+    found: list[str] = np.where((dx == 0) & (dy == 0), "o", arrows).tolist()
+    return found
 
 
 class Label(NamedTuple):

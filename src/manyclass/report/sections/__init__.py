@@ -1,5 +1,6 @@
 """Sections of the page. Each is a function of the report: a Section, or None if there is nothing to show.
 
+    next_steps         what the numbers say, and what to try next
     setup              what was done, and with what
     comparison         runs side by side, their costs, and the head of the page
     classes            accuracy by class, confused pairs, the best and the worst with images
@@ -13,6 +14,7 @@ A new section is a function in one of these files or in a new one, and a line of
 from manyclass._core.lazy import lazy_exports
 
 SECTIONS = {  # the files of all sections, in the order of the page
+    "show_next_steps": "next_steps",
     "show_setup": "setup",
     "compare_runs": "comparison",
     "show_accuracy": "classes",

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from manyclass._core.text import MISSING, format_count, format_percent, pluralize
+from manyclass.report.advice import confused_pairs
 from manyclass.report.components import Section, paragraph
 from manyclass.report.html import Markup, NumberCell, element, join_markup, table
 from manyclass.report.report_data import ReportData
@@ -55,7 +56,9 @@ def _describe_overall(name: str, evaluation: dict[str, Any]) -> str:
         else ""
     )
     top_1, rows = format_percent(evaluation["top_1"]), pluralize(evaluation["rows"], "row")
-    return f"{name} names the class of {top_1} of {rows}{further}."
+    mean = evaluation["mean_per_class"]
+    each = "" if mean is None else f" With every class counting the same, it is {format_percent(mean)}."
+    return f"{name} names the class of {top_1} of {rows}{further}.{each}"
 
 
 def _describe_spread(classes: list[dict[str, Any]]) -> str:
@@ -85,6 +88,8 @@ def _row(one: dict[str, Any], mistakes: dict[str, str]) -> list[Any]:
     ]
 
 
+_REAL = "more than chance"
+
 _PAIRS, _OF_PAIR = 12, 3  # confused pairs that are shown, and images of each
 
 
@@ -108,7 +113,8 @@ def show_confusions(report: ReportData) -> Section | None:
     thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images, report.taken)
     rows = {one["class"]: one["rows"] for one in evaluation["per_class"]}
     representatives = _representatives(evaluation)
-    cards = [_pair_card(pair, rows.get(pair["class"]), representatives, thumbnails) for pair in pairs]
+    sure = {frozenset(pair[:2]) for pair in confused_pairs(evaluation)}
+    cards = [_pair_card(pair, rows.get(pair["class"]), sure, representatives, thumbnails) for pair in pairs]
     body = join_markup(paragraph(_describe_confusion(run.name, pairs[0])), element("div", cards, class_="cards"))
     return Section("confusions", "Most confused pairs", body)
 
@@ -116,7 +122,8 @@ def show_confusions(report: ReportData) -> Section | None:
 def _describe_confusion(name: str, first: dict[str, Any]) -> str:
     return (
         f"{name} takes {first['class']} for {first['predicted']} most often, {pluralize(first['count'], 'time')}. "
-        "Shown are rows of the first class that were given the second; after an arrow, one of the second."
+        "Shown are rows of the first class that were given the second; after an arrow, one of the second. Pairs "
+        f"without the words “{_REAL}” may be confused by chance."
     )
 
 
@@ -127,17 +134,23 @@ def _representatives(evaluation: dict[str, Any]) -> dict[str, str]:
 
 
 def _pair_card(
-    pair: dict[str, Any], rows: int | None, representatives: dict[str, str], thumbnails: Thumbnails
+    pair: dict[str, Any],
+    rows: int | None,
+    sure: set[frozenset[str]],
+    representatives: dict[str, str],
+    thumbnails: Thumbnails,
 ) -> Markup:
     true, predicted = pair["class"], pair["predicted"]
+    example = pair["representative"] or representatives.get(predicted)
     shown = [thumbnails.show(name, f"{name}, {true} taken for {predicted}") for name in pair["examples"][:_OF_PAIR]]
-    if shown and predicted in representatives:
+    if shown and example is not None:
         shown.append(element("span", "→", class_="arrow"))
-        shown.append(thumbnails.show(representatives[predicted], f"{representatives[predicted]}, {predicted}"))
+        shown.append(thumbnails.show(example, f"{example}, {predicted}"))
     often = pluralize(pair["count"], "time") + (
         f" of {rows:,} ({format_percent(pair['count'] / rows, 0)})" if rows else ""
     )
-    head = element("p", element("b", true), " taken for ", element("b", predicted), element("small", often))
+    tag = element("b", _REAL, class_="tag") if frozenset((true, predicted)) in sure else None
+    head = element("p", element("b", true), " taken for ", element("b", predicted), element("small", often), tag)
     return element("div", head, element("div", shown, class_="strip") if shown else None, class_="card")
 
 

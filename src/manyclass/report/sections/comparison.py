@@ -1,6 +1,5 @@
 """Comparison: runs side by side in accuracy, time, memory and size; and the head of the page, the best of them."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from manyclass._core.text import (
     number_at,
     pluralize,
 )
+from manyclass.evaluation.proportions import wilson_interval
 from manyclass.report.components import Section, add_caption, color_of, paragraph, sign_of
 from manyclass.report.figures.bars import Bar, draw_bars
 from manyclass.report.html import Markup, NumberCell, element, join_markup, table
@@ -21,6 +21,8 @@ from manyclass.report.report_data import ReportData, RunReport
 from manyclass.runs.folder import seen_rows
 
 _OTHER = "*"  # at numbers that were measured on other examples
+
+_MOST = 10**12  # rows: more make no difference, and overflow
 
 _HEADS = ("run", "objective", "top-1", "top-5", "mean per class", "seconds", "memory", "model")
 
@@ -36,9 +38,9 @@ def compare_runs(report: ReportData) -> Section | None:
     Returns
     -------
     Section or None
-        The section; None without runs.
+        The section; None without two runs.
     """
-    if not report.runs:
+    if len(report.runs) < 2:
         return None
     compared, others = report.evaluated_runs, report.runs_on_other_tests
     evaluated = {run.name for run, _ in [*compared, *others]}
@@ -74,10 +76,10 @@ def describe_lead(report: ReportData) -> str:
         if lead >= 0.0005
         else f"{first.name} and {second.name} are level"
     )
-    doubt = 1.96 * math.sqrt(max(a["top_1"] * (1 - a["top_1"]), 0.25 / max(1, a["rows"])) / max(1, a["rows"]))
+    low, high = _accuracy_interval(a)
     return (
         f"Top-1 accuracy: {said}, {format_percent(a['top_1'])} against {format_percent(b['top_1'])} of {second.name}. "
-        f"With {pluralize(a['rows'], 'row')} such a share is known to about ± {format_points(doubt)} "
+        f"With {pluralize(a['rows'], 'row')} such a share is known to about ± {format_points((high - low) / 2)} "
         "(the lines at the bars)."
     )
 
@@ -85,10 +87,14 @@ def describe_lead(report: ReportData) -> str:
 def _accuracy_chart(report: ReportData) -> Markup:
     bars = []
     for run, evaluation in report.evaluated_runs:
-        p, n = evaluation["top_1"], max(1, evaluation["rows"])
-        half = 1.96 * math.sqrt(max(p * (1 - p), 0.25 / n) / n)
-        bars.append(Bar(run.name, run.number, p, format_percent(p), (max(0.0, p - half), min(1.0, p + half))))
+        share = evaluation["top_1"]
+        bars.append(Bar(run.name, run.number, share, format_percent(share), _accuracy_interval(evaluation)))
     return draw_bars("runs", "top-1 accuracy of each run", bars)
+
+
+def _accuracy_interval(evaluation: dict[str, Any]) -> tuple[float, float]:
+    rows = min(evaluation["rows"], _MOST)
+    return wilson_interval(round(evaluation["top_1"] * rows), rows)
 
 
 def _row(run: RunReport, evaluation: dict[str, Any] | None, best: float | None, mark: str = "") -> list[Any]:

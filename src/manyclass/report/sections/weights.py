@@ -5,13 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from manyclass._core.text import format_count, format_percent, number_at, pluralize
+from manyclass._core.text import format_count, format_percent, join_names, number_at, pluralize
 from manyclass.report.components import Section, add_caption, legend
 from manyclass.report.figures.heatmap import draw_heatmap
 from manyclass.report.figures.lines import Axis, Curve, draw_lines, is_wide
-from manyclass.report.figures.scatter import draw_embedding
+from manyclass.report.figures.scatter import draw_embedding, outlier_names
 from manyclass.report.html import Markup, element, join_markup
 from manyclass.report.report_data import ReportData, RunReport
+
+_RANK = (
+    "The rank is in how many independent directions of the features the weights of the classes differ: the lower, the "
+    "more classes share."
+)
+
+_NAMED = 5  # classes that a sentence names
 
 _NOTHING = 1e-4  # of the largest singular value: what is below would stretch the axis and show nothing
 
@@ -47,7 +54,7 @@ def show_spectrum(report: ReportData) -> Section | None:
     ]
     ranked = sorted(found.values(), key=lambda pair: _rank(*pair))
     ends = [ranked[0], ranked[-1]] if len(ranked) > 1 else ranked
-    words = " ".join(_describe_spectrum(run, s) for run, s in ends)
+    words = " ".join([*(_describe_spectrum(run, s) for run, s in ends), _RANK])
     return Section("spectrum", "Spectrum and rank", join_markup(add_caption(drawings, words, legend(runs))))
 
 
@@ -146,7 +153,7 @@ def _describe_grid(name: str, best: dict[str, Any], rows: list[dict[str, Any]]) 
         if rank is not None
         else ""
     )
-    return f"{words}. The penalty is stronger to the left and to the top."
+    return f"{words}. The penalty is stronger to the left and to the top. {_RANK}"
 
 
 def show_embedding(report: ReportData) -> Section | None:
@@ -181,6 +188,10 @@ def _embedding_figure(run: RunReport) -> Markup:
         f"{_extreme_classes(classes, y)} along the second. "
         "Names are written where there is room; every point says its own when pointed at."
     )
+    beyond = outlier_names(classes, x, y)
+    if beyond:
+        names = join_names(beyond) if len(beyond) <= _NAMED else pluralize(len(beyond), "class", "classes")
+        words += f" Arrows at the border are {names}, which lie so far off that all others would be one heap."
     drawing = draw_embedding("embedding", "classes in the plane of two latent directions", classes, x, y)
     return add_caption([drawing], words)
 
