@@ -20,5 +20,4 @@ _app             the commands together, and the option --config
 _console         what a command prints: tables, JSON, notices, progress
 _errors          exit codes, and errors as sentences about options
 _options         options that several commands have
-_search_output   what search found, in its four forms
 """
