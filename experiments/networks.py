@@ -1,14 +1,11 @@
-"""Networks of the folder of data, to compare with; docs/features.md says how to make them."""
+"""The network that comes with the extra `network`, to compare with."""
 
-from pathlib import Path
 from typing import Any
 
 import manyclass as mc
-from experiments.sources import one
+from manyclass.runs.provenance import recommended_kind
 
 
-def efficientnet(folder: Path) -> dict[str, Any]:
-    """EfficientNet-Lite0 by name, if its ONNX file is there."""
-    if not any(folder.rglob("efficientnet*.onnx")):
-        return {}
-    return {"EfficientNet-Lite0, mean": mc.OnnxFeatures(str(one(folder, "efficientnet*.onnx")), pooling="mean")}
+def efficientnet() -> dict[str, Any]:
+    """EfficientNet-Lite0 by name, if it is installed."""
+    return {"EfficientNet-Lite0, mean": mc.OnnxFeatures(pooling="mean")} if recommended_kind() == "network" else {}

@@ -50,7 +50,7 @@ def encoders(folder: Path) -> dict[str, Any]:
     """Features by name; the network where its file is there."""
     settings: dict[str, Any] = {"n_samples": 100_000, "random_state": 0}
     local = {"Fisher": mc.FisherVectors(16, ("sift",), **settings), "VLAD": mc.Vlad(16, **settings)}
-    return dict.fromkeys(["network"], *efficientnet(folder).values()) | local if efficientnet(folder) else local
+    return dict.fromkeys(["network"], *efficientnet().values()) | local if efficientnet() else local
 
 
 def search_sets(folder: Path) -> dict[tuple[str, str], Callable[[], SearchSet]]:

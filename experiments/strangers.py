@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manyclass as mc
+from experiments.networks import efficientnet
 from experiments.photographs import photographs
 from experiments.results import Results
 from experiments.search_sets import ARCHIVES, foreign, labels_of, of_characters, rows_of
@@ -33,7 +34,7 @@ def run(folder: Path | None) -> Results:
     """The page."""
     results = Results("strangers", "Strangers that are called matched")
     names = [name for name in SETTINGS if folder and any(folder.rglob(ARCHIVES[name]))]
-    if not names or folder is None or not any(folder.rglob("efficientnet*.onnx")):
+    if not names or folder is None or not efficientnet():
         results.say("The pictures or the network are not there.")
         return results
     results.say(f"""Pooled features of EfficientNet-Lite0. A gallery shows half of the things (classes, characters,

@@ -33,7 +33,7 @@ def run(folder: Path | None) -> Results:
         numbers, `StochasticClassifier` as it is, on centered rows. Mean accuracy over classes, in percent; chance is
         1.""")
     rows = []
-    for name, encoder in (ENCODERS | efficientnet(folder)).items():
+    for name, encoder in (ENCODERS | efficientnet()).items():
         data = encoded(images, encoder)
         rows.append([name, f"{data.X.shape[1]:,}", f"{100 * stochastic(data):.1f}"])
         print(rows[-1], flush=True)
