@@ -112,6 +112,7 @@ def features(
     with limit_threads(threads):
         images = _images(source, out, test_fraction, seed, console)
         encoder = _encoder(out, wanted, images, overwrite, resume, console)
+        given = {"input": encoder.input_} if hasattr(encoder, "input_") else {}  # what a network sees, in words
         with console.progress("encoding", "images") as report:
             run = write_features(
                 out,
@@ -134,23 +135,18 @@ def features(
                     "seed": seed,
                     "test_fraction": test_fraction,
                 }
-                | _input(encoder),
+                | given,
                 progress=report,
             )
-        if hasattr(encoder, "input_") and run.similarity > _ALIKE:
+        if given and run.similarity > _ALIKE:
             console.warn(
                 f"rows are nearly all alike (a median cosine of {run.similarity:.3f}), as happens where pixels are not "
                 f"in the range that a network was trained with ({encoder.input_}); try another --preset"
             )
-    result = _result(out, run, run.store.nbytes, len(images.paths), time.perf_counter() - started) | _input(encoder)
+    result = _result(out, run, run.store.nbytes, len(images.paths), time.perf_counter() - started) | given
     rows = _rows(result)
     console.json(result)
     console.table(str(out), rows)
-
-
-def _input(encoder: Any) -> dict[str, str]:
-    """What a network is given, in words."""
-    return {"input": encoder.input_} if hasattr(encoder, "input_") else {}
 
 
 def _images(source: Path, out: Path, test_fraction: float | None, seed: int, console: Console) -> "ImageSet":
