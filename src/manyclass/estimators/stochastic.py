@@ -237,7 +237,6 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             If the step is too large for the data.
         """
         with self._computing(), closing_callbacks(self.callbacks):
-            drawn = draw_seed(self.random_state)
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
@@ -246,7 +245,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             task.columns = None if problem is whole else problem.X
             start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
             run = (checkpoint := Checkpoint(self.checkpoint)).run
-            seed = run.seed = drawn if run.seed is None else run.seed
+            seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
