@@ -41,7 +41,9 @@ def lasting_nowhere(monkeypatch):
 def test_a_disk_that_fails_after_the_commit_is_one_line_and_success(run, gallery, tmp_path, lasting_nowhere):
     outcome = run("encode", tmp_path / "more.npy", "-o", gallery, "--add", "--quiet")
     assert outcome.code == 0, outcome.err
-    assert outcome.err == f"manyclass: {gallery / 'manifest.json'} {SENTENCE} (input/output error)\n"
+    first, *more = outcome.err.splitlines()
+    assert first == f"manyclass: {gallery / 'manifest.json'} {SENTENCE} (input/output error)"
+    assert more == [f"manyclass: {gallery} {SENTENCE} (input/output error)"]  # what could not be removed
     assert len(mc.Gallery.open(gallery)) == 112
 
 

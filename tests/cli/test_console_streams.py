@@ -16,6 +16,9 @@ COMMANDS = {
     "features": ("{made}/photos", "-o", "{out}/a.store", "--kind", "bow", *SMALL),
     "compress": ("{made}/x.store", "-o", "{out}/b.store", "--kind", "scalar"),
     "train": ("{made}/x.store", "-o", "{out}/run", *QUICK),
+    "learn": ("{made}/photos", "-o", "{out}/learned", "--kind", "{made}/photos.store", "--objective", "square"),
+    "calibrate": ("{made}/calibrated", "{made}/x.store"),
+    "export": ("{made}/run", "-o", "{out}/c.onnx"),
     "evaluate": ("{made}/run", "{made}/x.store", "-o", "{out}/e.json"),
     "predict": ("{made}/run", "{made}/x.store"),
     "encode": ("{made}/x.store", "-o", "{out}/gallery", "--method", "slem,none", "--evaluate"),
@@ -37,6 +40,8 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for words in (
             ("train", folder / "x.store", "-o", folder / "run", "--quiet", *QUICK),
+            ("train", folder / "x.store", "-o", folder / "calibrated", "--quiet", *QUICK),
+            ("features", folder / "photos", "-o", folder / "photos.store", "--kind", "bow", "--quiet", *SMALL),
             ("encode", folder / "x.store", "-o", folder / "gallery", "--method", "none", "--evaluate", "--quiet"),
         ):
             patch.setattr(sys, "argv", ["manyclass", *map(str, words)])
@@ -83,7 +88,7 @@ def test_json_is_one_line_with_one_object_and_nothing_beside_it(said, command):
 def test_json_of_predictions_is_one_line_for_each_row(said):
     out, err = said("predict", "--json")
     assert [sorted(json.loads(line)) for line in out.splitlines()] == [
-        ["classes", "name", "probabilities", "scores"]
+        ["classes", "name", "probabilities", "scores", "unsure"]
     ] * 180
     assert err == ""
 

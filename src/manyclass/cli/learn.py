@@ -1,14 +1,18 @@
 """manyclass learn: from a folder of pictures to a classifier and a page about it, in one command."""
 
+import io
+import json as js
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from shlex import quote
+from typing import Annotated, Any
 
 import typer
 
 from manyclass._core.text import format_seconds
 from manyclass.cli._console import Console
 from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Overwrite, Quiet, Seed, Threads, out_option, path_argument
+from manyclass.cli._options import Json, Overwrite, Quiet, Seed, Threads, out_option, path_argument
 from manyclass.cli.evaluate import evaluate
 from manyclass.cli.features import features
 from manyclass.cli.report import report
@@ -35,6 +39,7 @@ def learn(
     seed: Seed = 0,
     threads: Threads = None,
     overwrite: Overwrite = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Learn to tell the classes of a folder of pictures, test it, and write a page about it.
@@ -45,29 +50,36 @@ def learn(
     import manyclass as mc
     from manyclass.runs.provenance import recommended_kind
 
-    console = Console(quiet)
+    console, silent = Console(quiet, json), quiet or json
     kind = kind or recommended_kind()
-    store, run, page = out / "photos.store", out / "run", out / "report.html"
+    store, run, page, gallery = out / "photos.store", out / "run", out / "report.html", out / "gallery"
     fraction = _test_fraction(source, out, test_fraction)
-    if not overwrite and _is_made(store, source, kind, seed, fraction):
-        console.info(f"{store} is done already")
-    else:
-        with mc.threads(threads):
-            _estimate(source, out, kind, seed, console)
-        features(
-            source, store, kind, test_fraction=fraction, seed=seed, threads=threads, overwrite=overwrite, quiet=quiet
-        )
-    train(store, run, objective, seed=seed, threads=threads, resume=True, overwrite=overwrite, quiet=quiet)
-    evaluate(run, store, threads=threads, quiet=quiet)
-    report([run], page)
-    gallery = out / "gallery"
+    common: dict[str, Any] = {"threads": threads, "quiet": silent}
+    # What the commands print is for people; programs get one object at the end.
+    with redirect_stdout(io.StringIO()) if json else nullcontext() as said:
+        if not overwrite and _is_made(store, source, kind, seed, fraction):
+            console.info(f"{store} is done already")
+        else:
+            with mc.threads(threads):
+                _estimate(source, out, kind, seed, console)
+            features(source, store, kind, test_fraction=fraction, seed=seed, overwrite=overwrite, **common)
+        train(store, run, objective, seed=seed, resume=True, overwrite=overwrite, **common)
+        evaluate(run, store, json=json, **common)
+        judged = {} if said is None else js.loads(said.getvalue().splitlines()[-1])
+        report([run], page)
+    paths = {"store": str(store), "run": str(run), "report": str(page)}
+    console.json({"path": str(out), **paths, **{key: judged.get(key) for key in ("rows", "top_1", "top_5")}})
     console.table(
         "what next",
         [
             ("look at it", str(page)),
-            ("classify", f"manyclass predict {run} PICTURES"),
-            ("find alike", f"manyclass encode {store} -o {gallery} && manyclass search {gallery} PICTURE"),
-            ("compare", f"manyclass train {store} -o {out / 'square'} --objective square"),
+            ("classify", f"manyclass predict {quote(str(run))} PICTURES"),
+            (
+                "find alike",
+                f"manyclass encode {quote(str(store))} -o {quote(str(gallery))} && "
+                f"manyclass search {quote(str(gallery))} PICTURE",
+            ),
+            ("compare", f"manyclass train {quote(str(store))} -o {quote(str(out / 'square'))} --objective square"),
         ],
     )
 

@@ -49,10 +49,13 @@ class Result:
     matched: bool | None
     hits: list[dict[str, Any]]
     p_value: float | None = None
+    caution: str | None = None
 
     @property
     def words(self) -> str:
-        """Whether it is matched, and how likely a stranger would be."""
+        """Whether it is matched, and how likely a stranger would be; or why nobody can say."""
+        if self.caution is not None:
+            return f"not judged: {self.caution}"
         return _WORDS[self.matched] + ("" if self.p_value is None else f" (p = {self.p_value:.3g})")
 
     def json(self) -> dict[str, Any]:
@@ -98,7 +101,7 @@ def search(
         raise typer.BadParameter("a query is missing: a picture, a file of features, or --id")
     with mc.threads(threads):
         opened = mc.Gallery.open(gallery)
-        asked = Search(opened, gallery, k, parse_conditions(opened, where or []), console.warn)
+        asked = Search(opened, gallery, k, parse_conditions(opened, where or []), console.warn, console.info)
         results = asked.by_files(paths) + (asked.by_ids(ids) if ids else [])
     if out is not None:
         write_results(out, results)
@@ -124,6 +127,7 @@ class Search:
     k: int
     where: dict[str, list[Any]] | None
     warn: Callable[[str], None]
+    notify: Callable[[str], None]
 
     def by_files(self, queries: list[Path]) -> list[Result]:
         """What pictures and rows of features find, in the order of the files."""
@@ -162,10 +166,10 @@ class Search:
 
     def _told(self, hits: "Hits") -> "Hits":
         """Hits, of which a user knows what they promise."""
-        if hits.caution is not None and hits.matched is not None:
-            self.warn(f"nothing is called matched: {hits.caution}")
-        elif self.where is not None and hits.matched is not None:
-            self.warn("a filtered search is judged by the unrelated images alone, which strangers of one kind deceive")
+        if self.where is not None and hits.matched is not None and hits.caution is None:
+            self.notify(
+                "a filtered search is judged by the unrelated images alone, which strangers of one kind deceive"
+            )
         return hits
 
 
@@ -246,7 +250,10 @@ def results_of(
     none = [None] * len(names)
     matched, p = (none if values is None else values.tolist() for values in (hits.matched, hits.p_values))
     own = ids or none
-    return [Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i), p[i]) for i, name in enumerate(names)]
+    return [
+        Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i), p[i], hits.caution)
+        for i, name in enumerate(names)
+    ]
 
 
 def _row(gallery: "Gallery", hits: "Hits", i: int) -> list[dict[str, Any]]:

@@ -292,4 +292,4 @@ def fewest_things(false_match: float) -> int:
     >>> fewest_things(0.05)
     19
     """
-    return math.ceil(1 / false_match - 1 - 1e-9)
+    return math.ceil(min(1 / false_match, 2.0**53) - 1 - 1e-9)

@@ -15,7 +15,7 @@ from manyclass.report.page import make_sections
 from manyclass.report.report_data import collect
 
 SECTIONS = [
-    "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
+    "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
     "retrieval", "cost",
 ]  # fmt: skip
 
