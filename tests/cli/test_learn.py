@@ -100,3 +100,16 @@ def test_how_long_many_pictures_take_is_told_before(run, tmp_path, net):
         "learn", painted(tmp_path / "photos", 40), "-o", tmp_path / "out", "--kind", net, "--objective", "square"
     )
     assert "120 pictures will take about " in outcome.err
+
+
+def test_other_pictures_than_before_are_not_passed_over(run, tmp_path, net):
+    photos, out = painted(tmp_path / "photos"), tmp_path / "out"
+    words = ("-o", out, "--kind", net, "--objective", "square", "--quiet")
+    assert run("learn", photos, *words).code == 0
+    assert run("learn", photos / ".." / "photos", *words).code == 0
+    shutil.copytree(photos / "red", photos / "rouge")
+    outcome = run("learn", photos, *words)
+    assert outcome.code == 1
+    assert "has other pictures by now than" in outcome.err
+    assert run("learn", photos, *words, "--overwrite").code == 0
+    assert len(mc.load(out / "run").classes_) == 4

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.estimators.linear_model import best_temperature
 from tests.estimators.problems import blobs
 
 X, Y = blobs(k=5, per_class=20, spread=1.0)
@@ -147,3 +148,26 @@ def test_probabilities_are_those_of_what_was_trained_whatever_is_set_now(setting
 def test_labels_that_the_classifier_does_not_know_cannot_calibrate_it():
     with pytest.raises(ValueError, match="labels must be among the 5 classes"):
         model().fit(X, Y).calibrate(X, Y + 1)
+
+
+def test_the_temperature_is_the_same_with_and_without_a_callback():
+    settings = {"max_epochs": 20, "random_state": 0, "objective": "multiclass"}
+    plain = mc.StochasticClassifier(**settings).fit(*hard(0))
+    watched = mc.StochasticClassifier(**settings, callbacks=[lambda record: None]).fit(*hard(0))
+    np.testing.assert_array_equal(plain.coef_, watched.coef_)
+    assert plain.temperature_ == watched.temperature_
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_scores_of_any_size_have_the_probabilities_that_fit(scale):
+    rng = np.random.default_rng(0)
+    S, y = rng.normal(size=(500, 6)), rng.integers(6, size=500)
+    S[np.arange(500), y] += 1
+    T = best_temperature(S, y)
+    assert best_temperature(scale * S, y) == pytest.approx(scale * T, rel=1e-3)
+
+
+def test_a_calibration_on_rows_that_are_all_right_leaves_some_doubt():
+    Xe, ye = blobs(k=5, per_class=40, spread=0.01)
+    P = mc.StochasticClassifier(max_epochs=20, random_state=0).fit(Xe, ye).calibrate(Xe[:60], ye[:60]).predict_proba(Xe)
+    assert 0.6 < P.max(axis=1).mean() < 0.9999

@@ -189,3 +189,18 @@ def test_a_saved_model_knows_its_start(tmp_path):
     clf = _fit()
     clf.save(tmp_path / "model")
     assert mc.load(tmp_path / "model").n_iter_ == clf.n_iter_
+
+
+@pytest.mark.parametrize("uneven", ["weights", "lengths", "a few rows"])
+def test_where_few_rows_make_the_squares_it_begins_from_zero(uneven):
+    rng = np.random.default_rng(0)
+    (X, y), weights = TRAIN, None
+    if uneven == "weights":
+        weights = rng.lognormal(0, 2, len(y))
+    elif uneven == "lengths":
+        X = X * rng.lognormal(0, 1.5, (len(y), 1)).astype(np.float32)
+    else:
+        X = X * np.where(np.arange(len(y)) % 100 == 0, 100, 1).astype(np.float32)[:, None]
+    fitted = mc.StochasticClassifier(random_state=0, max_epochs=2).fit(X, y, sample_weight=weights)
+    assert fitted.n_iter_ == 0
+    assert mc.StochasticClassifier(random_state=0, max_epochs=2).fit(*TRAIN).n_iter_ > 0

@@ -190,3 +190,24 @@ def test_a_list_that_is_too_long_is_not_used(small, monkeypatch):
     X, W, b = trained(600, 64)
     monkeypatch.setattr(shortlist, "MARGIN", 1000.0)
     assert top_by_shortlist(lambda at: X[at], X.shape, W, b, 2) is None
+
+
+def test_rows_of_few_large_entries_have_their_own_best_class():
+    # One in a hundred, of three entries each: the sample may well hold none of them.
+    rng = np.random.default_rng(0)
+    W, X = (rng.normal(size=shape).astype(np.float32) for shape in ((2048, 512), (4096, 512)))
+    for i in range(7, len(X), 100):
+        keep = rng.choice(512, 3, replace=False)
+        X[i] = np.where(np.isin(np.arange(512), keep), X[i], 0)
+    biases = np.zeros(len(W), np.float32)
+    found = shortlist.top_by_shortlist(lambda at: X[at], X.shape, W, biases, 1)
+    if found is not None:  # or else all scores are as fast here
+        np.testing.assert_array_equal(found[7::100, 0], (X[7::100] @ W.T).argmax(axis=1))
+
+
+def test_classes_of_few_large_weights_are_left_to_all_scores():
+    rng = np.random.default_rng(0)
+    W, X = (rng.normal(size=shape).astype(np.float32) for shape in ((2048, 512), (4096, 512)))
+    W[5] = 0
+    W[5, 3] = 100
+    assert shortlist.top_by_shortlist(lambda at: X[at], X.shape, W, np.zeros(len(W), np.float32), 1) is None

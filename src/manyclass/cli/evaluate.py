@@ -1,6 +1,7 @@
 """manyclass evaluate: how often a classifier is right, on which classes, and what it takes for what."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -72,4 +73,6 @@ def _advice(run: Path, record: dict[str, Any]) -> list[tuple[str, str]]:
 
     trained = read_run(run) if is_run(run) else None
     found = [(one.title.lower(), one.finding) for one in advise(run if trained else None, trained, record)]
-    return [*found, ("see", f"manyclass report {run}, for pictures and commands to try")] if trained else found
+    return (
+        [*found, ("see", f"manyclass report {quote(str(run))}, for pictures and commands to try")] if trained else found
+    )

@@ -97,16 +97,25 @@ def _test_fraction(source: Path, out: Path, fraction: float) -> float | None:
 
 
 def _is_made(store: Path, source: Path, kind: str, seed: int, fraction: float | None) -> bool:
-    """Whether the features are there already; a store of something else is refused."""
+    """Whether the features are there already; a store of something else, or of other pictures, is refused."""
     from manyclass.data.store.manifest import MANIFEST, read_manifest
+    from manyclass.data.store.store import open_store
+    from manyclass.datasets.image_folders import read_images
+    from manyclass.features.extraction.skip_log import read_skipped
 
     if not (store / MANIFEST).is_file():
         return False
     found = read_manifest(store).provenance
     asked = {"source": str(source), "kind": kind, "seed": seed, "test_fraction": fraction}
+    if Path(str(found.get("source"))).resolve() == source.resolve():
+        del asked["source"]
     for key, value in asked.items():
         if found.get(key) != value:
             raise ValueError(f"{store} was made with {key} {found.get(key)!r}, not {value!r}; pass `overwrite=True`")
+    names = [] if (opened := open_store(store)).names is None else [str(name) for name in opened.names]
+    images = read_images(source, store.parent)
+    if sorted([*names, *(entry.name for entry in read_skipped(store))]) != sorted(map(str, images.names)):
+        raise ValueError(f"{source} has other pictures by now than {store} was made of; pass `overwrite=True`")
     return True
 
 

@@ -264,7 +264,10 @@ class Probabilities:
             The classifier itself, with `temperature_`.
         """
         S = self._scores(X).astype(np.float64)  # type: ignore[attr-defined]
-        self.temperature_ = best_temperature(S, encode_known_labels(y, self.classes_, len(S)))
+        # As if one more had been wrong, lest nothing be doubted where all are right.
+        self.temperature_ = best_temperature(
+            S, encode_known_labels(y, self.classes_, len(S)), smoothing=1 / (1 + len(S))
+        )
         return self
 
 
@@ -300,6 +303,9 @@ def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None, smoot
     from scipy.optimize import minimize_scalar
     from scipy.special import logsumexp
 
+    # Of scores of any size: T goes with them.
+    scale = S.std(axis=1).mean(dtype=np.float64) or 1.0
+    S = S / S.dtype.type(scale)
     rows = spans(len(y), max(1, (1 << 17) // S.shape[1]))
     # -log p of the mean over classes is -log p of y, and how much higher y is than the mean.
     right = S[np.arange(len(y)), y]
@@ -310,4 +316,4 @@ def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None, smoot
         sums = np.concatenate([logsumexp(S[at] / T, axis=1) for at in rows])
         return float(np.average(sums - right / T + smoothing * above / T, weights=weights))
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))
+    return float(scale * np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

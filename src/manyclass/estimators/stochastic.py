@@ -267,7 +267,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 linked = self.objective == "softmax" or (self.objective, self.loss) == ("ovr", "logistic")
                 if self.early_stopping and judged is not None and not linked:
-                    run.temperature = held_out_temperature(descent.result(), judged)
+                    # Before a refit of the last, as callbacks decide whether the best are kept.
+                    run.temperature = held_out_temperature(descent.mean if refits else descent.result(), judged)
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.trained, run.phase, run.descent = descent.history, "refit", None

@@ -145,6 +145,8 @@ class NeighborTable:
         scores, neighbors = arrays["scores"], arrays["neighbors"]
         if scores.shape != (len(known), 2) or neighbors.shape != scores.shape or scores.dtype != np.float32:
             raise ValueError("neighbors of images must be two for each")
+        if known.dtype.kind not in "iu" or neighbors.dtype.kind not in "iu" or np.isnan(scores).any():
+            raise ValueError("neighbors of images must be numbers of images, with scores")
         self._grow(len(numbers))
         at, named = np.searchsorted(numbers, known), neighbors[neighbors >= 0]
         live = numbers[catalog.live()]

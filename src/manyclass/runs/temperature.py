@@ -18,7 +18,7 @@ from manyclass.runs.load_model import check_columns, check_labels, open_classifi
 from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import labeled_subset, passing_warnings, read_labeled
 
-_SCORES = 1 << 24  # rows times classes that are looked at: 128 MB
+_SCORES = 1 << 24  # rows times classes that are looked at, and half of rows times columns: 128 MB of either
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ def calibrate(
     seen = None if record is None else seen_rows(record, describe_data("test", examples))
     if seen is not None:
         (warn or warnings.warn)(f"{seen}: probabilities will be too high for others")
-    index = np.linspace(0, len(y) - 1, min(len(y), max(1000, _SCORES // len(model.classes_)))).astype(np.intp)
+    most = max(1000, min(_SCORES // len(model.classes_), 2 * _SCORES // examples.X.shape[1]))
+    index = np.linspace(0, len(y) - 1, min(len(y), most)).astype(np.intp)
     X, y = DenseMatrix(examples.X.rows(index)), y[index]
     with passing_warnings(warn):
         model.calibrate(X, y)

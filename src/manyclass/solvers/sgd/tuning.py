@@ -182,14 +182,14 @@ class LeastSquaresStart:
         self._found: LinearWeights | None = None
 
     def find_steps(self) -> int:
-        """After how many steps to stop; 0 where machines should begin from nothing."""
+        """After how many steps to stop; 0 where machines should begin from nothing, or few rows make the squares."""
         k = self._problem.k
         classes = np.unique(np.linspace(0, k - 1, min(k, PANEL)).astype(np.intp))
         held = sample_rows(self._judged, _START_HELD, np.random.default_rng(0))
         X, own = held.X.rows(held.index).astype(np.float32, copy=False), held.y[held.index, None] == classes
         means, best, kept = self._equations.target_means()[classes], 0.0, None
         with one_blas_thread():
-            for n_iter, (W, b) in enumerate(self._equations.steps(_START_STEPS, classes)):
+            for n_iter, (W, b) in enumerate(self._equations.steps(_START_STEPS * self._equations.is_even, classes)):
                 cosine = _cosine(X @ W.T, b, own, means)
                 if kept is not None and not cosine > best:
                     self._found = self._with_margins(*kept) if len(classes) == k else None
