@@ -151,15 +151,15 @@ class Trials:
     def judge(self, ended: Ended, mend: Callable[[], object] = lambda: None) -> str:
         """What is wrong after a command that was disturbed, and after the same command again; "" if nothing is.
 
-        `mend` is called in between, to end what disturbed it.
+        `mend` is called once all is seen that it left, to end what disturbed it.
         """
         found = snapshot(self.folder)
         done = holds(comparable(found), self.new)
         wrong = self._wrong_end(ended, done)
         if not (done or self.command.cut or holds(found, self.old)):
             wrong.append(f"neither the old nor the new ({difference(comparable(found), self.new)})")
+        mend()  # a reader may write what it makes of it, for which there must be room
         wrong += self._wrong_reading(done)
-        mend()
         again = self.give(self.command.again or self.command.words)
         # That the output is there already is good to know, if it is.
         if again.code and (wrong_words(again) or not done):
