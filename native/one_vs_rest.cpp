@@ -81,8 +81,9 @@ void one_vs_rest(const Examples& examples, const Negatives& negatives, const Lin
                  const Schedule& schedule, double* losses, size_t threads) {
   const size_t d = examples.d, k = model.k;
   // Examples that stay in the second-level cache while class after class goes over them; more, where a class would
-  // otherwise be fetched for less than 32 of them: classes that follow one another concern about the same. Measured, one
-  // thread, 8, 16 and 32 of them: 16.2, 14.8 and 14.2 us an example for 1,000 classes of 2,048 columns and 64 negatives.
+  // otherwise be fetched for less than 32 of them: classes that follow one another concern about the same. Measured,
+  // one thread, 8, 16 and 32 of them: 16.2, 14.8 and 14.2 us an example for 1,000 classes of 2,048 columns and 64
+  // negatives.
   const size_t block = std::max<size_t>(
       {32, (768 << 10) / (sizeof(float) * std::max<size_t>(d, 1)), size_t(32 * double(k) / (1 + negatives.shares[k]))});
   const Kernels& loops = kernels();

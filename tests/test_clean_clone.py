@@ -12,7 +12,7 @@ from browsers import ARGUMENTS, CHROMIUM
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
-    "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
+    "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
     "retrieval", "cost",
 ]  # fmt: skip
 WITH_DRAWINGS = ["runs", "curves", "tuning", "spectrum", "grid", "embedding", "retrieval", "cost"]
