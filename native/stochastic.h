@@ -16,7 +16,7 @@ enum class Violator { max, random, sampled };
 // A run of examples, in the order in which they are seen.
 struct Examples {
   const float* X;         // (n, d)
-  const std::int32_t* y;  // (n) class of each
+  const std::int32_t* y;  // (n) class of each; -1 for one of other classes, where these are a part of them
   const float* weights;   // (n) what the gradient is multiplied with
   std::size_t n, d;
 };

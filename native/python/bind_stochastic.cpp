@@ -18,16 +18,17 @@ void require_classes(const Labels& labels, std::int64_t least, std::int64_t most
 LinearWeights linear_weights(const Out<float, 2>& W, const Out<float, 1>& biases, const Out<double, 1>& scales,
                              const Out<std::int64_t, 1>& steps) {
   const std::size_t k = W.shape(0);
-  require(k >= 2, "there must be at least two classes");
+  require(k >= 1, "there must be a class");
   require(biases.shape(0) == k && scales.shape(0) == k && steps.shape(0) == k,
           "biases, scales and steps must have one entry per class");
   return {W.data(), biases.data(), scales.data(), steps.data(), k};
 }
 
+// Examples of other classes than these have the label -1.
 Examples examples(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, std::size_t k) {
   const std::size_t n = X.shape(0);
   require(y.shape(0) == n && weights.shape(0) == n, "y and weights must have one entry per row of X");
-  require_classes(y, 0, static_cast<std::int64_t>(k) - 1);
+  require_classes(y, -1, static_cast<std::int64_t>(k) - 1);
   return {X.data(), y.data(), weights.data(), n, X.shape(1)};
 }
 
@@ -35,7 +36,7 @@ Negatives negatives(const In<double, 1>& offsets, const In<double, 1>& shares, s
   require(offsets.shape(0) == n && shares.shape(0) == k + 1,
           "offsets must have one entry per row of X, shares one per class and one more");
   for (std::size_t i = 0; i < n; ++i) require(offsets(i) >= 0 && offsets(i) < 1, "offsets must be in [0, 1)");
-  require(shares(0) == 0, "shares must begin with 0");
+  require(shares(0) >= 0 && shares(0) < 1e15, "shares must begin with 0, or where those of other classes end");
   for (std::size_t c = 0; c < k; ++c)
     require(shares(c + 1) >= shares(c) && shares(c + 1) - shares(c) <= 1, "shares must have lengths in [0, 1]");
   return {offsets.data(), shares.data()};
@@ -77,6 +78,7 @@ double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& w
                    const Out<std::int32_t, 1>& rivals, const Out<float, 1>& pulls) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
   const std::size_t n = X.shape(0);
+  require(model.k >= 2, "there must be at least two classes");
   require(
       y.shape(0) == n && weights.shape(0) == n && draws.shape(0) == n && rivals.shape(0) == n && pulls.shape(0) == n,
       "y, weights, draws, rivals and pulls must have one entry per row of X");

@@ -21,7 +21,7 @@ def machines(seed, k=3, d=4):
 
 
 def same(a, b):
-    return all(vars(a)[name].tobytes() == vars(b)[name].tobytes() for name in vars(a))
+    return all(array.tobytes() == b.arrays()[name].tobytes() for name, array in a.arrays().items())
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ def one_vs_rest(loss, d, n=4):
     "LinearWeights of 3 classes and their losses after n rows of d numbers, of which every class sees all."
     machines, losses = LinearWeights.zeros(3, d), np.zeros(3)
     _native.one_vs_rest(
-        rows(n, d), LABELS[:n], np.ones(n, np.float32), np.full(n, 0.5), np.arange(4.0), **vars(machines), loss=loss,
+        rows(n, d), LABELS[:n], np.ones(n, np.float32), np.full(n, 0.5), np.arange(4.0), **machines.arrays(), loss=loss,
         **SETTINGS, losses=losses, threads=2,
     )  # fmt: skip
     return machines, losses
@@ -28,7 +28,7 @@ def one_vs_rest_block(loss, d, n=4):
     machines, losses = LinearWeights.zeros(3, d), np.zeros(3)
     X, S = rows(n, d), np.zeros((n, 3), np.float32)
     _native.one_vs_rest_block(
-        X, LABELS[:n], np.ones(n, np.float32), np.full(n, 0.5), np.arange(4.0), **vars(machines), loss=loss,
+        X, LABELS[:n], np.ones(n, np.float32), np.full(n, 0.5), np.arange(4.0), **machines.arrays(), loss=loss,
         **SETTINGS, G=X @ X.T, S=S, losses=losses, threads=2,
     )  # fmt: skip
     return machines, losses
@@ -38,7 +38,7 @@ def joint_block(violator, d, n=4):
     machines, X = LinearWeights.zeros(3, d), rows(n, d)
     rivals, pulls = np.empty(n, np.int32), np.empty(n, np.float32)
     lost = _native.joint_block(
-        X, LABELS[:n], np.ones(n, np.float32), **vars(machines), violator=violator, **SETTINGS, G=X @ X.T,
+        X, LABELS[:n], np.ones(n, np.float32), **machines.arrays(), violator=violator, **SETTINGS, G=X @ X.T,
         S=np.zeros((n, 3), np.float32), draws=np.arange(n, dtype=np.uint64), rivals=rivals, pulls=pulls,
     )  # fmt: skip
     _native.move_two(X, LABELS[:n], rivals, pulls, machines.W, 2)
@@ -52,7 +52,7 @@ def test_without_columns_one_vs_rest_learns_biases(loss):
     # A column of zeros says as little.
     zeros, losses_of_zeros = LinearWeights.zeros(3, 1), np.zeros(3)
     _native.one_vs_rest(
-        np.zeros((4, 1), np.float32), LABELS, np.ones(4, np.float32), np.full(4, 0.5), np.arange(4.0), **vars(zeros),
+        np.zeros((4, 1), np.float32), LABELS, np.ones(4, np.float32), np.full(4, 0.5), np.arange(4.0), **zeros.arrays(),
         loss=loss, **SETTINGS, losses=losses_of_zeros, threads=1,
     )  # fmt: skip
     assert machines.biases.all()

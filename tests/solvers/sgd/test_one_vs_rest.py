@@ -7,8 +7,12 @@ from solvers.sgd.sequential import SCHEDULES, SIZES, check_sequential
 
 import manyclass as mc
 from manyclass import _native
+from manyclass.data.dense import DenseMatrix
 from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.descent import PANEL, EarlyStopping, LinearWeights, SgdRun, run_sgd
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest, apply_updates, sgd_gram, sgd_scores
+from manyclass.solvers.sgd.sampling import Schedule
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -56,3 +60,26 @@ def test_updates_are_added_whether_most_are_zero_or_none(filled):
     expected = W + A.T @ X
     apply_updates(W, A, X)
     np.testing.assert_array_equal(W, expected)
+
+
+@pytest.mark.parametrize("step", [0.05, 0.9], ids=["usual", "scales that vanish"])
+@pytest.mark.parametrize("regularization", [0.0, 0.9])
+@pytest.mark.parametrize("beta", [None, 20.0, 0.5])
+def test_machines_of_a_part_of_the_classes_are_those_of_all_to_the_bit(beta, regularization, step):
+    """No class knows of the others: whoever has some of them needs the rows and labels of all, and nothing else."""
+    rng, n, d, k = np.random.default_rng(0), 600, 24, 2 * PANEL + 1
+    y = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
+    problem = Problem.whole(DenseMatrix(rng.normal(size=(n, d)).astype(np.float32)), y, k, rng.uniform(0.5, 2, n))
+    schedule = Schedule(step, regularization, bias_rate=0.3)
+
+    def fit(first, stop):
+        descent = SgdRun.start(LinearWeights.zeros(stop - first, d, first))
+        return run_sgd(descent, OneVsRest(MARGIN_LOSSES["hinge"], beta), problem, schedule, EarlyStopping(max_epochs=2))
+
+    whole, parts = fit(0, k), [fit(0, PANEL), fit(PANEL, 2 * PANEL), fit(2 * PANEL, k)]
+    assert [part.machines.first for part in parts] == [0, PANEL, 2 * PANEL]
+    for role in ("machines", "mean"):
+        for name, array in getattr(whole, role).arrays().items():
+            np.testing.assert_array_equal(np.concatenate([getattr(part, role).arrays()[name] for part in parts]), array)
+    losses = [sum(epoch["loss"] for epoch in epochs) for epochs in zip(*(part.history for part in parts), strict=True)]
+    assert losses == [epoch["loss"] for epoch in whole.history]

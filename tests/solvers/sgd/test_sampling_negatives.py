@@ -28,7 +28,7 @@ def pairs(y, offsets, P, threads=1):
     n, k = len(y), len(P) - 1
     machines = LinearWeights.zeros(k, n)
     _native.one_vs_rest(
-        np.eye(n, dtype=np.float32), y, np.ones(n, np.float32), offsets, P, **vars(machines),
+        np.eye(n, dtype=np.float32), y, np.ones(n, np.float32), offsets, P, **machines.arrays(),
         loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
         losses=np.zeros(k), threads=threads,
     )  # fmt: skip
@@ -40,7 +40,7 @@ def pairs_of_block(y, offsets, P, threads=1):
     n, k = len(y), len(P) - 1
     eye, S, machines = np.eye(n, dtype=np.float32), np.zeros((n, k), np.float32), LinearWeights.zeros(k, n)
     _native.one_vs_rest_block(
-        eye, y, np.ones(n, np.float32), offsets, P, **vars(machines),
+        eye, y, np.ones(n, np.float32), offsets, P, **machines.arrays(),
         loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
         G=eye, S=S, losses=np.zeros(k), threads=threads,
     )  # fmt: skip
@@ -151,7 +151,7 @@ def test_many_examples_of_a_block_are_met_in_order():
     X, machines = np.ones((n, 1), np.float32), LinearWeights.zeros(k, 1)
     weights = rng.uniform(0.5, 2, n).astype(np.float32)
     _native.one_vs_rest(
-        X, y, weights, offsets, P, **vars(machines),
+        X, y, weights, offsets, P, **machines.arrays(),
         loss=_native.Loss.squared, step=0.3, regularization=0.0, bias_rate=0.0, decays=False,
         losses=np.zeros(k), threads=1,
     )  # fmt: skip
@@ -169,7 +169,7 @@ def test_many_examples_of_a_block_are_met_in_order():
         ([0.5, np.nan], [0, 1, 2], "offsets must be in"),
         ([0.5], [0, 1, 2], "offsets must have one entry per row"),
         ([0.5, 0.5], [0, 1], "shares one per class and one more"),
-        ([0.5, 0.5], [0.1, 1, 2], "shares must begin with 0"),
+        ([0.5, 0.5], [-0.1, 0.5, 1], "shares must begin with 0"),
         ([0.5, 0.5], [0, 1, 0.5], "shares must have lengths"),
         ([0.5, 0.5], [0, 1.5, 2], "shares must have lengths"),
         ([0.5, 0.5], [0, 1, np.inf], "shares must have lengths"),
@@ -180,7 +180,7 @@ def test_offsets_and_shares_that_cannot_be_are_refused(offsets, P, words):
     with pytest.raises(ValueError, match=words):
         _native.one_vs_rest(
             np.eye(2, dtype=np.float32), np.array([0, 1], np.int32), np.ones(2, np.float32),
-            np.array(offsets, float), np.array(P, float), **vars(machines),
+            np.array(offsets, float), np.array(P, float), **machines.arrays(),
             loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
             losses=np.zeros(2), threads=1,
         )  # fmt: skip

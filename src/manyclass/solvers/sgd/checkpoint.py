@@ -55,6 +55,8 @@ class SgdProgress:
         self.descent = self.descent or SgdRun.start(machines)
         if (found := self.descent.machines.W.shape) != machines.W.shape:
             raise ValueError(f"checkpoint must have weights of shape {machines.W.shape}; got {found}; {FORMAT.advice}")
+        for known in filter(None, (self.descent.machines, self.descent.mean, self.descent.best)):
+            known.first = machines.first  # which the identity of the fit tells
         return self.descent
 
 
@@ -161,7 +163,7 @@ def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], 
     if descent is not None:
         content["descent"] = {name: getattr(descent, name) for name in _DESCENT}
         kept = {"machines": descent.machines, "mean": descent.mean, "best": descent.best}
-        arrays = {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in vars(m).items()}
+        arrays = {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in m.arrays().items()}
     return {"identity": identity, "run": content}, arrays
 
 

@@ -15,7 +15,7 @@ from manyclass._core.typing import Singles
 from manyclass.data.matrix import spans
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.descent import PANEL, LinearWeights
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks, cumulative_rates, negative_rates
 
 # From this part of the classes on, two matrix products over all of them beat many short ones. Measured, one thread:
@@ -47,15 +47,17 @@ class OneVsRest:
         order = schedule.order(problem, rng)
         # Of those that the epoch shows: a balanced one has other sizes than the problem.
         sizes = np.bincount(problem.y[order], minlength=problem.k)
-        offsets, losses = rng.random(len(problem)), np.zeros(problem.k)
+        m, first = len(machines.W), machines.first
+        offsets, losses = rng.random(len(problem)), np.zeros(m)
         p = negative_rates(sizes, self.beta)
-        P = cumulative_rates(p)
+        P = cumulative_rates(p)[first : first + m + 1]
         dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
         update = self._by_products if dense else self._by_pairs
         for chunk in chunks(problem, order, schedule.block(_BLOCK) if dense else None, quarter):
             update(_Run(chunk, offsets[chunk.at], P, machines, step), losses)
             del chunk  # before the next is read
-        return float(losses.sum() / max(1, len(problem)))
+        # Rounded to one unit, so that those of parts of the classes add up to that of all.
+        return float(np.rint(losses * (_UNITS / max(1, len(problem)))).sum() / _UNITS)
 
     def with_beta(self, beta: float | None) -> Self:
         """The same with another number of negatives."""
@@ -88,19 +90,21 @@ class _Run:
 
     def native(self, loss: MarginLoss) -> dict[str, Any]:
         """As the compiled loops take it."""
+        y = self.chunk.y - np.int32(self.machines.first)
+        y[(y < 0) | (y >= len(self.machines.W))] = -1  # of other classes than these
         return {
             "X": self.chunk.rows,
-            "y": self.chunk.y,
+            "y": y,
             "weights": self.chunk.weights,
             "offsets": self.offsets,
             "shares": self.shares,
-            **vars(self.machines),
+            **self.machines.arrays(),
             "loss": loss.code,
             **self.step,
         }
 
 
-_CLASSES = 256  # a panel of classes is one product of one thread
+_UNITS = 2.0**40  # of a mean loss; sums of them below 8,192 are exact
 
 
 def sgd_scores(X: Singles, W: Singles) -> Singles:
@@ -122,15 +126,16 @@ def sgd_gram(X: Singles) -> Singles:
 
 def apply_updates(W: Singles, A: Singles, X: Singles) -> None:
     """W += A' X for A (m, k); what is mostly zeros is not multiplied."""
-    if np.count_nonzero(A) < 0.05 * A.size:
-        _native.move_some(X, A, W, get_threads())
-        return
 
     def add(classes: slice) -> None:
-        W[classes] += A[:, classes].T @ X
+        B = np.ascontiguousarray(A[:, classes])
+        if np.count_nonzero(B) < 0.05 * B.size:
+            _native.move_some(X, B, W[classes], 1)
+        else:
+            W[classes] += B.T @ X
 
     _run(add, len(W))
 
 
 def _run(work: object, k: int) -> None:
-    for_each(work, spans(k, _CLASSES))  # type: ignore[arg-type]
+    for_each(work, spans(k, PANEL))  # type: ignore[arg-type]
