@@ -32,11 +32,13 @@ class Sampling(StrEnum):
 
 # Options that are no settings of an estimator.
 _OF_THE_RUN = {
-    "data", "out", "objective", "tune", "labels", "part", "test_fraction", "validation", "seed", "threads", "resume",
-    "overwrite", "json", "quiet",
+    "data", "out", "objective", "tune", "labels", "part", "test_fraction", "sample", "validation", "plan", "classes",
+    "seed", "threads", "resume", "overwrite", "json", "quiet",
 }  # fmt: skip
 
 _STOCHASTIC, _TRACE = "Options of all objectives but square and trace", "Options of --objective trace"
+
+_PARTS = "Options of ovr on several machines"
 
 
 @report_errors("give the same command with --resume to go on from what was kept")
@@ -64,6 +66,9 @@ def train(
         str | None, typer.Option(help="Rows of this part of the split.", show_default="train, or all")
     ] = None,
     test_fraction: TestFraction = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Rows to train on at most, of every class alike.", show_default="all")
+    ] = None,
     validation: Annotated[
         str | None, typer.Option(help="Data to stop by and to choose by, or a part of DATA, in place of rows held out.")
     ] = None,
@@ -159,6 +164,21 @@ def train(
             rich_help_panel=_TRACE,
         ),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            help="A run of ovr, such as one on a sample, whose step, beta and epochs are taken.",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Machines of a part of the classes only, such as 3/16; manyclass join makes one run of all parts.",
+            rich_help_panel=_PARTS,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     threads: Threads = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted or killed.")] = False,
@@ -190,7 +210,10 @@ def train(
             subset=part,
             validation=validation,
             test_fraction=test_fraction,
+            sample=sample,
             tune=tune or (),
+            plan=plan,
+            classes=classes,
             seed=seed,
             resume=resume,
             overwrite=overwrite,

@@ -140,4 +140,5 @@ def fixed_settings(estimator: Any) -> dict[str, Any]:
     """What a checkpoint must agree with, besides the data."""
     seed = estimator.random_state if isinstance(estimator.random_state, int | np.integer) else None
     settings = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _FREE}
-    return {**settings, "random_state": seed, "the names of classes": estimator.classes_.tolist()}
+    part = {} if estimator.shard is None else {"the part of the classes": str(estimator.shard)}
+    return {**settings, **part, "random_state": seed, "the names of classes": estimator.classes_.tolist()}

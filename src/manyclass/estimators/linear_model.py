@@ -180,7 +180,7 @@ def warn_of_chance(classifier: Any, problem: Problem) -> None:
     and one of frequent classes no better than the latter, so it must be neither.
     """
     n = len(problem.index)
-    if n < _LEAST_ROWS:
+    if n < _LEAST_ROWS or len(classifier.classes_) < problem.k:  # of a part of the classes it cannot be told
         return
     index = problem.index[np.linspace(0, n - 1, min(n, 512)).astype(np.intp)]
     y = classifier.classes_[problem.y[index]]

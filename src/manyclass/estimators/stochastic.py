@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._core.checks import draw_seed
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
+from manyclass._core.shards import Shard
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits, open_examples
 from manyclass.estimators._incremental import (
     PartialFitState,
     check_batch_classes,
     check_same_objective,
-    epochs_from_zero,
+    first_weights,
     join_weights,
-    last_weights,
     new_class_problem,
 )
 from manyclass.estimators._stochastic_plan import (
@@ -45,10 +45,8 @@ from manyclass.estimators.linear_model import LinearModel, Probabilities, held_o
 from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
+from manyclass.solvers.sgd.objectives import epochs_from_zero
 from manyclass.solvers.sgd.tuning import find_or_resume_plan, find_start, make_plan
-
-# What is known of machines and no longer true of others.
-_OF_MACHINES = ("temperature_", "_running")
 
 
 class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type: ignore[misc]
@@ -165,6 +163,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     scale_limits = ScaleLimits(apart=1e-3, beside=5e-3)
 
     keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
+    shard: Shard | None = None  # of the classes: the part whose machines `fit` trains, and `classes_` then has
 
     former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
@@ -243,7 +242,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             cold = not self.warm_start or before is None
             whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
             task.columns = None if problem is whole else problem.X
-            start = LinearWeights.zeros(problem.k, problem.d) if cold else last_weights(self, before)
+            start = first_weights(self, problem, None if cold else before)
             run = (checkpoint := Checkpoint(self.checkpoint)).run
             seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
@@ -283,6 +282,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
             machines = machines if problem is whole else machines.lift(problem.X)
+        self.classes_ = self.classes_[machines.first :][: len(machines.W)]
         self._learn(machines, run.trained + descent.history, run.n_epochs)
         self.step_, self.beta_, self.n_iter_ = plan.schedule.step, plan.algorithm.beta, run.n_iter
         if not self.keeps_checkpoint:
@@ -365,7 +365,8 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = make_plan(self, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
-            stopping = EarlyStopping(max_epochs=min(epochs_from_zero(self), self.max_epochs))
+            epochs = epochs_from_zero(self.n_epochs_, getattr(self, "n_iter_", 0))
+            stopping = EarlyStopping(max_epochs=min(epochs, self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
         machines = replace(descent.result(), steps=descent.machines.steps)
@@ -379,7 +380,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         self.trained_ = self.objective, self.loss
 
     def _take(self, machines: LinearWeights) -> None:
-        for name in _OF_MACHINES:
+        for name in ("temperature_", "_running"):  # what is known of machines, and no longer true of others
             self.__dict__.pop(name, None)
         self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
 

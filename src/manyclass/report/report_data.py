@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.typing import Notify
-from manyclass.runs.folder import EVALUATIONS, is_run, read_run, read_whole_run, seen_rows
+from manyclass.runs.folder import EVALUATIONS, check_has_all_classes, is_run, read_run, read_whole_run, seen_rows
 from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN_FILE, kind_of, read_record
 from manyclass.runs.sources import retrieval_file
 
@@ -135,7 +135,7 @@ def collect(
 def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, RunReport | SearchReport]]:
     if path.is_dir():
         if is_run(path):
-            read_run(path)  # which refuses one that is unfinished
+            check_has_all_classes(path, read_run(path))  # which refuses one that is unfinished
         return _records_in(path, _DEPTH, warn)
     if path.name == RUN_FILE:
         return _records_in(path.parent, 0, warn)
@@ -147,7 +147,9 @@ def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, RunReport | Se
 
 def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, RunReport | SearchReport]]:
     done = (folder / RUN_FILE).is_file()
-    if done:
+    if done and read_run(folder)["shard"]:
+        warn(f"{folder} is left out, as it has a part of the classes only; make it whole by manyclass join")
+    elif done:
         yield folder / RUN_FILE, _read_run(folder, warn)
     elif is_run(folder):
         warn(f"{folder} is left out, as its run is unfinished; go on with it by manyclass train --resume")

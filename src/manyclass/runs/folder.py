@@ -265,6 +265,13 @@ def read_run(path: Path) -> dict[str, Any]:
     return read_record(path / RUN_FILE, RUN)
 
 
+def check_has_all_classes(path: Path, run: dict[str, Any]) -> None:
+    """Refuse a run that has machines of a part of the classes only."""
+    if run["shard"]:
+        shard = run["settings"].get("classes")
+        raise ValueError(f"{path} must have all classes; it is part {shard} of a run; make it whole by manyclass join")
+
+
 def read_whole_run(path: Path) -> dict[str, Any]:
     """The same of a run whose files are those that the record names; else that is what is to be told of it."""
     run = read_run(path)

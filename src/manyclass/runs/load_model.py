@@ -9,7 +9,7 @@ import numpy as np
 from manyclass._core.digest import file_digest
 from manyclass._core.errors import StoreCorruptedError
 from manyclass._core.files import expand_home
-from manyclass.runs.folder import file_damage, is_run, read_run
+from manyclass.runs.folder import check_has_all_classes, file_damage, is_run, read_run
 from manyclass.runs.records import RUN_FILE
 
 
@@ -73,6 +73,7 @@ def open_model(path: Path) -> OpenedModel:
     if not is_run(path):
         raise ValueError(f"{path} must be a folder that manyclass train made, or a model file; it has no {RUN_FILE}")
     run = read_run(path)
+    check_has_all_classes(path, run)
     while True:
         try:
             return OpenedModel(load_run_file(path, run, "model"), run["files"]["model"]["sha256"], run)

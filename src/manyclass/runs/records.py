@@ -218,6 +218,7 @@ _BEGUN = dict[str, Shape](
     data=list_of(_DATA),
     started=optional(text),
     status=text,
+    shard=optional(entries_of),
 )
 
 _TRAINING = object_of(rows=count, right=count, per_class=list_of(object_of(class_=name, rows=count)))

@@ -16,6 +16,7 @@ from manyclass._core.reading import open_file
 from manyclass._core.text import format_bytes, format_seconds
 
 if TYPE_CHECKING:
+    from manyclass._core.shards import Shard
     from manyclass.datasets.dataset import Dataset
     from manyclass.runs.recipe import Recipe
 
@@ -29,15 +30,21 @@ _MOST_SEEN = 5000
 
 
 def begin_record(
-    recipe: "Recipe", data: Iterable[tuple[str, "Dataset"]], given: dict[str, Any], arguments: Sequence[str]
+    recipe: "Recipe",
+    data: Iterable[tuple[str, "Dataset"]],
+    given: dict[str, Any],
+    arguments: Sequence[str],
+    shard: "Shard | None" = None,
 ) -> dict[str, Any]:
-    """What is known of a run before it begins; datasets have roles such as "train"."""
+    """What is known of a run, or of a part of its classes, before it begins; datasets have roles such as "train"."""
     from manyclass import __version__
     from manyclass._core.parallel import get_threads
 
     host = machine()
     described = [describe_data(role, dataset) for role, dataset in data]
+    part = {} if shard is None else {"shard": _shard_record(shard, recipe, described, given)}
     return {
+        **part,
         "command": "train",
         "arguments": list(arguments),
         "settings": {**recipe.record, **given},
@@ -48,6 +55,23 @@ def begin_record(
         "data": described,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _shard_record(
+    shard: "Shard", recipe: "Recipe", described: list[dict[str, Any]], given: dict[str, Any]
+) -> dict[str, Any]:
+    """Which classes a part has, and what all parts must have in common."""
+    from manyclass._core.shards import ShardRecord, library_versions
+    from manyclass.solvers.sgd.descent import PANEL
+
+    whole = {
+        "settings": {name: value for name, value in {**recipe.record, **given}.items() if name != "classes"},
+        "seed": recipe.seed,
+        "data": [(one["part"], one["fingerprint"]) for one in described],
+        "versions": library_versions(()),
+    }
+    k = described[0]["classes"]
+    return ShardRecord.of(shard, shard.span(k, PANEL), k, whole).json()
 
 
 def finish_record(
@@ -66,9 +90,9 @@ def finish_record(
         "peak_bytes": peak_bytes(),
         "model": {**describe_fit(model), "bytes": n_bytes},
         **replace_nonfinite(outcome),
-        "training": training_record(model, examples),
         "encoder": None if encoder is None else str(encoder),
-        **latent_record(model),
+        # A part of the classes is no classifier yet.
+        **({} if "shard" in record else {"training": training_record(model, examples), **latent_record(model)}),
     }
 
 
@@ -108,7 +132,7 @@ def training_record(model: Any, examples: "Dataset") -> dict[str, Any]:
 
 def describe_fit(model: Any) -> dict[str, Any]:
     """What there is to say of a classifier in a few words and numbers."""
-    found = ("step_", "beta_", "regularization_", "n_epochs_", "status_", "gap_", "rank_")
+    found = ("step_", "beta_", "regularization_", "n_epochs_", "n_iter_", "status_", "gap_", "rank_")
     about: dict[str, Any] = replace_nonfinite(
         {
             "estimator": type(model).__name__,

@@ -49,6 +49,20 @@ def read_subset(
     return labeled_subset(dataset, subset, preferred, warn)
 
 
+def draw_rows(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
+    """About so many rows, the same part of every class and at least one; all if there are no more, or None is given."""
+    import numpy as np
+
+    from manyclass._core.checks import check_count
+    from manyclass.datasets.splits import stratified_split
+
+    if sample is None or check_count(sample, "sample") >= len(dataset):
+        return dataset
+    y = np.asarray(dataset.label_names())
+    rows = np.flatnonzero(stratified_split(y, sample / len(y), np.random.default_rng(seed)))
+    return dataset.take(rows, dataset.subset_name)
+
+
 def read_validation(source: Path, warn: Notify | None = None) -> "Dataset":
     """The subset val, or all rows of data without a test subset: what is kept for testing must choose nothing."""
     dataset = read_labeled(source, None, warn)

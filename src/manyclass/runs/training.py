@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,13 +12,14 @@ from typing import Any
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import expand_home, write_bytes
 from manyclass._core.models import save_model
+from manyclass._core.shards import Shard
 from manyclass._core.typing import Notify
 from manyclass.datasets.dataset import ALL, Dataset
-from manyclass.runs.folder import RunFolder, UnfinishedRun
+from manyclass.runs.folder import RunFolder, UnfinishedRun, read_run
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
-from manyclass.runs.recipe import Recipe, make_recipe
+from manyclass.runs.recipe import ObjectiveName, Recipe, make_recipe
 from manyclass.runs.run_record import begin_record, finish_record
-from manyclass.runs.sources import passing_warnings, read_subset, read_validation
+from manyclass.runs.sources import draw_rows, passing_warnings, read_subset, read_validation
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,10 @@ def train(
     subset: str | None = None,
     validation: str | os.PathLike[str] | None = None,
     test_fraction: float | None = None,
+    sample: int | None = None,
     tune: Iterable[str] = (),
+    plan: str | os.PathLike[str] | None = None,
+    classes: Shard | str | None = None,
     seed: int = 0,
     resume: bool = False,
     overwrite: bool = False,
@@ -89,8 +93,16 @@ def train(
         Data to stop by and to choose by, or a value of the split of `data`; None holds some rows out.
     test_fraction : float, default=None
         Fraction of every class to keep for `evaluate`, of data without a split.
+    sample : int, default=None
+        Rows to train on at most, drawn from every class alike; None for all.
     tune : iterable of {"step", "beta", "regularization", "path"}, default=()
         Settings to choose by whole fits, judged on validation.
+    plan : path-like, default=None
+        A run of "ovr", on a sample of the rows for instance, whose step, beta and number of epochs are taken; nothing
+        is held out then.
+    classes : str or Shard, default=None
+        Train the machines of a part of the classes only, such as "3/16" for the third of 16; by "ovr", with a `plan`
+        or its settings given. `join` makes one run of all parts, with the same bits as if it were trained at once.
     seed : int, default=0
         Seed.
     resume : bool, default=False
@@ -134,7 +146,12 @@ def train(
     (['model-0.safetensors', 'run.json'], 5)
     """
     tell = notify or _ignore
-    recipe = make_recipe(objective, tune, seed, settings)
+    shard = None if classes is None else Shard.parse(classes, "classes")
+    if shard is not None and objective != ObjectiveName.ovr:
+        raise SettingsError(f"`classes` does not go with `objective='{objective}'`, whose classes compete")
+    recipe = make_recipe(
+        objective, tune, seed, settings if plan is None else settings | planned_settings(plan, settings)
+    )
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
         raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
@@ -143,7 +160,7 @@ def train(
     source, labels = expand_home(data), None if labels is None else os.fspath(labels)
     with unchanged(source):
         encoder = encoder_file(source), encoder_bytes(source)
-        examples = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn)
+        examples = draw_rows(read_subset(source, labels, subset, ("train",), test_fraction, seed, warn), sample, seed)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}")
     judged = None if validation is None else _read_judged(os.fspath(validation), examples, labels, warn)
@@ -154,9 +171,10 @@ def train(
         "labels": labels,
         "validation": None if validation is None else os.fspath(validation),
         "test_fraction": test_fraction,
+        **{name: str(value) for name, value in {"sample": sample, "classes": shard}.items() if value is not None},
     }
     roles = [("train", examples)] + ([] if judged is None else [("validation", judged)])
-    record = begin_record(recipe, roles, given, arguments)
+    record = begin_record(recipe, roles, given, arguments, shard)
     if folder.is_done(record, resume, overwrite):
         done = TrainedRun(folder.path, dict(folder.done or {}))
         with suppress(OSError, StorageError), folder.locked(resume, overwrite):
@@ -169,7 +187,7 @@ def train(
             return TrainedRun(folder.path, dict(folder.done or {}))
         run = folder.begin(record, resume, overwrite)
         try:
-            model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn)
+            model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn, shard)
             return _keep(folder, run, record, model, outcome, examples, encoder, started)
         except Exception:
             run.give_up()
@@ -178,6 +196,26 @@ def train(
 
 def _ignore(message: str) -> None:
     pass
+
+
+def planned_settings(plan: str | os.PathLike[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings by which the machines of another run are trained from zero, and nothing is held out."""
+    from manyclass.solvers.sgd.objectives import epochs_from_zero
+
+    path = expand_home(plan)
+    model = read_run(path)["model"] or {}
+    if model.get("objective") != ObjectiveName.ovr or not model.get("step"):
+        raise SettingsError(f"`plan` must be a run of `objective='ovr'`; {path} is one of {model.get('objective')!r}")
+    planned = {
+        "loss": model["loss"],
+        "step": model["step"],
+        "beta": model.get("beta"),
+        "max_epochs": epochs_from_zero(model["n_epochs"], model.get("n_iter") or 0),
+        "early_stopping": False,
+    }
+    for name in planned.keys() & given:
+        raise SettingsError(f"`{name}` does not go with `plan`, which has it; leave out one of them")
+    return planned
 
 
 def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Notify | None) -> Dataset:
@@ -203,6 +241,7 @@ def fit_recipe(
     callbacks: list[Any],
     notify: Notify,
     warn: Notify | None = None,
+    shard: Shard | None = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Fit what a recipe asks for; the model, and the history of the fit, all that was tried, and the rows of a path.
 
@@ -225,6 +264,8 @@ def fit_recipe(
             settings["callbacks"] = callbacks
         estimator = recipe.estimator(**{**recipe.settings, **settings})
         estimator.keeps_checkpoint = True  # a disk may be full when the model is saved; the commit removes it
+        if shard is not None:
+            estimator.shard = shard
         estimator.fit(examples.X, y, **fit)
     # Batch solvers take Ctrl-C as a wish for the best so far; a run that can go on later ends.
     if getattr(estimator, "status_", None) is Status.INTERRUPTED:

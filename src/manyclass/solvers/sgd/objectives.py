@@ -87,3 +87,16 @@ OBJECTIVES: dict[str, StochasticObjective] = {
     "warp": StochasticObjective("warp", lambda *_: PairwiseRanking("sampled"), 0.05),
     "softmax": StochasticObjective("softmax", lambda *_: MiniBatch(), 2.0),
 }
+
+
+def epochs_from_zero(n_epochs: int, n_iter: int) -> int:
+    """The epochs that machines take from zero, where some that took so many began with `n_iter` steps of least squares.
+
+    >>> epochs_from_zero(1, 7), epochs_from_zero(20, 0)
+    (16, 20)
+    """
+    return max(n_epochs, _EPOCHS if n_iter else 1)
+
+
+# Of Caltech's features, machines of 16 epochs from zero have 92.3 % right, and of more 92.5.
+_EPOCHS = 16
