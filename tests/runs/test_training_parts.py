@@ -120,7 +120,7 @@ def test_what_cannot_be_a_part_is_refused(data, tmp_path, settings, words):
 
 def test_what_cannot_be_a_plan_is_refused(data, tmp_path):
     mc.runs.train(data, tmp_path / "square", "square")
-    with pytest.raises(ValueError, match="`plan` must be a run of `objective='ovr'`; .* is one of 'square'"):
+    with pytest.raises(ValueError, match=r"`plan` must be a run of `objective='ovr'`; .* is one of 'square'"):
         mc.runs.train(data, tmp_path / "run", plan=tmp_path / "square")
     mc.runs.train(data, tmp_path / "plan", **FIXED)
     with pytest.raises(ValueError, match="`step` does not go with `plan`, which has it"):

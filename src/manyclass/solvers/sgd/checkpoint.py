@@ -204,7 +204,8 @@ def _checked(values: Any, kinds: dict[str, Any]) -> dict[str, Any]:
 
 def _machines(role: str, arrays: Arrays) -> LinearWeights:
     kinds = {"W": np.float32, "biases": np.float32, "scales": np.float64, "steps": np.int64}
-    machines = LinearWeights(**{name: arrays[f"{role}.{name}"] for name in kinds})
+    W, biases, scales, steps = (arrays[f"{role}.{name}"] for name in kinds)
+    machines = LinearWeights(W, biases, scales, steps)
     shape = arrays["machines.W"].shape
     for name, kind in kinds.items():
         array: Any = getattr(machines, name)
