@@ -327,11 +327,11 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             machines = running.machines.copy()
             record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
             machines.fold()
-        calls = running.calls + 1
         # The list is ours from the first batch on; to copy it every time would cost more and more.
         history = self.history_ if running.calls else [*getattr(self, "history_", [])]
         history.append(record)
         # What fit took stays on record: add_classes takes as long.
+        calls = running.calls + 1
         self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)))
         self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
@@ -357,16 +357,14 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
         """
         with self._computing():
             if self.objective != "ovr":
-                raise ValueError(
-                    f"add_classes needs objective='ovr', whose classes do not compete; got {self.objective!r}"
-                )
+                raise ValueError(f"add_classes needs objective='ovr', as others compete; got {self.objective!r}")
             check_is_fitted(self)
             check_same_objective(self, "add_classes")
             new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = make_plan(self, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
             epochs = epochs_from_zero(self.n_epochs_, getattr(self, "n_iter_", 0))
-            stopping = EarlyStopping(max_epochs=min(epochs, self.max_epochs))
+            stopping = EarlyStopping(min(epochs, self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
         machines = replace(descent.result(), steps=descent.machines.steps)
