@@ -12,6 +12,7 @@ progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
 reading.py           the gate for all that is read: regular files, of limited size, JSON of limited depth, .npy files
 safe_pickle.py       pickles of plain data, read without running anything
 sealed.py            JSON and safetensors files that notice every wrong bit
+shards.py            Shard, one of n parts of a piece of work, and what a part on disk says of the whole
 singular.py          singular values and vectors: all, the largest, those above a threshold; their signs
 text.py              amounts, numbers and names as people write them
 typing.py            types of arrays

@@ -11,6 +11,7 @@ calibrate        probabilities that fit data
 export           a classifier as an ONNX file
 encode           features into a gallery
 search           what in a gallery is like a query
+join             parts that --shard made, into one
 report           one page about runs and galleries
 info             what is in a file or folder
 verify           a store or gallery against its checksums

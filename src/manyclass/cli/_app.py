@@ -29,6 +29,7 @@ from manyclass.cli.evaluate import evaluate
 from manyclass.cli.export import export
 from manyclass.cli.features import features
 from manyclass.cli.info import info
+from manyclass.cli.join import join
 from manyclass.cli.learn import learn
 from manyclass.cli.predict import predict
 from manyclass.cli.report import report
@@ -183,6 +184,8 @@ app.command(
 )(encode)
 
 app.command(epilog="Example: manyclass search gallery photo.jpg -k 5 --where class=cat --sheet found.png")(search)
+
+app.command(epilog="Example: manyclass join photos.store part1.store part2.store part3.store")(join)
 
 app.command(epilog="Example: manyclass report runs/ -o report.html")(report)
 

@@ -16,6 +16,7 @@ from manyclass.cli.terminal.options import (
     Overwrite,
     Quiet,
     Seed,
+    ShardNumber,
     Threads,
     out_option,
     path_argument,
@@ -91,6 +92,7 @@ def encode(
         list[str] | None, typer.Option(metavar="ID", help="Take an image out of the gallery; may be repeated.")
     ] = None,
     seed: Seed = 0,
+    shard: ShardNumber = None,
     threads: Threads = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -101,6 +103,9 @@ def encode(
     Images are known by the names of their rows, or by numbers. A gallery made of the features of pictures can be
     searched by pictures. With --evaluate the mean average precision of every method is kept in the gallery. The
     gallery is written at one instant: one that is interrupted leaves what was there.
+
+    With --shard 3/16 only the third of sixteen parts of DATA is encoded, into a gallery of its own, against the same
+    negatives; `manyclass join OUT PARTS...` makes of all parts, byte for byte, the gallery of one command without it.
     """
     import manyclass as mc
 
@@ -110,7 +115,7 @@ def encode(
         "rank": rank, "factorization": factorization, "solver": solver, "n_steps": n_steps,
         "n_components": n_components, "power": power, "n_background": n_background,
     }  # fmt: skip
-    making = {"negatives": negatives, "method": method, **given, "sample": sample, "encoder": encoder}
+    making = {"negatives": negatives, "method": method, **given, "sample": sample, "encoder": encoder, "shard": shard}
     check_usage(data, add, remove, making | {"tune": tune, "evaluate": evaluate, "overwrite": overwrite})
     with mc.threads(threads):
         if add or remove:
@@ -142,6 +147,7 @@ def encode(
                 warn=console.warn,
                 notify=console.info,
                 progress=console.progress,
+                shard=shard,
             )
             result["negatives_from"] = option_words(result["negatives_from"])
     result["seconds"] = time.perf_counter() - started

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyclass._core.shards import Shard
 from manyclass._core.text import format_bytes, format_seconds
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
@@ -18,6 +19,7 @@ from manyclass.cli.terminal.options import (
     Quiet,
     Resume,
     Seed,
+    ShardNumber,
     TestFraction,
     Threads,
     path_argument,
@@ -85,6 +87,7 @@ def features(
         int, typer.Option(min=1, max=150_000_000, help="Files with more pixels are skipped.")
     ] = 50_000_000,
     seed: Seed = 0,
+    shard: ShardNumber = None,
     threads: Threads = None,
     overwrite: Overwrite = False,
     resume: Resume = True,
@@ -96,6 +99,10 @@ def features(
     fisher, bow and vlad learn from the images first (from those of train/, if there is one). What they learned is kept
     in the store, by which later images are encoded alike: --kind OUT. Labels come from the folders. The store is
     replaced at one instant. If it is interrupted, the same command goes on where it stopped.
+
+    With --shard 3/16 only the third of sixteen parts of the images is encoded, into a store of its own. Parts may be
+    made anywhere and in any order; each learns the same from all images, or takes it from another part: --kind PART.
+    `manyclass join OUT PARTS...` makes of them, byte for byte, the store of one command without --shard.
     """
     from manyclass._core.parallel import threads as limit_threads
     from manyclass.features.extraction.write_features import write_features
@@ -108,7 +115,7 @@ def features(
         "batch_size": batch_size, "preset": preset, "mean": mean, "std": std, "size": size, "crop": crop,
         "max_pixels": max_pixels,
     }  # fmt: skip
-    wanted = choose_kind(kind, seed, options)
+    wanted, part = choose_kind(kind, seed, options), None if shard is None else Shard.parse(shard)
     with limit_threads(threads):
         images = _images(source, out, test_fraction, seed, console)
         encoder = _encoder(out, wanted, images, overwrite, resume, console)
@@ -137,13 +144,15 @@ def features(
                 }
                 | given,
                 progress=report,
+                shard=part,
             )
         if given and run.similarity > _ALIKE:
             console.warn(
                 f"rows are nearly all alike (a median cosine of {run.similarity:.3f}), as happens where pixels are not "
                 f"in the range that a network was trained with ({encoder.input_}); try another --preset"
             )
-    result = _result(out, run, run.store.nbytes, len(images.paths), time.perf_counter() - started) | given
+    given |= {} if shard is None else {"shard": shard}
+    result = _result(out, run, time.perf_counter() - started) | given
     rows = _rows(result)
     console.json(result)
     console.table(str(out), rows)
@@ -190,14 +199,15 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", n_bytes: int, n: int, taken: float) -> dict[str, Any]:
+def _result(out: Path, run: "FeatureRun", taken: float) -> dict[str, Any]:
+    n = int(run.store.provenance["images"])
     skipped = [{"name": entry.name, "reason": entry.reason} for entry in run.skipped]
     return {
         "path": str(out),
         "images": n,
         "rows": run.store.shape[0],
         "dimensions": run.store.shape[1],
-        "bytes": n_bytes,
+        "bytes": run.store.nbytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
         "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,
@@ -211,7 +221,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
     skipped = result["skipped"]
     shown = [(repr(entry["name"]), entry["reason"]) for entry in skipped[:_SHOWN]]
     return [
-        ("images", f"{result['images']:,}"),
+        ("images", f"{result['images']:,}" + (f", part {result['shard']}" if "shard" in result else "")),
         ("rows", f"{result['rows']:,} of {result['dimensions']:,} numbers"),
         ("size", format_bytes(result["bytes"])),
         ("classes", f"{result['classes']:,}" if result["classes"] else "no labels"),

@@ -16,6 +16,7 @@ provenance          where features came from: the pictures, and the encoder
 compression         compress, features into a store of codes
 gallery_builder     build_gallery, features into a gallery that can be searched
 gallery_updates     update_gallery, images added to and removed from a gallery
+joining/            join, parts that `--shard i/n` made into what one run would have made
 encoder_comparison  compare_encoders, by mean average precision with intervals
 exemplar_methods    the encoders by name, fitted and tuned
 negatives           unrelated images on which encoders are fitted, and the rows left to judge by
@@ -34,6 +35,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "compare_encoders": "encoder_comparison",
         "compress": "compression",
         "evaluate": "evaluation",
+        "join": "joining.join_parts",
         "train": "training",
         "update_gallery": "gallery_updates",
     },

@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import SettingsError
 from manyclass._core.files import after_commit, expand_home
+from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import EncoderInputs, fit_and_compare
@@ -43,6 +45,7 @@ def build_gallery(
     warn: Notify | None = None,
     notify: Notify | None = None,
     progress: ProgressFactory | None = None,
+    shard: Shard | str | None = None,
 ) -> dict[str, Any]:
     """Build a gallery of features and save it; images are known by the names of their rows, or by numbers.
 
@@ -88,6 +91,9 @@ def build_gallery(
         Called with a sentence about what is being done.
     progress : callable, default=None
         Called as ``with progress("encoding", "images") as report:``, and then ``report(done, total)``.
+    shard : str, default=None
+        Part of the rows that becomes the gallery, such as "3/16"; encoders are fitted on the same negatives as without
+        it. Of all parts `join` makes the gallery of all rows, to the byte. Not with `evaluate`.
 
     Returns
     -------
@@ -113,6 +119,9 @@ def build_gallery(
     methods = choose_methods(method or "slem", seed, settings or {})
     if len(methods) > 1 and not evaluate:
         raise SettingsError("`method` must name one method; pass `evaluate=True` to compare several")
+    wanted = None if shard is None else Shard.parse(shard)
+    if wanted is not None and evaluate:
+        raise SettingsError("`evaluate` does not go with `shard`: compare the methods first, and name one by `method`")
     named = [one.name for one in methods] if method else ["slem", "none"]
     inputs = EncoderInputs(expand_home(data), world, _with_plain(methods, evaluate), sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
@@ -121,11 +130,15 @@ def build_gallery(
         ids, image_encoder = inputs.ids, _image_encoder(inputs, file, tell)
     fitted, record = fit_and_compare(inputs, tune, evaluate, tell, progress or no_progress)
     kept = _keep(inputs, fitted, named, evaluate, tell)
-    gallery = _empty_gallery(inputs, kept, false_match, image_encoder)
+    gallery, span = _empty_gallery(inputs, kept, false_match, image_encoder), range(len(ids))
+    if wanted is not None:
+        part = _shard_record(wanted, inputs)
+        span, gallery.provenance[SHARD] = range(part.first, part.stop), part.json()
     with (progress or no_progress)("encoding", "images") as report:
-        add_rows(gallery, inputs.dataset, ids, report)
+        add_rows(gallery, inputs.dataset, ids, report, span)
     _save(out, gallery, record, overwrite)
-    _warn_of_background(gallery, warn or warnings.warn)
+    if wanted is None:
+        warn_of_background(gallery, warn or warnings.warn)
     return _result(inputs, out, gallery, kept, record)
 
 
@@ -170,6 +183,15 @@ def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: floa
     return Gallery(kept.encoder, features=image_encoder, provenance=provenance, **judged)
 
 
+def _shard_record(shard: Shard, inputs: EncoderInputs) -> ShardRecord:
+    """Which rows a part has, and what must be the same of all parts besides the models that they save."""
+    n, d = inputs.dataset.X.shape
+    labels = {"ids": inputs.ids, **metadata_of(inputs.dataset)}
+    words = (f"{key} {value}\0" for key, values in labels.items() for value in values)
+    whole = {"rows": inputs.dataset.fingerprint(), "columns": d, "seed": inputs.seed, "labels": sha256_digest(words)}
+    return ShardRecord.of(shard, shard.span(n, ROWS_AT_ONCE), n, {**whole, "versions": library_versions(())})
+
+
 def _image_encoder(inputs: EncoderInputs, given: Path | None, notify: Notify) -> Any:
     """What turns pictures into rows like those of the data; None if it is not known."""
     import manyclass as mc
@@ -198,7 +220,7 @@ def _save(out: Path, gallery: "Gallery", record: dict[str, Any] | None, overwrit
         (out / RETRIEVAL_FILE).unlink(missing_ok=True)
 
 
-def _warn_of_background(gallery: "Gallery", warn: Notify) -> None:
+def warn_of_background(gallery: "Gallery", warn: Notify) -> None:
     """Say where negatives of another kind would call the gallery's own images matched, were they not in it."""
     from manyclass.retrieval.neighbors import background_check
 
@@ -233,14 +255,17 @@ def _result(
     }
 
 
-def add_rows(gallery: "Gallery", dataset: Dataset, ids: list[Any] | None, report: Report) -> None:
-    """Add all rows, with class and split where they are known; without ids they are numbers that count on."""
-    n, metadata = len(dataset), metadata_of(dataset)
-    for start in range(0, n, ROWS_AT_ONCE):
-        at = slice(start, min(n, start + ROWS_AT_ONCE))
+def add_rows(
+    gallery: "Gallery", dataset: Dataset, ids: list[Any] | None, report: Report, span: range | None = None
+) -> None:
+    """Add all rows, or a span of them that begins at a multiple of those at once, with class and split where they are
+    known; without ids they are numbers that count on."""
+    span, metadata = range(len(dataset)) if span is None else span, metadata_of(dataset)
+    for start in range(span.start, span.stop, ROWS_AT_ONCE):
+        at = slice(start, min(span.stop, start + ROWS_AT_ONCE))
         columns = {key: values[at] for key, values in metadata.items()}
         gallery.add(dataset.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
-        report(at.stop, n)
+        report(at.stop - span.start, len(span))
 
 
 def metadata_of(dataset: Dataset) -> dict[str, list[str]]:

@@ -81,6 +81,11 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is th
 
 Resume = Annotated[bool, typer.Option("--resume/--restart", help="Go on with an unfinished attempt, or drop it.")]
 
+ShardNumber = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="I/N", help="Make part I of N alone, such as 3/16; `manyclass join` joins them."),
+]
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]

@@ -46,6 +46,35 @@ def collect_columns(
     return StoreColumns(arrays, words, splits)
 
 
+def concatenate_columns(parts: Sequence[StoreColumns]) -> StoreColumns:
+    """The columns of rows that follow one another, as those of all rows together would be: words are sorted anew,
+    unless all parts that have rows have the same, which may have been given in an order of their own."""
+    arrays: dict[str, NDArray[Any]] = {}
+    words: dict[str, list[str] | None] = {
+        role: _common_words([getattr(part, list_) for part in parts if len(part.arrays.get(role, ()))])
+        for role, list_ in (("y", "classes"), ("split", "splits"))
+    }
+    for role in parts[0].arrays:
+        pieces = [part.arrays[role] for part in parts]
+        if role == "name_offsets":
+            ends = np.cumsum([0, *(piece[-1] for piece in pieces)])
+            shifted = [piece[:-1] + end for piece, end in zip(pieces, ends[:-1], strict=True)]
+            pieces = [*shifted, ends[-1:]]
+        elif known := words.get(role):
+            position = {word: i for i, word in enumerate(known)}
+            theirs = [part.classes if role == "y" else part.splits for part in parts]
+            moved = [np.array([position[word] for word in own or []], np.int64) for own in theirs]
+            pieces = [move[piece] for move, piece in zip(moved, pieces, strict=True)]
+        arrays[role] = np.concatenate(pieces).astype(parts[0].arrays[role].dtype)
+    return StoreColumns(arrays, words["y"], words["split"])
+
+
+def _common_words(lists: list[list[str] | None]) -> list[str] | None:
+    if not lists or any(one is None for one in lists):
+        return None
+    return lists[0] if all(one == lists[0] for one in lists) else sorted({word for one in lists for word in one or []})
+
+
 def _check_same(before: Manifest, columns: dict[str, Any]) -> None:
     for name, values in columns.items():
         if before.has(name) and values is None:

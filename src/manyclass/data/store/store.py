@@ -17,6 +17,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
 from manyclass.data.store.blocks import BlockFile, VerifiedMatrix, open_attached, read_attached
+from manyclass.data.store.columns import StoreColumns
 from manyclass.data.store.manifest import FORMAT, Manifest, QuantizerRecord, manifests, write_array
 
 
@@ -170,6 +171,20 @@ class Store:
         found = self._manifest.attachments.get(role)
         return None if found is None else read_attached(self.path, found)
 
+    def columns(self) -> StoreColumns:
+        """Labels, names and splits as arrays of all rows, as `StoreWriter.commit_columns` takes them.
+
+        Returns
+        -------
+        StoreColumns
+            The arrays, and the words that they stand for.
+        """
+        split = self._checked("split", None)
+        names, offsets = (None, None) if self.names is None else self.names.arrays()
+        found = {"y": self.y, "split": split, "names": names, "name_offsets": offsets}
+        arrays = {role: array for role, array in found.items() if array is not None}
+        return StoreColumns(arrays, self.classes, self._manifest.splits)
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -254,6 +269,16 @@ class Names(Sequence[str]):
     def __init__(self, blob: NDArray[np.uint8], offsets: NDArray[np.int64]):
         self._blob = blob
         self._offsets = offsets
+
+    def arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The bytes and the offsets.
+
+        Returns
+        -------
+        tuple of ndarray
+            What a Names is made of.
+        """
+        return self._blob, self._offsets
 
     def __len__(self) -> int:
         return len(self._offsets) - 1

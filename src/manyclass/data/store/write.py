@@ -154,7 +154,7 @@ def write_store(
     ) as writer:
         for role, data in (attachments or {}).items():
             writer.attach(role, data)
-        _stream(writer, source, columns, progress)
+        stream_rows(writer, source, columns, progress)
         return writer.commit_columns(columns, provenance)
 
 
@@ -202,7 +202,7 @@ def append_store(
         if d != writer.n_features:
             raise ValueError(f"X must have {writer.n_features} columns, as {path} has; got {d}")
         columns = collect_columns(n, y, names, None, split, writer.before)
-        _stream(writer, _in_form_of(writer, matrix), columns, progress)
+        stream_rows(writer, _in_form_of(writer, matrix), columns, progress)
         return writer.commit_columns(columns)
 
 
@@ -221,7 +221,8 @@ def _in_form_of(writer: StoreWriter, X: Matrix) -> Source:
     return source if same_quantizer(source.quantizer, writer.quantizer) else numbers_of(X)
 
 
-def _stream(writer: StoreWriter, source: Source, columns: StoreColumns, progress: Report | None) -> None:
+def stream_rows(writer: StoreWriter, source: Source, columns: StoreColumns, progress: Report | None) -> None:
+    """Append the rows of a source from where the writer is, after a look at those that an earlier attempt wrote."""
     n = source.shape[0]
     writer.reserve(n, columns.nbytes)
     _check_kept(writer, source)

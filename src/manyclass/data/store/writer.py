@@ -238,7 +238,7 @@ class StoreWriter:
         with np.errstate(over="ignore"):  # what does not fit becomes infinite, and that is refused
             return np.ascontiguousarray(rows, self._transaction.journal.header["dtype"])
 
-    def attach(self, role: str, *pieces: Bytes) -> None:
+    def attach(self, role: str, *pieces: Bytes, about: dict[str, Any] | None = None) -> None:
         """Keep a file with the rows: it is safe from a crash now, and is committed with them.
 
         Parameters
@@ -247,10 +247,12 @@ class StoreWriter:
             The image encoder that made the rows, a model file; or a list of images without a row.
         *pieces : bytes
             What is in the file.
+        about : dict, default=None
+            How it was made.
         """
         self._check_open()
         with self._explained():
-            self._transaction.journal.attach(role, pieces, {}, self.is_done)
+            self._transaction.journal.attach(role, pieces, about or {}, self.is_done)
 
     def flush(self) -> None:
         """Make all rows so far safe from a crash."""

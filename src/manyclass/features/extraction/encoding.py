@@ -37,7 +37,7 @@ class RowEncoder(Protocol):
     One that works better on several at once has `batch_size` and `encode_many(list of images) -> (m, d)` besides. It
     is called from several threads; one that says `forks = True` is copied to other processes instead, where what it
     notes is lost. No library that it uses may then have threads of its own, such as OpenMP's, which a copy would wait
-    for in vain.
+    for in vain. `libraries` names modules, besides NumPy and Pillow, on whose versions its numbers depend.
     """
 
     n_features_out_: int
@@ -101,7 +101,7 @@ class Encoding:
         n, size = len(self.images), self.chunk_size
         return [range(first, min(n, first + size)) for first in range(0, n, size)]
 
-    def encode_from(self, start: int, known: Known) -> Iterator[list[EncodedImage]]:
+    def encode_from(self, start: int, known: Known, stop: int | None = None) -> Iterator[list[EncodedImage]]:
         """Encode the images from a position on.
 
         Parameters
@@ -110,13 +110,16 @@ class Encoding:
             The first position.
         known : dict of int to list of EncodedImage
             Chunks that are encoded already, by their first position; those that are used are removed.
+        stop : int, default=None
+            The position after the last, where a chunk begins; None for the end.
 
         Yields
         ------
         list of EncodedImage
             What became of the images of each chunk, in order.
         """
-        chunks = [chunk for chunk in self.chunks() if chunk.stop > start]
+        end = len(self.images) if stop is None else stop
+        chunks = [chunk for chunk in self.chunks() if start < chunk.stop and chunk.start < end]
         fresh = self.encode_chunks([chunk for chunk in chunks if chunk.start not in known])
         for chunk in chunks:
             outcomes = known.pop(chunk.start) if chunk.start in known else next(fresh)

@@ -64,16 +64,19 @@ def read_skipped(store: str | os.PathLike[str]) -> list[SkippedImage]:
 
 
 class SkipLog:
-    """The file of a run, of which the entries are known. `run` is a digest of what tells it from others."""
+    """The file of a run, of which the entries are known. `run` is a digest of what tells it from others.
 
-    def __init__(self, path: Path, run: str, entries: list[SkippedImage]):
-        self.path, self.entries = path, entries
+    Of a part of a run it has the images of that part, whose first is at `start`, by their positions in the whole run.
+    """
+
+    def __init__(self, path: Path, run: str, entries: list[SkippedImage], start: int = 0):
+        self.path, self.entries, self._start = path, entries, start
         self._header = _format_line({"format": SKIP_LOG_FORMAT, "run": run})
 
     @classmethod
-    def open(cls, path: Path, run: str, rows_done: int) -> Self:
+    def open(cls, path: Path, run: str, rows_done: int, start: int = 0) -> Self:
         """The log of a run that has so many rows already; what was said of later images is cut."""
-        log = cls(path, run, [])
+        log = cls(path, run, [], start)
         log.entries = log._read() if rows_done else []
         stop = log.position_after(rows_done)
         log.entries = [entry for entry in log.entries if entry.position < stop]
@@ -87,7 +90,7 @@ class SkipLog:
 
     def position_after(self, rows: int) -> int:
         """The position of the image after that of so many rows."""
-        position = rows
+        position = self._start + rows
         for entry in self.entries:
             if entry.position >= position:
                 break

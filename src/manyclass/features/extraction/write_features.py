@@ -22,6 +22,7 @@ from manyclass._core.files import expand_home
 from manyclass._core.linalg import l2_normalize
 from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
+from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
 from manyclass._core.typing import Report
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.attachments import ENCODER, SKIPPED, attachment_name
@@ -79,6 +80,7 @@ def write_features(
     resume: bool = True,
     provenance: dict[str, Any] | None = None,
     progress: Report | None = None,
+    shard: Shard | str | None = None,
 ) -> FeatureRun:
     """Encode images, and write their vectors to a store as they come.
 
@@ -122,6 +124,10 @@ def write_features(
         Information about where the images came from, which is saved with the store.
     progress : callable, default=None
         Function that is called with (images done, images in total).
+    shard : str, default=None
+        Part of the images that is encoded, such as "3/16", the third of sixteen parts; a quantizer learns from all, as
+        without it. The parts are stores of their own, of which `manyclass.runs.join` makes the store of all images, to
+        the byte; a part may have no row.
 
     Returns
     -------
@@ -145,7 +151,10 @@ def write_features(
     most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
     encoding = Encoding(images, encoder, check_count(most, "max_pixels"), max_source_pixels)
     identity = parse_json(run_identity(encoding, names, quantizer, sample, seed), "identity")
-    run = json_digest(identity)
+    run, span, part = json_digest(identity), range(len(images)), None
+    if shard is not None:
+        part = _shard_record(Shard.parse(shard), encoding, identity, {**columns, "classes": classes})
+        span, identity = range(part.first, part.stop), {**identity, SHARD: str(part.shard)}
     # What the writer would refuse is refused before any image is read, and a quantizer of an earlier attempt is found.
     earlier = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
     known: Known = {}
@@ -153,28 +162,29 @@ def write_features(
         quantizer = earlier.quantizer
     elif quantizer is not None and not is_fitted(quantizer):
         quantizer, known = fit_quantizer(quantizer, encoding, sample, seed, progress)
+        known = {first: outcomes for first, outcomes in known.items() if first in span}
     encoding = replace(encoding, quantizer=quantizer)
     width = None if quantizer else encoder.n_features_out_
     with StoreWriter(path, width, quantizer=quantizer, identity=identity, overwrite=overwrite, resume=resume) as writer:
         resumed_after, listed = writer.rows_done, path / attachment_name(SKIPPED, writer.serial)
         if is_savable(encoder):
             writer.attach(ENCODER, *model_pieces(encoder))
-        writer.reserve(len(images))
+        writer.reserve(len(span))
         if writer.is_done:
             log = SkipLog(listed, run, read_skipped(path))
         else:
-            log = SkipLog.open(listed, run, resumed_after)
-            _write_rows(writer, log, encoding, known, names, progress)
-        if writer.rows_done == 0:
+            log = SkipLog.open(listed, run, resumed_after, span.start)
+            _write_rows(writer, log, encoding, span, known, names, progress)
+        if writer.rows_done == 0 and part is None:
             name, reason = log.entries[0].name, log.entries[0].reason
             raise ValueError(f"at least one of the {len(images)} images must be usable; the first, {name}, {reason}")
         skipped = {entry.position for entry in log.entries}
-        rows = [position for position in range(len(images)) if position not in skipped]
+        rows = [position for position in span if position not in skipped]
         if skipped:
             writer.attach(SKIPPED, log.content())
         entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
-        counts = {"images": len(images), "skipped": len(skipped)}
-        store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **counts})
+        about = {"images": len(span), "skipped": len(skipped)} | ({} if part is None else {SHARD: part.json()})
+        store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **about})
     return FeatureRun(store, log.entries, resumed_after)
 
 
@@ -182,19 +192,20 @@ def _write_rows(
     writer: StoreWriter,
     log: SkipLog,
     encoding: Encoding,
+    span: range,
     known: Known,
     names: Sequence[str] | None,
     progress: Report | None,
 ) -> None:
-    n, start = len(encoding.images), log.position_after(writer.rows_done)
+    n, start = len(span), log.position_after(writer.rows_done)
     append = writer.append_codes if encoding.quantizer else writer.append
 
     def report(position: int) -> None:
         if progress:  # images that the quantizer learned from are done as well
-            progress(min(n, position + encoding.chunk_size * len(known)), n)
+            progress(min(n, position - span.start + encoding.chunk_size * len(known)), n)
 
     report(start)
-    for outcomes in encoding.encode_from(start, known):
+    for outcomes in encoding.encode_from(start, known, span.stop):
         rows, skipped = [], []
         for outcome in outcomes:
             if outcome.row is not None:
@@ -240,6 +251,19 @@ def run_identity(
         "sample": sample,
         "seed": seed,
     }
+
+
+def _shard_record(
+    shard: Shard, encoding: Encoding, identity: dict[str, Any], columns: dict[str, Sequence[Any] | None]
+) -> ShardRecord:
+    """Which images a part has, whole chunks of them, and what must be the same of all parts."""
+    n, libraries = len(encoding.images), getattr(encoding.encoder, "libraries", ())
+    # Names are among the images already.
+    labels = {key: values for key, values in columns.items() if key != "names" and values is not None}
+    words = (f"{key} {values[i]}\0" for key, values in labels.items() for i in range(len(values)))
+    versions = library_versions(("PIL", *libraries))
+    whole = {"features": identity, "labels": sha256_digest(words), "versions": versions}
+    return ShardRecord.of(shard, shard.span(n, encoding.chunk_size), n, whole)
 
 
 def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:

@@ -61,6 +61,8 @@ class OnnxFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Digest of the network and the files beside it.
     """
 
+    libraries = ("onnxruntime",)  # whose version its numbers depend on
+
     def __init__(
         self,
         model: str | os.PathLike[str] = efficientnet.NAME,

@@ -1,6 +1,7 @@
 """Opening a saved gallery."""
 
 import os
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,6 +10,8 @@ import numpy as np
 
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass._core.files import expand_home
+from manyclass._core.typing import Report
+from manyclass.data.matrix import spans
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.retrieval.search import FlatIndex
@@ -42,6 +45,38 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
             if now == data:
                 raise
             data = now
+
+
+def open_joined(
+    kind: type[G], paths: Sequence[str | os.PathLike[str]], rows_at_once: int, progress: Report | None = None
+) -> G:
+    """The images of saved galleries, one after the other, in a new gallery with the models and settings of the first.
+
+    Embeddings stay mapped. Where blocks of them matter to the bits, as to the similarity of kernel machines, they are
+    copied as `rows_at_once` that are added would be.
+    """
+    folders = [expand_home(path).absolute() for path in paths]
+    contents = [read_gallery_manifest(folder)[0] for folder in folders]
+    n, at = sum(content["images"] for content in contents), _first_filled(contents)
+    gallery = _without_images(kind, folders[at], contents[at])
+    state = gallery.state()
+    state.neighbors.things = contents[at]["null"]["things"]
+    for folder, content in zip(folders, contents, strict=True):
+        for segment in content["segments"]:
+            ids, columns, _, codes = read_segment(folder, segment, content["widths"])
+            state.catalog.check_new(ids, len(ids))
+            mapped = all(index.inner_product for index in state.indexes)
+            for span in spans(len(ids), len(ids) if mapped else rows_at_once):
+                metadata = {name: values[span] for name, values in columns.items()}
+                state.append([rows[span] for rows in codes], ids[span], metadata)
+            if progress:
+                progress(len(gallery), n)
+    return gallery
+
+
+def _first_filled(contents: list[Content]) -> int:
+    """The first gallery with images: without an encoder, others do not know how wide a row is."""
+    return next((i for i, content in enumerate(contents) if content["images"]), 0)
 
 
 def _read_gallery(kind: type[G], folder: Path, content: Content, data: bytes) -> G:

@@ -1,0 +1,109 @@
+"""join: the parts of one piece of work become what one process would have made, byte for byte."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from manyclass._core.errors import StorageError
+from manyclass._core.files import expand_home
+from manyclass._core.typing import Notify, ProgressFactory, no_progress
+
+
+def join(
+    out: str | os.PathLike[str],
+    parts: Sequence[str | os.PathLike[str]],
+    *,
+    overwrite: bool = False,
+    resume: bool = True,
+    warn: Notify | None = None,
+    progress: ProgressFactory | None = None,
+) -> dict[str, Any]:
+    """Join the parts that `--shard i/n` made into the store or gallery of one run without it, byte for byte.
+
+    Parts say themselves which they are, so their order and names do not matter. They stay as they are. What is joined
+    is there at one instant, whole or not at all.
+
+    Parameters
+    ----------
+    out : path-like
+        The store or gallery to write.
+    parts : sequence of path-like
+        All parts: stores, or galleries.
+    overwrite : bool, default=False
+        Replace what is there.
+    resume : bool, default=True
+        Go on with stores that an interrupted call was joining; False drops what it had done.
+    warn : callable, default=None
+        Called with a sentence about what is doubtful in the result; None for warnings of Python.
+    progress : callable, default=None
+        Called as ``with progress("joining", "rows") as report:``, and then ``report(done, total)``.
+
+    Returns
+    -------
+    dict
+        What was joined (`kind`), of how many `parts`, and what it holds.
+
+    Raises
+    ------
+    StorageError
+        If a part is missing, there twice, unfinished, changed, or of other data, settings or versions.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import manyclass as mc
+    >>> X = np.random.default_rng(0).standard_normal((3000, 8), dtype=np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder, "x.npy"), X)
+    ...     for shard in ("1/2", "2/2"):
+    ...         part = Path(folder, shard.replace("/", "of"))
+    ...         _ = mc.runs.build_gallery(Path(folder, "x.npy"), part, method="lda", shard=shard)
+    ...     result = mc.runs.join(Path(folder, "all"), [Path(folder, "2of2"), Path(folder, "1of2")])
+    >>> result["kind"], result["parts"], result["images"]
+    ('gallery', 2, 3000)
+    """
+    target, folders = expand_home(out), [expand_home(part) for part in parts]
+    if not folders:
+        raise ValueError("parts must name at least one part; got none")
+    places = [folder.resolve() for folder in folders]
+    for i, place in enumerate(places):
+        if place == target.resolve():
+            raise StorageError(f"{target} is one of the parts; choose another name for what they become")
+        if place in places[:i]:
+            raise StorageError(f"{folders[i]} is given twice; leave one of them out")
+    kinds = [_kind_of(folder) for folder in folders]
+    for folder, kind in zip(folders, kinds, strict=True):
+        if kind != kinds[0]:
+            raise StorageError(f"{folders[0]} is a {kinds[0]} and {folder} is a {kind}; give parts of one kind")
+    with (progress or no_progress)("joining", "rows") as report:
+        found = _JOIN[kinds[0]](target, folders, overwrite, resume, warn, report)
+    return {"path": str(target), "kind": kinds[0], "parts": len(folders), **found}
+
+
+def _stores(target: Path, folders: list[Path], overwrite: bool, resume: bool, _: Any, report: Any) -> dict[str, Any]:
+    from manyclass.runs.joining.join_stores import join_stores
+
+    return join_stores(target, folders, overwrite, resume, report)
+
+
+def _galleries(target: Path, folders: list[Path], overwrite: bool, _: bool, warn: Any, report: Any) -> dict[str, Any]:
+    from manyclass.runs.joining.join_galleries import join_galleries
+
+    return join_galleries(target, folders, overwrite, warn, report)
+
+
+# What joins parts of a kind: (out, parts, overwrite, resume, warn, report) to what the result holds.
+_JOIN: dict[str, Callable[..., dict[str, Any]]] = {"store": _stores, "gallery": _galleries}
+
+
+def _kind_of(folder: Path) -> str:
+    """What a part is; a folder that is none is refused when it is read as a store."""
+    from manyclass.retrieval.storage.segments import is_gallery
+    from manyclass.runs.folder import is_run
+
+    if is_run(folder):
+        raise StorageError(f"{folder} is a run, and parts are stores or galleries that `shard` made")
+    return "gallery" if is_gallery(folder) else "store"
