@@ -1,4 +1,4 @@
-"""manyclass join: parts that --shard made, into what one command without it would have made."""
+"""manyclass join: parts that --shard or --classes made, into what one command would have made."""
 
 import time
 from pathlib import Path
@@ -12,7 +12,7 @@ from manyclass.cli.terminal.options import Json, Overwrite, Quiet, Resume, Threa
 
 @report_errors("the parts are as they were; give the same command again")
 def join(
-    out: Annotated[Path, path_argument("The store or gallery that the parts become.")],
+    out: Annotated[Path, path_argument("The store, gallery or run that the parts become.")],
     parts: Annotated[list[Path], path_argument("All parts, in any order.", repeated=True)],
     threads: Threads = None,
     overwrite: Overwrite = False,
@@ -20,11 +20,12 @@ def join(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Join the parts of one whole: stores of `features --shard i/n`, or galleries of `encode --shard i/n`.
+    """Join the parts of one whole: of `features --shard i/n`, `encode --shard i/n` or `train --classes i/n`.
 
-    The result is, byte for byte, what the same command without --shard makes. Parts know which they are, so that names
-    and order do not matter, and `parts/*` is as good as a list. What is missing is named; what is unfinished, there
-    twice, or of other images, settings or versions is refused. Parts stay as they are, and can be removed then.
+    The result is, byte for byte, what the same command without that option makes; of a run, its model is. Parts know
+    which they are, so that names and order do not matter, and `parts/*` is as good as a list. What is missing is named;
+    what is unfinished, there twice, or of other data, settings or versions is refused. Parts stay as they are, and can
+    be removed then.
     """
     import manyclass as mc
 
@@ -39,7 +40,7 @@ def join(
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
-    what = "rows" if "rows" in result else "images"
+    what = next(name for name in ("rows", "images", "classes") if name in result)
     return [
         ("parts", f"{result['parts']:,}"),
         (what, f"{result[what]:,} of {result['dimensions']:,} numbers"),

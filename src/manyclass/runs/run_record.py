@@ -78,12 +78,16 @@ def finish_record(
     record: dict[str, Any],
     model: Any,
     outcome: dict[str, Any],
-    examples: "Dataset",
+    examples: "Dataset | None",
     n_bytes: int,
     encoder: Path | None,
     seconds: float,
 ) -> dict[str, Any]:
-    """The record of a run that is over; `outcome` has the history of the fit, all that was tried, and the grid."""
+    """The record of a run that is over; `outcome` has the history of the fit, all that was tried, and the grid.
+
+    Without the examples, it is not known how many of them are right.
+    """
+    is_part = "shard" in record  # of the classes, which is no classifier yet
     return {
         **record,
         "seconds": seconds,
@@ -91,8 +95,8 @@ def finish_record(
         "model": {**describe_fit(model), "bytes": n_bytes},
         **replace_nonfinite(outcome),
         "encoder": None if encoder is None else str(encoder),
-        # A part of the classes is no classifier yet.
-        **({} if "shard" in record else {"training": training_record(model, examples), **latent_record(model)}),
+        **({} if is_part or examples is None else {"training": training_record(model, examples)}),
+        **({} if is_part else latent_record(model)),
     }
 
 

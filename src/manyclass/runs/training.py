@@ -188,7 +188,7 @@ def train(
         run = folder.begin(record, resume, overwrite)
         try:
             model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn, shard)
-            return _keep(folder, run, record, model, outcome, examples, encoder, started)
+            return keep_run(folder, run, record, model, outcome, examples, encoder, time.perf_counter() - started)
         except Exception:
             run.give_up()
             raise
@@ -277,15 +277,15 @@ def fit_recipe(
     return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
 
 
-def _keep(
+def keep_run(
     folder: RunFolder,
     run: UnfinishedRun,
     record: dict[str, Any],
     model: Any,
     outcome: dict[str, Any],
-    examples: Dataset,
+    examples: Dataset | None,
     encoder: tuple[Path | None, bytes | None],
-    started: float,
+    seconds: float,
 ) -> TrainedRun:
     """Write the model, the encoder of the features if there is one, and the record.
 
@@ -297,6 +297,5 @@ def _keep(
         files.append(run.encoder)
         write_bytes(run.encoder, content)
     begun = {**record, "started": run.record["started"]}
-    seconds = time.perf_counter() - started
     whole = finish_record(begun, model, outcome, examples, run.model.stat().st_size, source, seconds)
     return TrainedRun(folder.path, folder.finish(whole, files))

@@ -1,7 +1,8 @@
-"""Joining: parts of one piece of work, made apart by `--shard i/n`, become what one process would have made.
+"""Joining: parts of one piece of work (`--shard i/n`, `--classes i/n`) become what one process would have made.
 
 join_parts      join, which looks at what the parts are
 parts           Part, what a folder says of itself; whether parts are all of one whole, and which are missing
 join_stores     the rows of stores, one part after the other, with labels, names and the pictures that were skipped
+join_runs       the machines of runs that have a part of the classes each
 join_galleries  the images of galleries, and their neighbors among all
 """

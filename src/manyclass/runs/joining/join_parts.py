@@ -19,7 +19,10 @@ def join(
     warn: Notify | None = None,
     progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
-    """Join the parts that `--shard i/n` made into the store or gallery of one run without it, byte for byte.
+    """Join parts of features, galleries or classes into what one process would have made, byte for byte.
+
+    Parts come from `shard` of `write_features` and `build_gallery`, or `classes` of `train`. Of a run it is the model
+    that has the same bytes; its record tells of the parts' time and memory.
 
     Parts say themselves which they are, so their order and names do not matter. They stay as they are. What is joined
     is there at one instant, whole or not at all.
@@ -27,9 +30,9 @@ def join(
     Parameters
     ----------
     out : path-like
-        The store or gallery to write.
+        The store, gallery or run to write.
     parts : sequence of path-like
-        All parts: stores, or galleries.
+        All parts: stores, galleries, or runs.
     overwrite : bool, default=False
         Replace what is there.
     resume : bool, default=True
@@ -95,8 +98,14 @@ def _galleries(target: Path, folders: list[Path], overwrite: bool, _: bool, warn
     return join_galleries(target, folders, overwrite, warn, report)
 
 
+def _runs(target: Path, folders: list[Path], overwrite: bool, _: bool, warn: Any, report: Any) -> dict[str, Any]:
+    from manyclass.runs.joining.join_runs import join_runs
+
+    return join_runs(target, folders, overwrite, warn)
+
+
 # What joins parts of a kind: (out, parts, overwrite, resume, warn, report) to what the result holds.
-_JOIN: dict[str, Callable[..., dict[str, Any]]] = {"store": _stores, "gallery": _galleries}
+_JOIN: dict[str, Callable[..., dict[str, Any]]] = {"store": _stores, "gallery": _galleries, "run": _runs}
 
 
 def _kind_of(folder: Path) -> str:
@@ -105,5 +114,5 @@ def _kind_of(folder: Path) -> str:
     from manyclass.runs.folder import is_run
 
     if is_run(folder):
-        raise StorageError(f"{folder} is a run, and parts are stores or galleries that `shard` made")
+        return "run"
     return "gallery" if is_gallery(folder) else "store"

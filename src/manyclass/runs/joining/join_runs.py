@@ -1,0 +1,109 @@
+"""Runs of parts: the machines of all classes, as one process would have trained them by the same plan."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manyclass._core.files import expand_home
+from manyclass._core.reading import read_file
+from manyclass._core.shards import SHARD
+from manyclass._core.typing import Notify
+from manyclass.runs.folder import RunFolder, read_whole_run
+from manyclass.runs.joining.parts import Part, in_order, refuse_other
+from manyclass.runs.load_model import load_run_file
+from manyclass.runs.sources import draw_rows, read_subset
+from manyclass.runs.training import keep_run
+
+if TYPE_CHECKING:
+    from manyclass.datasets.dataset import Dataset
+
+# What the machines of a class are, and which class.
+_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_")
+
+
+def join_runs(out: Path, paths: Sequence[Path], overwrite: bool, warn: Notify | None) -> dict[str, Any]:
+    """Make the run that `manyclass train` without --classes would have made; what it has, for a table."""
+    found = {path: read_whole_run(path) for path in paths}
+    parts = in_order(_part(path, record) for path, record in found.items())
+    records = [found[part.path] for part in parts]
+    _check_encoders(parts, records)
+    folder = RunFolder(out)
+    folder.check(resume=False, overwrite=overwrite)
+    model = _joined([load_run_file(part.path, found[part.path], "model") for part in parts])
+    record = _joined_record(records)
+    histories = zip(*(one["history"] or [] for one in records), strict=True)
+    outcome = {"history": [_joined_epoch(epochs) for epochs in histories], "tuning": [], "grid": None}
+    encoder = records[0]["encoder"]
+    with folder.locked(resume=False, overwrite=overwrite):
+        run = folder.begin(record, resume=False, overwrite=overwrite)
+        try:
+            examples = _examples(record, warn or warnings.warn)
+            learned = None if encoder is None else Path(encoder), _encoder_bytes(parts[0].path, records[0])
+            seconds = sum(one["seconds"] or 0 for one in records)
+            whole = keep_run(folder, run, record, model, outcome, examples, learned, seconds).record
+        except Exception:
+            run.give_up()
+            raise
+    return {"classes": len(model.classes_), "dimensions": int(model.n_features_in_), "bytes": whole["model"]["bytes"]}
+
+
+def _part(path: Path, record: dict[str, Any]) -> Part:
+    return Part.of(path, {} if record["shard"] is None else {SHARD: record["shard"]}, record["model"]["classes"])
+
+
+def _check_encoders(parts: list[Part], records: list[dict[str, Any]]) -> None:
+    """See that all parts saw rows of the same encoder of pictures."""
+    digests = [None if (file := one["files"]["encoder"]) is None else file["sha256"] for one in records]
+    for part, sha256 in zip(parts[1:], digests[1:], strict=True):
+        if sha256 != digests[0]:
+            refuse_other(parts[0].path, part.path, "features.encoder")
+
+
+def _encoder_bytes(path: Path, record: dict[str, Any]) -> bytes | None:
+    file = record["files"]["encoder"]
+    return None if file is None else read_file(path / file["name"], "model")
+
+
+def _joined(models: list[Any]) -> Any:
+    """The classifier of all classes."""
+    whole = models[0]
+    for name in _OF_CLASSES:
+        setattr(whole, name, np.concatenate([getattr(model, name) for model in models]))
+    whole.history_ = [_joined_epoch(epochs) for epochs in zip(*(model.history_ for model in models), strict=True)]
+    return whole
+
+
+def _joined_epoch(epochs: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    """One epoch of all parts. Losses are whole numbers of a small unit, which add up in any order."""
+    slowest = {key: max(one[key] for one in epochs) for key in epochs[0] if key.endswith("seconds")}
+    return {**epochs[0], **slowest, "loss": sum(one["loss"] for one in epochs)}
+
+
+def _joined_record(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """What all parts had in common before they began."""
+    first = records[0]
+    kept = ("command", "arguments", "versions", "machine", "seed", "threads", "data", "started")
+    settings = {name: value for name, value in first["settings"].items() if name != "classes"}
+    return {**{key: first[key] for key in kept}, "settings": settings}
+
+
+def _examples(record: dict[str, Any], warn: Notify) -> "Dataset | None":
+    """The rows that all parts were trained on, if they are still there."""
+    settings, data = record["settings"], record["data"][0]
+    try:
+        source = expand_home(data["path"])
+        found = read_subset(
+            source, settings["labels"], data["part"], (), settings["test_fraction"], record["seed"], lambda _: None
+        )
+        sample = settings.get("sample")
+        found = draw_rows(found, None if sample is None else int(sample), record["seed"])
+        if found.fingerprint() == data["fingerprint"]:
+            return found
+        why = "they are others now"
+    except (OSError, ValueError) as error:
+        why = str(error)
+    warn(f"how many of the rows of {data['path']} are right is not known: {why}")
+    return None

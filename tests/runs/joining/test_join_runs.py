@@ -1,0 +1,104 @@
+"""Runs of a part of the classes each become the run of all of them: the same model, byte for byte."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+from manyclass._core.errors import StorageError
+from manyclass.runs.records import read_record
+
+K, D = 300, 12
+FIXED = {"step": 0.05, "beta": 4.0, "max_epochs": 3, "early_stopping": False, "test_fraction": 0.3}
+
+
+def write_rows(file, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(K), np.arange(K), rng.integers(K, size=K)])
+    X = rng.normal(size=(K, D))[y] + 0.5 * rng.normal(size=(len(y), D))
+    np.savez(file, X=X.astype(np.float32), y=y)
+    return file
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    data = write_rows(folder / "x.npz")
+    for i in (1, 2, 3):
+        mc.runs.train(data, folder / f"part{i}", classes=f"{i}/3", **FIXED)
+    mc.runs.train(data, folder / "whole", **FIXED)
+    mc.runs.train(data, folder / "other", classes="2/3", seed=1, **FIXED)
+    mc.runs.train(data, folder / "half", classes="1/2", **FIXED)
+    return folder
+
+
+def parts(folder, *names):
+    return [folder / name for name in names]
+
+
+def test_the_model_of_all_parts_is_that_of_one_run_byte_for_byte(folder, tmp_path):
+    result = mc.runs.join(tmp_path / "run", parts(folder, "part3", "part1", "part2"))
+    assert (result["kind"], result["parts"], result["classes"], result["dimensions"]) == ("run", 3, K, D)
+    whole, joined = (read_record(run / "run.json", "run") for run in (folder / "whole", tmp_path / "run"))
+    assert joined["files"] == whole["files"]
+    for key in ("settings", "training", "embedding", "spectrum", "rank", "seed", "data", "model"):
+        assert joined[key] == whole[key], key
+    assert [epoch["loss"] for epoch in joined["history"]] == [epoch["loss"] for epoch in whole["history"]]
+    assert mc.load(tmp_path / "run").classes_.tolist() == list(range(K))
+
+
+def test_a_joined_run_is_evaluated_as_any_other(folder, tmp_path):
+    mc.runs.join(tmp_path / "run", parts(folder, "part1", "part2", "part3"))
+    found = mc.runs.evaluate(tmp_path / "run", folder / "x.npz").record
+    assert found["top_1"] == mc.runs.evaluate(folder / "whole", folder / "x.npz").record["top_1"]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("part1", "part3"), "part 2/3 is missing"),
+        (("part1", "part2", "other", "part3"), "they differ in data"),
+        (("part1", "part2", "part3", "half"), "by the same n"),
+        (("whole",), "whole is no part"),
+    ],
+)
+def test_what_is_not_one_whole_is_refused(folder, tmp_path, names, words):
+    with pytest.raises(StorageError, match=words):
+        mc.runs.join(tmp_path / "run", parts(folder, *names))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_is_there_is_replaced_only_if_that_is_wanted(folder, tmp_path):
+    names = parts(folder, "part1", "part2", "part3")
+    mc.runs.train(folder / "x.npz", tmp_path / "run", **FIXED | {"max_epochs": 1})
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    with pytest.raises(ValueError, match="holds a run already"):
+        mc.runs.join(tmp_path / "run", names)
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    mc.runs.join(tmp_path / "run", names, overwrite=True)
+    assert mc.load(tmp_path / "run").n_epochs_ == 3
+
+
+def test_rows_that_are_gone_or_others_leave_their_accuracy_unknown(tmp_path):
+    data = write_rows(tmp_path / "x.npz")
+    names = [mc.runs.train(data, tmp_path / f"part{i}", classes=f"{i}/2", **FIXED).path for i in (1, 2)]
+    write_rows(data, seed=1)
+    with pytest.warns(UserWarning, match="are right is not known: they are others now"):
+        mc.runs.join(tmp_path / "a", names)
+    data.unlink()
+    said = []
+    mc.runs.join(tmp_path / "b", names, warn=said.append)
+    assert len(said) == 1
+    for name in ("a", "b"):
+        assert read_record(tmp_path / name / "run.json", "run")["training"] is None
+
+
+def test_a_damaged_part_is_refused(tmp_path):
+    data = write_rows(tmp_path / "x.npz")
+    names = [mc.runs.train(data, tmp_path / f"part{i}", classes=f"{i}/2", **FIXED).path for i in (1, 2)]
+    model = tmp_path / "part2" / "model-0.safetensors"
+    content = bytearray(model.read_bytes())
+    content[-1] ^= 1
+    model.write_bytes(content)
+    with pytest.raises(StorageError, match="part2"):
+        mc.runs.join(tmp_path / "run", names)
+    assert not (tmp_path / "run").exists()
