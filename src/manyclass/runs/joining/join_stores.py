@@ -10,7 +10,7 @@ from manyclass._core.typing import Report
 from manyclass.data.store.attachments import ENCODER, SKIPPED
 from manyclass.data.store.columns import concatenate_columns
 from manyclass.data.store.manifest import Manifest, read_manifest
-from manyclass.data.store.store import Store, open_store, same_quantizer
+from manyclass.data.store.store import Store, same_quantizer
 from manyclass.data.store.write import source_of, stream_rows
 from manyclass.data.store.writer import StoreWriter
 from manyclass.data.views import ShardedMatrix
@@ -22,8 +22,8 @@ def join_stores(out: Path, paths: Sequence[Path], overwrite: bool, resume: bool,
     """Write the store that `manyclass features` without --shard would have written; what it has, for a table."""
     found = {path: read_manifest(path) for path in paths}
     parts = in_order(_part(path, manifest) for path, manifest in found.items())
-    stores = [open_store(part.path) for part in parts]
     manifests = [found[part.path] for part in parts]
+    stores = [Store(part.path, manifest) for part, manifest in zip(parts, manifests, strict=True)]
     _check_learned(stores, manifests)
     skipped = [entry for part in parts for entry in read_skipped(part.path)]
     total = parts[0].record.total
