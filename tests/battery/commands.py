@@ -74,7 +74,8 @@ def _goes_on(options: str, cut: int) -> Command:
     return Command(f"{words} --resume", ("x.store",), _RUN, before=(words,), cut=cut)
 
 
-_STORE = ("verify out --json", "info out --json")
+_VERIFY = "verify out --json"
+_STORE = (_VERIFY, "info out --json")
 _PHOTOS = (*_STORE, "encode out -o searched --json --n-background 5")
 _REPORT = "report out -o page.html --json"
 _RUN = (
@@ -101,6 +102,13 @@ COMMANDS: Mapping[str, Command] = {
     "features --overwrite": _overwrites(
         f"features other -o out {FISHER} --seed 1", _FEATURES, "album", "other", reads=_PHOTOS, thorough=True
     ),
+    "features --shard": Command(f"{_FEATURES} --shard 2/2", ("album",), _STORE),
+    "join": Command("join out part2 part1 --quiet", ("part1", "part2"), _PHOTOS),
+    "join --overwrite": _overwrites(
+        "join out other1 other2 --quiet", "join out part1 part2 --quiet", "part1", "part2", "other1", "other2",
+        reads=_STORE, thorough=True,
+    ),
+    "join of galleries": Command("join out half2 half1 --quiet", ("half1", "half2"), _NUMBERED),
     "compress": Command(_COMPRESS, ("x.npy",), _STORE),
     "compress --kind scalar": Command(_SCALAR, ("x.npy",), _STORE),
     "compress of photographs": Command(
@@ -121,6 +129,7 @@ COMMANDS: Mapping[str, Command] = {
     "train --resume": _goes_on(QUICK, 4),
     "train --tune path --resume": _goes_on(PATH, 3),
     "encode": Command(_ENCODE, ("x.store",), _GALLERY),
+    "encode --shard": Command(f"encode many.npy -o out --shard 2/2 {SLEM}", ("many.npy",), _STORE),
     "encode --evaluate": Command(f"{_ENCODE} --evaluate", ("x.store",), (*_GALLERY, _REPORT)),
     "encode --overwrite": _overwrites(_OLD_GALLERY, _ENCODE, "x.store", reads=_GALLERY),
     "encode --evaluate --overwrite": _overwrites(
@@ -171,12 +180,17 @@ def make_world(folder: Path, run: Callable[[str], None]) -> None:
         (folder / name / "class0" / f"broken{seed}.png").write_bytes(b"no picture")
     X, _ = runs.rows(n=12)
     np.save(folder / "x.npy", X)
+    np.save(folder / "many.npy", np.random.default_rng(0).standard_normal((1100, 4), np.float32))  # two blocks
     store_of(folder / "x.store", "")
     store_of(folder / "more.store", "new ")
     run(f"features album -o photos.store {FISHER}")
     run(f"train x.store -o run {QUICK}")
     run(f"encode x.store -o gallery {SLEM}")
     run("encode photos.store -o found --n-background 3 --quiet")
+    for i in (1, 2):
+        run(f"features album -o part{i} {FISHER} --shard {i}/2")
+        run(f"features other -o other{i} {FISHER} --seed 1 --shard {i}/2")
+        run(f"encode many.npy -o half{i} --shard {i}/2 {SLEM}")
 
 
 def store_of(path: Path, prefix: str) -> None:

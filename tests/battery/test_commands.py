@@ -6,7 +6,7 @@ from tests.battery.commands import COMMANDS
 # One of every way to write.
 FEW = (
     "features --overwrite", "compress --overwrite", "train --overwrite", "encode --evaluate --overwrite",
-    "encode --add by numbers", "predict again",
+    "encode --add by numbers", "predict again", "join --overwrite", "join of galleries",
 )  # fmt: skip
 
 

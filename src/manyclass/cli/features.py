@@ -152,7 +152,7 @@ def features(
                 f"in the range that a network was trained with ({encoder.input_}); try another --preset"
             )
     given |= {} if shard is None else {"shard": shard}
-    result = _result(out, run, time.perf_counter() - started) | given
+    result = _result(out, run, run.store.nbytes, time.perf_counter() - started) | given
     rows = _rows(result)
     console.json(result)
     console.table(str(out), rows)
@@ -199,7 +199,7 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", taken: float) -> dict[str, Any]:
+def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: float) -> dict[str, Any]:
     n = int(run.store.provenance["images"])
     skipped = [{"name": entry.name, "reason": entry.reason} for entry in run.skipped]
     return {
@@ -207,7 +207,7 @@ def _result(out: Path, run: "FeatureRun", taken: float) -> dict[str, Any]:
         "images": n,
         "rows": run.store.shape[0],
         "dimensions": run.store.shape[1],
-        "bytes": run.store.nbytes,
+        "bytes": n_bytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
         "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,

@@ -23,6 +23,7 @@ COMMANDS = {
     "predict": ("{made}/run", "{made}/x.store"),
     "encode": ("{made}/x.store", "-o", "{out}/gallery", "--method", "slem,none", "--evaluate"),
     "search": ("{made}/gallery", "{made}/x.store", "-k", 2),
+    "join": ("{out}/photos.store", "{made}/part.store"),
     "report": ("{made}/run", "{made}/gallery", "-o", "{out}/page.html"),
     "info": ("{made}/x.store",),
     "verify": ("{made}/x.store",),
@@ -42,6 +43,17 @@ def made(tmp_path_factory):
             ("train", folder / "x.store", "-o", folder / "run", "--quiet", *QUICK),
             ("train", folder / "x.store", "-o", folder / "calibrated", "--quiet", *QUICK),
             ("features", folder / "photos", "-o", folder / "photos.store", "--kind", "bow", "--quiet", *SMALL),
+            (
+                "features",
+                folder / "photos",
+                "-o",
+                folder / "part.store",
+                "--shard",
+                "1/1",
+                "--kind",
+                folder / "photos.store",
+                "--quiet",
+            ),
             ("encode", folder / "x.store", "-o", folder / "gallery", "--method", "none", "--evaluate", "--quiet"),
         ):
             patch.setattr(sys, "argv", ["manyclass", *map(str, words)])

@@ -1,6 +1,7 @@
 """Labels, names and splits of the rows."""
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.data.store.columns import collect_columns, encode_names
+from manyclass.data.store.columns import collect_columns, concatenate_columns, encode_names
 from manyclass.data.store.store import Names
 
 
@@ -129,3 +130,41 @@ def test_names_are_indexed_as_a_list_is(index):
 def test_names_end_where_a_list_ends(index):
     with pytest.raises(IndexError):
         names_of(["a", "", "ç"])[index]
+
+
+def joined(*parts):
+    """The columns of parts, each given as the arguments of `of`, one below the other."""
+    return concatenate_columns([of(**part) for part in parts])
+
+
+def same(a, b):
+    assert (a.classes, a.splits, a.arrays.keys()) == (b.classes, b.splits, b.arrays.keys())
+    for role in a.arrays:
+        assert a.arrays[role].dtype == b.arrays[role].dtype
+        assert a.arrays[role].tolist() == b.arrays[role].tolist()
+
+
+@given(
+    words=st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["train", "test", "val"]), st.text())),
+    cuts=st.lists(st.integers(0, 30), max_size=4),
+)
+def test_columns_of_parts_are_those_of_all_rows(words, cuts):
+    ends = sorted({min(cut, len(words)) for cut in cuts} | {0, len(words)})
+    pieces = [words[a:b] for a, b in pairwise(ends)] or [words]
+
+    def given(rows):
+        y, split, names = ([row[i] for row in rows] for i in range(3))
+        names = [name.encode("utf-8", "replace").decode() for name in names]
+        return {"n": len(rows), "y": y, "split": split, "names": names}
+
+    same(joined(*map(given, pieces)), of(**given(words)))
+
+
+def test_classes_that_were_given_keep_their_order_in_parts():
+    classes = ["zebra", "dog", "ant"]
+    parts = [{"n": 1, "y": [2]}, {"n": 0, "y": []}, {"n": 2, "y": [0, 2]}]
+    same(joined(*({**part, "classes": classes} for part in parts)), of(3, y=[2, 0, 2], classes=classes))
+
+
+def test_integers_of_parts_stay_as_they_are():
+    same(joined({"n": 2, "y": [5, -1]}, {"n": 0, "y": []}, {"n": 1, "y": [7]}), of(3, y=[5, -1, 7]))

@@ -71,3 +71,16 @@ def test_a_store_overwritten_while_it_is_opened_is_opened_as_it_is_now(tmp_path,
 
     monkeypatch.setattr(_store, "BlockFile", lose_and_open)
     assert len(mc.open_store(path)) == 3
+
+
+def test_the_columns_of_a_store_make_the_same_store(tmp_path, rows, columns):
+    store = mc.write_store(tmp_path / "a.store", rows, **columns)
+    mc.append_store(tmp_path / "a.store", rows[:2], **{key: columns[key][:2] for key in ("y", "names", "split")})
+    store = mc.open_store(tmp_path / "a.store")
+    with mc.StoreWriter(tmp_path / "b.store", rows.shape[1], rows.dtype) as writer:
+        writer.append(store.X.rows(slice(None)))
+        again = writer.commit_columns(store.columns())
+    assert (again.y.tolist(), again.names[:], again.split.tolist()) == (
+        store.y.tolist(), store.names[:], store.split.tolist()
+    )  # fmt: skip
+    assert again.classes == store.classes

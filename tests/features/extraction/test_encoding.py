@@ -129,3 +129,11 @@ def test_long_rows_are_sampled_less_but_never_not_at_all():
     assert sample_size(1 << 30, None) == 1
     with pytest.raises(ValueError, match="sample must be a whole number"):
         sample_size(8, 0)
+
+
+def test_a_span_of_chunks_is_encoded_as_in_a_run_of_all():
+    encoding = Encoding(many_images(11), Pairs())
+    whole = [outcome for found in encoding.encode_from(0, {}) for outcome in found]
+    part = [outcome for found in encoding.encode_from(4, {}, 8) for outcome in found]
+    assert [outcome.position for outcome in part] == [4, 5, 6, 7]
+    assert_array_equal([outcome.row for outcome in part], [outcome.row for outcome in whole[4:8]])

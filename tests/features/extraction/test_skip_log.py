@@ -58,3 +58,12 @@ def test_the_list_beside_a_store_of_the_first_version_is_still_read(tmp_path, as
     store = as_first_version(mc.write_store(tmp_path / "a.store", np.ones((2, 2))).path)
     (tmp_path / "a.store.skipped.jsonl").write_bytes(log.content())
     assert read_skipped(store) == log.entries
+
+
+def test_the_log_of_a_part_has_positions_among_all_images(tmp_path):
+    log = SkipLog.open(tmp_path / "log", "run", 0, start=10)
+    assert [log.position_after(rows) for rows in (0, 3)] == [10, 13]
+    log.append([SkippedImage(10, "a", "bad"), SkippedImage(12, "b", "bad")])
+    assert [log.position_after(rows) for rows in (0, 1, 2)] == [10, 12, 14]
+    again = SkipLog.open(tmp_path / "log", "run", 1, start=10)
+    assert again.entries == log.entries[:1]  # the second is looked at again

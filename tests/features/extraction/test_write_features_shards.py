@@ -105,3 +105,17 @@ def test_a_part_that_cannot_be_is_refused_before_an_image_is_read(tmp_path):
     with pytest.raises(SettingsError, match="`shard` must be i/n"):
         mc.write_features(tmp_path / "part", many_images(3), Means(), shard="4/3")
     assert not (tmp_path / "part").exists()
+
+
+class WithLibrary(Means):
+    """One whose numbers depend on a library of its own."""
+
+    libraries = ("scipy",)
+
+
+def test_versions_are_of_all_that_an_encoder_depends_on(tmp_path):
+    import scipy
+
+    part = mc.write_features(tmp_path / "part", many_images(3), WithLibrary(), shard="1/1")
+    assert part.store.provenance["shard"]["whole"]["versions"]["scipy"] == scipy.__version__
+    assert mc.OnnxFeatures.libraries == ("onnxruntime",)

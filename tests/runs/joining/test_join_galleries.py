@@ -158,6 +158,21 @@ def test_a_part_that_was_changed_is_refused(store, negatives, tmp_path, change):
         mc.runs.join(tmp_path / "joined", parts)
 
 
+def test_damage_in_any_file_that_is_read_is_noticed(store, negatives, tmp_path):
+    parts = make_parts(tmp_path, store, 2, negatives=negatives, labels="none")
+    # All parts have the same encoder, and the first one's is read; neighbors are worked out anew.
+    names = {parts[0]: ("encoder-0.safetensors", "X-0.npy", "labels-0.safetensors", "manifest.json")}
+    names[parts[1]] = names[parts[0]][1:]
+    for file in (part / name for part, found in names.items() for name in found):
+        data = file.read_bytes()
+        at = len(data) * 3 // 4
+        file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(mc.StorageError):
+            mc.runs.join(tmp_path / "joined", parts)
+        assert not (tmp_path / "joined").exists()
+        file.write_bytes(data)
+
+
 def test_a_comparison_is_not_for_a_part(store, negatives, tmp_path):
     with pytest.raises(SettingsError, match="`evaluate` does not go with `shard`"):
         mc.runs.build_gallery(store, tmp_path / "g", negatives=negatives, evaluate=True, shard="1/2")

@@ -181,15 +181,19 @@ def test_an_unfinished_part_is_refused_with_how_to_go_on(tmp_path):
         mc.runs.join(tmp_path / "joined", [parts[0], tmp_path / "cut"])
 
 
-def test_a_damaged_row_is_noticed(tmp_path):
-    parts = make_parts(tmp_path, 2)
-    file = parts[1] / "X-0.npy"
-    data = bytearray(file.read_bytes())
-    data[-5] ^= 1
-    file.write_bytes(data)
-    with pytest.raises(mc.StoreCorruptedError):
-        mc.runs.join(tmp_path / "joined", parts)
-    assert not (tmp_path / "joined" / "manifest.json").exists()
+@pytest.mark.parametrize("cut", [False, True], ids=["a flipped bit", "cut off"])
+def test_damage_in_any_file_of_a_part_is_noticed(tmp_path, cut):
+    parts = make_parts(tmp_path, 2, **GIVEN["product"])
+    files = sorted(parts[1].iterdir())
+    assert len(files) == 8
+    for i, file in enumerate(files):
+        data = file.read_bytes()
+        at = len(data) * 3 // 4
+        file.write_bytes(data[:at] if cut else data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(mc.StorageError):
+            mc.runs.join(tmp_path / f"joined{i}", parts)
+        assert not (tmp_path / f"joined{i}" / "manifest.json").exists()
+        file.write_bytes(data)
 
 
 def test_where_no_image_can_be_used_that_is_said_as_by_one_run(tmp_path):

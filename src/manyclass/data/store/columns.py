@@ -49,30 +49,35 @@ def collect_columns(
 def concatenate_columns(parts: Sequence[StoreColumns]) -> StoreColumns:
     """The columns of rows that follow one another, as those of all rows together would be: words are sorted anew,
     unless all parts that have rows have the same, which may have been given in an order of their own."""
+    classes = _common_words(parts, "y", [part.classes for part in parts])
+    splits = _common_words(parts, "split", [part.splits for part in parts])
     arrays: dict[str, NDArray[Any]] = {}
-    words: dict[str, list[str] | None] = {
-        role: _common_words([getattr(part, list_) for part in parts if len(part.arrays.get(role, ()))])
-        for role, list_ in (("y", "classes"), ("split", "splits"))
-    }
-    for role in parts[0].arrays:
+    for role, first in parts[0].arrays.items():
         pieces = [part.arrays[role] for part in parts]
-        if role == "name_offsets":
+        if role == "y" and classes is not None:
+            pieces = [_renumbered(part.arrays[role], part.classes, classes) for part in parts]
+        elif role == "split":
+            pieces = [_renumbered(part.arrays[role], part.splits, splits) for part in parts]
+        elif role == "name_offsets":
             ends = np.cumsum([0, *(piece[-1] for piece in pieces)])
-            shifted = [piece[:-1] + end for piece, end in zip(pieces, ends[:-1], strict=True)]
-            pieces = [*shifted, ends[-1:]]
-        elif known := words.get(role):
-            position = {word: i for i, word in enumerate(known)}
-            theirs = [part.classes if role == "y" else part.splits for part in parts]
-            moved = [np.array([position[word] for word in own or []], np.int64) for own in theirs]
-            pieces = [move[piece] for move, piece in zip(moved, pieces, strict=True)]
-        arrays[role] = np.concatenate(pieces).astype(parts[0].arrays[role].dtype)
-    return StoreColumns(arrays, words["y"], words["split"])
+            pieces = [*(piece[:-1] + end for piece, end in zip(pieces, ends, strict=False)), ends[-1:]]
+        arrays[role] = np.concatenate(pieces).astype(first.dtype)
+    return StoreColumns(arrays, classes, splits)
 
 
-def _common_words(lists: list[list[str] | None]) -> list[str] | None:
-    if not lists or any(one is None for one in lists):
-        return None
-    return lists[0] if all(one == lists[0] for one in lists) else sorted({word for one in lists for word in one or []})
+def _common_words(parts: Sequence[StoreColumns], role: str, words: list[list[str] | None]) -> list[str] | None:
+    # Parts without rows do not know whether labels are words.
+    known = [own for part, own in zip(parts, words, strict=True) if len(part.arrays.get(role, ()))] or words[:1]
+    if known[0] is None or all(own == known[0] for own in known):
+        return known[0]
+    return sorted({word for own in known for word in own or []})
+
+
+def _renumbered(codes: NDArray[Any], own: list[str] | None, words: list[str] | None) -> NDArray[np.int64]:
+    """Positions in the words of a part as positions in those of all."""
+    position = {word: i for i, word in enumerate(words or [])}
+    moved: NDArray[np.int64] = np.array([position[word] for word in own or []], np.int64)[codes]
+    return moved
 
 
 def _check_same(before: Manifest, columns: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Opening a saved gallery."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,21 +47,18 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
             data = now
 
 
-def open_joined(
-    kind: type[G], paths: Sequence[str | os.PathLike[str]], rows_at_once: int, progress: Report | None = None
-) -> G:
+def open_joined(kind: type[G], saved: Mapping[Path, Content], rows_at_once: int, progress: Report | None = None) -> G:
     """The images of saved galleries, one after the other, in a new gallery with the models and settings of the first.
 
-    Embeddings stay mapped. Where blocks of them matter to the bits, as to the similarity of kernel machines, they are
-    copied as `rows_at_once` that are added would be.
+    They are given as folders, with what the manifest of each says. Embeddings stay mapped; where blocks of them matter
+    to the bits, as to the similarity of kernel machines, they are copied as `rows_at_once` that are added would be.
     """
-    folders = [expand_home(path).absolute() for path in paths]
-    contents = [read_gallery_manifest(folder)[0] for folder in folders]
-    n, at = sum(content["images"] for content in contents), _first_filled(contents)
-    gallery = _without_images(kind, folders[at], contents[at])
+    # Without an encoder, those without images do not know how wide a row is.
+    first = next((folder for folder, content in saved.items() if content["images"]), next(iter(saved)))
+    gallery, n = _without_images(kind, first, saved[first]), sum(content["images"] for content in saved.values())
     state = gallery.state()
-    state.neighbors.things = contents[at]["null"]["things"]
-    for folder, content in zip(folders, contents, strict=True):
+    state.neighbors.things = saved[first]["null"]["things"]
+    for folder, content in saved.items():
         for segment in content["segments"]:
             ids, columns, _, codes = read_segment(folder, segment, content["widths"])
             state.catalog.check_new(ids, len(ids))
@@ -72,11 +69,6 @@ def open_joined(
             if progress:
                 progress(len(gallery), n)
     return gallery
-
-
-def _first_filled(contents: list[Content]) -> int:
-    """The first gallery with images: without an encoder, others do not know how wide a row is."""
-    return next((i for i, content in enumerate(contents) if content["images"]), 0)
 
 
 def _read_gallery(kind: type[G], folder: Path, content: Content, data: bytes) -> G:

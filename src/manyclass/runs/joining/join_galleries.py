@@ -30,7 +30,7 @@ def join_galleries(
     except (LookupError, TypeError, AttributeError) as error:
         raise StorageError(f"the parts cannot be understood as galleries ({error}); verify each of them") from error
     check_free(out, overwrite)
-    gallery = open_joined(Gallery, [part.path for part in parts], ROWS_AT_ONCE, report)
+    gallery = open_joined(Gallery, {part.path: found[part.path] for part in parts}, ROWS_AT_ONCE, report)
     gallery.provenance = {key: value for key, value in gallery.provenance.items() if key != SHARD}
     save_gallery(gallery, out, overwrite)
     warn_of_background(gallery, warn or warnings.warn)

@@ -1,19 +1,23 @@
 """Stores of parts: rows one part after the other, with labels, names, the encoder, and the images that were skipped."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._core.digest import json_digest
 from manyclass._core.shards import SHARD
 from manyclass._core.typing import Report
 from manyclass.data.store.attachments import ENCODER, SKIPPED
-from manyclass.data.store.columns import concatenate_columns
+from manyclass.data.store.columns import StoreColumns, concatenate_columns
 from manyclass.data.store.manifest import Manifest, read_manifest
-from manyclass.data.store.store import Store, open_store, same_quantizer
-from manyclass.data.store.write import source_of, stream_rows
+from manyclass.data.store.store import Store, quantizer_fingerprint
+from manyclass.data.store.write import Source, source_of, stream_rows
 from manyclass.data.store.writer import StoreWriter
-from manyclass.data.views import ShardedMatrix
 from manyclass.features.extraction.skip_log import SkipLog, SkippedImage, read_skipped
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 
@@ -22,26 +26,23 @@ def join_stores(out: Path, paths: Sequence[Path], overwrite: bool, resume: bool,
     """Write the store that `manyclass features` without --shard would have written; what it has, for a table."""
     found = {path: read_manifest(path) for path in paths}
     parts = in_order(_part(path, manifest) for path, manifest in found.items())
-    stores = [open_store(part.path) for part in parts]
-    manifests = [found[part.path] for part in parts]
-    _check_learned(stores, manifests)
+    manifests, total = [found[part.path] for part in parts], parts[0].record.total
     skipped = [entry for part in parts for entry in read_skipped(part.path)]
-    total = parts[0].record.total
-    filled = [store.X for store in stores if len(store)]
-    if not filled:
+    if not any(manifest.n_rows for manifest in manifests):
         first = "".join(f"; the first, {entry.name}, {entry.reason}" for entry in skipped[:1])
         raise ValueError(f"at least one of the {total} images must be usable{first}")
-    source, columns = source_of(ShardedMatrix(filled)), concatenate_columns([store.columns() for store in stores])
+    rows = _PartRows([part.path for part in parts], manifests)
+    source, columns = rows.source(), concatenate_columns(rows.check_and_collect())
     identity = {"command": "join", "parts": [manifest.digest() for manifest in manifests]}
     settings: dict[str, Any] = {"identity": identity, "overwrite": overwrite, "resume": resume}
-    learned = _who_learned(manifests)
+    learner = _who_learned(manifests)
     with StoreWriter(out, source.shape[1], source.dtype, quantizer=source.quantizer, **settings) as writer:
-        if (encoder := manifests[learned].attachments.get(ENCODER)) is not None:
-            writer.attach(ENCODER, stores[learned].attachment(ENCODER) or b"", about=encoder.about)
+        if (encoder := rows.open(learner).attachment(ENCODER)) is not None:
+            writer.attach(ENCODER, encoder, about=manifests[learner].attachments[ENCODER].about)
         if skipped:
             writer.attach(SKIPPED, _skip_list(out, parts, skipped))
         stream_rows(writer, source, columns, report)
-        about = {key: value for key, value in stores[learned].provenance.items() if key != SHARD}
+        about = {key: value for key, value in manifests[learner].provenance.items() if key != SHARD}
         store = writer.commit_columns(columns, {**about, "images": total, "skipped": len(skipped)})
     return {"rows": store.shape[0], "dimensions": store.shape[1], "bytes": store.nbytes, "skipped": len(skipped)}
 
@@ -51,14 +52,50 @@ def _part(path: Path, manifest: Manifest) -> Part:
     return Part.of(path, manifest.provenance, manifest.n_rows + (skipped if isinstance(skipped, int) else 0))
 
 
-def _check_learned(stores: list[Store], manifests: list[Manifest]) -> None:
-    """See that all parts have learned the same, to the bit, from the same images."""
-    for store, manifest in zip(stores[1:], manifests[1:], strict=True):
-        if not same_quantizer(stores[0].quantizer, store.quantizer):
-            refuse_other(stores[0].path, store.path, "the quantizer that they learned from the same images")
-        encoders = [one.attachments.get(ENCODER) for one in (manifests[0], manifest)]
-        if len({None if encoder is None else encoder.sha256 for encoder in encoders}) > 1:
-            refuse_other(stores[0].path, store.path, "features.encoder")
+class _PartRows:
+    """The rows of stores, one after the other; one store is open at a time, as each has a quantizer of its own."""
+
+    def __init__(self, paths: list[Path], manifests: list[Manifest]):
+        self._paths, self._manifests = paths, manifests
+        self._starts = np.cumsum([0, *(manifest.n_rows for manifest in manifests)]).tolist()
+        self._open: tuple[int, Store] | None = None
+
+    def open(self, i: int) -> Store:
+        """The store of a part."""
+        if self._open is None or self._open[0] != i:
+            self._open = None
+            self._open = i, Store(self._paths[i], self._manifests[i])
+        return self._open[1]
+
+    def source(self) -> Source:
+        """All rows, as the parts keep them."""
+        first = source_of(self.open(0).X)
+        return replace(first, shape=(self._starts[-1], first.shape[1]), read=self._read)
+
+    def check_and_collect(self) -> list[StoreColumns]:
+        """The columns of every part, which must have learned from the same images what the first has, to the bit."""
+        columns, known = [], None
+        for i, (path, manifest) in enumerate(zip(self._paths, self._manifests, strict=True)):
+            store, encoder = self.open(i), manifest.attachments.get(ENCODER)
+            learned = (
+                None if store.quantizer is None else quantizer_fingerprint(store.quantizer),
+                None if encoder is None else encoder.sha256,
+            )
+            known = known or learned
+            if learned[0] != known[0]:
+                refuse_other(self._paths[0], path, "the quantizer that they learned from the same images")
+            if learned[1] != known[1]:
+                refuse_other(self._paths[0], path, "features.encoder")
+            columns.append(store.columns())
+        return columns
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        pieces = []
+        for i, (first, end) in enumerate(pairwise(self._starts)):
+            a, b = max(start, first), min(stop, end)
+            if a < b:
+                pieces.append(source_of(self.open(i).X).read(a - first, b - first))
+        return np.concatenate(pieces)
 
 
 def _who_learned(manifests: list[Manifest]) -> int:
