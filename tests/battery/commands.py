@@ -90,6 +90,7 @@ _GALLERY = ("verify out --json", "search out --id owl/0.jpg --json")
 _NUMBERED = ("verify out --json", "search out --id 0 --json")
 
 _FEATURES = f"features album -o out {FISHER}"
+_CLASSES = "train classes.npz --objective ovr --step 0.05 --beta 3 --max-epochs 1 --no-early-stopping --quiet"
 _COMPRESS = "compress x.npy -o out --block 4 --n-centroids 8 --quiet"
 _SCALAR = "compress x.npy -o out --kind scalar --quiet"
 _ENCODE = f"encode x.store -o out {SLEM}"
@@ -109,6 +110,11 @@ COMMANDS: Mapping[str, Command] = {
         reads=_STORE, thorough=True,
     ),
     "join of galleries": Command("join out half2 half1 --quiet", ("half1", "half2"), _NUMBERED),
+    "join of runs": Command(
+        "join out classes2 classes1 --quiet",
+        ("classes1", "classes2", "classes.npz"),
+        ("predict out classes.npz --json", "info out --json", _REPORT, _VERIFY),
+    ),
     "compress": Command(_COMPRESS, ("x.npy",), _STORE),
     "compress --kind scalar": Command(_SCALAR, ("x.npy",), _STORE),
     "compress of photographs": Command(
@@ -117,6 +123,9 @@ COMMANDS: Mapping[str, Command] = {
     "compress --overwrite": _overwrites(_SCALAR, _COMPRESS, "x.npy", reads=_STORE),
     "train": _trains(QUICK),
     "train of photographs": _trains(QUICK, "photos.store"),
+    "train --classes": Command(
+        f"{_CLASSES} -o out --classes 2/2", ("classes.npz",), _STORE, again=f"{_CLASSES} -o out --classes 2/2 --resume"
+    ),
     "train multiclass": _trains("--objective multiclass --max-epochs 2 --step 0.05 --quiet"),
     "train ranking": _trains("--objective ranking --max-epochs 2 --step 0.05 --quiet"),
     "train warp": _trains("--objective warp --max-epochs 2 --step 0.05 --quiet"),
@@ -181,6 +190,8 @@ def make_world(folder: Path, run: Callable[[str], None]) -> None:
     X, _ = runs.rows(n=12)
     np.save(folder / "x.npy", X)
     np.save(folder / "many.npy", np.random.default_rng(0).standard_normal((1100, 4), np.float32))  # two blocks
+    y = np.arange(260) % 130  # two blocks of classes
+    np.savez(folder / "classes.npz", X=np.random.default_rng(0).standard_normal((130, 4), np.float32)[y], y=y)
     store_of(folder / "x.store", "")
     store_of(folder / "more.store", "new ")
     run(f"features album -o photos.store {FISHER}")
@@ -191,6 +202,7 @@ def make_world(folder: Path, run: Callable[[str], None]) -> None:
         run(f"features album -o part{i} {FISHER} --shard {i}/2")
         run(f"features other -o other{i} {FISHER} --seed 1 --shard {i}/2")
         run(f"encode many.npy -o half{i} --shard {i}/2 {SLEM}")
+        run(f"{_CLASSES} -o classes{i} --classes {i}/2")
 
 
 def store_of(path: Path, prefix: str) -> None:
