@@ -8,9 +8,9 @@ from numpy.testing import assert_array_equal
 
 import manyclass as mc
 from manyclass._core.errors import SettingsError
+from manyclass.retrieval.storage.segments import read_gallery_manifest, write_gallery_manifest
 from manyclass.retrieval.storage.verify_gallery import verify_gallery
 from manyclass.runs import gallery_builder
-from manyclass.runs.joining import join_galleries
 from tests.cli.gallery_data import labeled, world, write_store
 from tests.features.extraction.written import contents_of
 
@@ -19,7 +19,6 @@ from tests.features.extraction.written import contents_of
 def few_at_once(monkeypatch):
     """Blocks of few rows, so that small data has parts."""
     monkeypatch.setattr(gallery_builder, "ROWS_AT_ONCE", 16)
-    monkeypatch.setattr(join_galleries, "ROWS_AT_ONCE", 16)
 
 
 @pytest.fixture
@@ -171,6 +170,17 @@ def test_damage_in_any_file_that_is_read_is_noticed(store, negatives, tmp_path):
             mc.runs.join(tmp_path / "joined", parts)
         assert not (tmp_path / "joined").exists()
         file.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"segments": [{}]}, {"segments": None}, {"null": None}, {"models": []}, {"gone": 3}, {"images": "x"}]
+)
+def test_a_manifest_that_no_gallery_of_ours_has_is_refused(store, negatives, tmp_path, changed):
+    parts = make_parts(tmp_path, store, 2, negatives=negatives)
+    write_gallery_manifest(parts[1], read_gallery_manifest(parts[1])[0] | changed)
+    with pytest.raises(mc.StorageError):
+        mc.runs.join(tmp_path / "joined", parts)
+    assert not (tmp_path / "joined").exists()
 
 
 def test_a_comparison_is_not_for_a_part(store, negatives, tmp_path):

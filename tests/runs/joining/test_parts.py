@@ -42,6 +42,12 @@ def test_of_many_missing_ones_some_are_named():
         in_order([part(16, 16)])
 
 
+def test_a_count_that_somebody_mistyped_takes_no_memory():
+    count = 10**15
+    with pytest.raises(StorageError, match=f"parts 2/{count}, .* and 999,999,999,999,994 more are missing"):
+        in_order([part(1, count)])
+
+
 def test_the_same_part_twice_is_refused():
     with pytest.raises(StorageError, match="part1 and copy are both part 1/2; leave one of them out"):
         in_order([part(1, 2), part(2, 2), part(1, 2, "copy")])

@@ -11,7 +11,6 @@ import numpy as np
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass._core.files import expand_home
 from manyclass._core.typing import Report
-from manyclass.data.matrix import spans
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.retrieval.search import FlatIndex
@@ -47,11 +46,10 @@ def open_gallery(kind: type[G], path: str | os.PathLike[str]) -> G:
             data = now
 
 
-def open_joined(kind: type[G], saved: Mapping[Path, Content], rows_at_once: int, progress: Report | None = None) -> G:
+def open_joined(kind: type[G], saved: Mapping[Path, Content], progress: Report | None = None) -> G:
     """The images of saved galleries, one after the other, in a new gallery with the models and settings of the first.
 
-    They are given as folders, with what the manifest of each says. Embeddings stay mapped; where blocks of them matter
-    to the bits, as to the similarity of kernel machines, they are copied as `rows_at_once` that are added would be.
+    They are given as folders, with what the manifest of each says. Embeddings stay mapped where there are many.
     """
     # Without an encoder, those without images do not know how wide a row is.
     first = next((folder for folder, content in saved.items() if content["images"]), next(iter(saved)))
@@ -62,10 +60,7 @@ def open_joined(kind: type[G], saved: Mapping[Path, Content], rows_at_once: int,
         for segment in content["segments"]:
             ids, columns, _, codes = read_segment(folder, segment, content["widths"])
             state.catalog.check_new(ids, len(ids))
-            mapped = all(index.inner_product for index in state.indexes)
-            for span in spans(len(ids), len(ids) if mapped else rows_at_once):
-                metadata = {name: values[span] for name, values in columns.items()}
-                state.append([rows[span] for rows in codes], ids[span], metadata)
+            state.append(codes, ids, columns)
             if progress:
                 progress(len(gallery), n)
     return gallery

@@ -12,7 +12,7 @@ from manyclass.retrieval.gallery import Gallery
 from manyclass.retrieval.storage.open import open_joined
 from manyclass.retrieval.storage.save import save_gallery
 from manyclass.retrieval.storage.segments import read_gallery_manifest
-from manyclass.runs.gallery_builder import ROWS_AT_ONCE, check_free, warn_of_background
+from manyclass.runs.gallery_builder import check_free, warn_of_background
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 
 # What the manifests of all parts must say alike, besides the widths of those that have images.
@@ -27,10 +27,10 @@ def join_galleries(
     try:
         parts = in_order(_part(path, content) for path, content in found.items())
         _check_alike(parts, found)
-    except (LookupError, TypeError, AttributeError) as error:
+        check_free(out, overwrite)
+        gallery = open_joined(Gallery, {part.path: found[part.path] for part in parts}, report)
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise StorageError(f"the parts cannot be understood as galleries ({error}); verify each of them") from error
-    check_free(out, overwrite)
-    gallery = open_joined(Gallery, {part.path: found[part.path] for part in parts}, ROWS_AT_ONCE, report)
     gallery.provenance = {key: value for key, value in gallery.provenance.items() if key != SHARD}
     save_gallery(gallery, out, overwrite)
     warn_of_background(gallery, warn or warnings.warn)

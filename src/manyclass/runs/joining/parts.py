@@ -3,9 +3,9 @@
 Parts are known by what they say of themselves, never by their names or their order.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -60,9 +60,8 @@ def in_order(parts: Iterable[Part]) -> list[Part]:
     for a, b in pairwise(found):
         if a.shard == b.shard:
             raise StorageError(f"{a.path} and {b.path} are both part {a.shard}; leave one of them out")
-    missing = sorted({*range(1, first.shard.count + 1)} - {part.shard.number for part in found})
-    if missing:
-        raise StorageError(_missing(first.shard.count, missing))
+    if len(found) < first.shard.count:
+        raise StorageError(_missing(first.shard.count, {part.shard.number for part in found}))
     ends = [0, *(part.record.stop for part in found)]
     for part, start in zip(found, ends, strict=False):
         if part.record.first != start:
@@ -111,10 +110,12 @@ def _value(whole: Any, key: str) -> Any:
     return whole
 
 
-def _missing(count: int, numbers: Sequence[int]) -> str:
-    shown = [f"{number}/{count}" for number in numbers[:_MOST_NAMED]]
-    more = len(numbers) - len(shown)
-    if len(numbers) == 1:
+def _missing(count: int, there: set[int]) -> str:
+    # Of a count that somebody mistyped, by far the most are.
+    absent = islice((number for number in range(1, count + 1) if number not in there), _MOST_NAMED)
+    shown = [f"{number}/{count}" for number in absent]
+    more = count - len(there) - len(shown)
+    if not more and len(shown) == 1:
         return f"part {shown[0]} is missing; make it, and give it with the others"
     words = ", ".join(shown) + f" and {more:,} more" if more else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return f"parts {words} are missing; make them, and give them with the others"
