@@ -204,8 +204,9 @@ class Shortlist {
   }
 
   // Asks for the weights that are next: of those that are not in order the processor cannot foresee any.
-  void fetch(const std::uint8_t* row) const {
-    for (size_t j = 0; j < classes_.d; j += 64) __builtin_prefetch(row + j);
+  template <class Number>
+  void fetch(const Number* weights) const {
+    for (size_t j = 0; j < classes_.d; j += 64 / sizeof(Number)) __builtin_prefetch(weights + j);
   }
 
   // What the worst of the best candidates reaches at least.
@@ -232,9 +233,13 @@ class Shortlist {
     const float least = limit(begin, end);
     std::vector<Hit> hits;
     for (size_t j = begin; j < end; ++j)
-      if (const Candidate& one = found_[j]; !(one.score + reach(one) < least))
-        hits.push_back({classes_.biases[one.c] + loops_.dot(X_ + i * d, classes_.W + one.c * d, d), one.c});
+      if (const Candidate& one = found_[j]; !(one.score + reach(one) < least)) hits.push_back({0, one.c});
     if (hits.size() < top_) throw std::invalid_argument("scores must be finite numbers");
+    for (size_t j = 0; j < hits.size(); ++j) {
+      fetch(classes_.W + size_t(hits[std::min(j + 1, hits.size() - 1)].position) * d);
+      const size_t c = size_t(hits[j].position);
+      hits[j].score = classes_.biases[c] + loops_.dot(X_ + i * d, classes_.W + c * d, d);
+    }
     std::partial_sort(hits.begin(), hits.begin() + top_, hits.end());
     for (size_t j = 0; j < top_; ++j) best[j] = hits[j].position;
   }
