@@ -1,5 +1,5 @@
-// Weights of classes, packed: 4 bits for three weights to score all classes roughly, 7 bits a weight for those that come
-// near the best.
+// Weights of classes, packed: 4 bits for three weights to score all classes roughly, 7 bits a weight for those that
+// come near the best.
 //
 // With v = (x - center) * columns, and weights u of a class in the same units, a rough score is
 //   slopes * sum_b q_b' v_b + offsets,
@@ -29,8 +29,8 @@ constexpr int FINE = 63, FINE_ZERO = 64;
 // by fours.
 constexpr std::size_t blocks_of(std::size_t d) { return (d + 23) / 24 * 8; }
 
-// bytes[j] = n + zero with n = x[j] / unit, rounded, between -127 and 127; rest[j] = x[j] - unit * n. Returns the sum of
-// all n.
+// bytes[j] = n + zero with n = x[j] / unit, rounded, between -127 and 127; rest[j] = x[j] - unit * n. Returns the sum
+// of all n.
 template <class Byte>
 std::int32_t round_off(const float* __restrict x, std::size_t d, float unit, int zero, Byte* __restrict bytes,
                        float* __restrict rest) {

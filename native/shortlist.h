@@ -1,9 +1,9 @@
 // The classes of highest score of many: all are scored roughly, what may be among the best by 7 bits a weight, and what
 // still may be by the weights themselves.
 //
-// The error of a score is a sum of d small ones, which x and the class decide together, and behaves as if it were drawn:
-// of standard deviation |v| * spreads. What lies `margin` of them below is left out. Entries of the tables of a row are
-// q'v of all points q in whole units, from 1 to 31, so that eight of them fit into a byte.
+// The error of a score is a sum of d small ones, which x and the class decide together, and behaves as if it were
+// drawn: of standard deviation |v| * spreads. What lies `margin` of them below is left out. Entries of the tables of a
+// row are q'v of all points q in whole units, from 1 to 31, so that eight of them fit into a byte.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace manyclass {
 
 struct ClassCodes {
-  const float* W;                 // (k, d)
-  const float* biases;            // (k)
-  const std::uint8_t* codes;      // (groups, blocks / 2, 32)
-  const std::uint8_t* fine;       // (k, d)
-  const float *center, *columns;  // (d)
+  const float* W;                               // (k, d)
+  const float* biases;                          // (k)
+  const std::uint8_t* codes;                    // (groups, blocks / 2, 32)
+  const std::uint8_t* fine;                     // (k, d)
+  const float *center, *columns;                // (d)
   const float *offsets, *slopes, *spreads;      // (k) rough scores, and their spread for |v| = 1
   const float *units, *fine_spreads, *lengths;  // (k) of fine weights; their spread for |v| = 1; |u| / sqrt(d)
   float rounding;                               // spread of rough scores by rounded tables, in units of that by |v|

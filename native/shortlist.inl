@@ -1,7 +1,7 @@
 // Sums of table entries that packed codes name, 4 bits for a block of columns; and products of bytes.
 
-// The codes of SHORTLIST_CLASSES classes stand side by side, a byte for 2 blocks, those of the first half at even and of
-// the second at odd places, as they part when bytes become longer numbers; tables (rows, 2 * bytes, 16) have one for
+// The codes of SHORTLIST_CLASSES classes stand side by side, a byte for 2 blocks, those of the first half at even and
+// of the second at odd places, as they part when bytes become longer numbers; tables (rows, 2 * bytes, 16) have one for
 // every block. Entries are so small that eight of them fit into a byte, and `bytes`, a multiple of 4, so few
 // that the sum of all fits into 16 bits: see shortlist.h.
 constexpr int SHORTLIST_CLASSES = 32;

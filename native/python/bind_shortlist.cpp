@@ -61,8 +61,8 @@ void pack_classes(const In<float, 2>& W, const PerClass& biases, const PerClass&
 void bind_shortlist(nb::module_& m) {
   m.def("top_of_shortlist", &top_of_shortlist, exact("X"), exact("W"), exact("biases"), exact("codes"), exact("fine"),
         exact("center"), exact("columns"), exact("offsets"), exact("slopes"), exact("spreads"), exact("units"),
-        exact("fine_spreads"), exact("lengths"), nb::arg("rounding"), nb::arg("margin"), nb::arg("fewest"), exact("best"),
-        "Find the classes of highest score by packed weights; how many pairs needed a second look.");
+        exact("fine_spreads"), exact("lengths"), nb::arg("rounding"), nb::arg("margin"), nb::arg("fewest"),
+        exact("best"), "Find the classes of highest score by packed weights; how many pairs needed a second look.");
   m.def("pack_classes", &pack_classes, exact("W"), exact("biases"), exact("mean"), exact("center"), exact("columns"),
         exact("codes"), exact("fine"), exact("records"), "Pack the weights of at most 32 classes.");
   m.def("lookups_are_fast", &manyclass::lookups_are_fast, "Whether packed weights are faster than products of floats.");
