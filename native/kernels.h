@@ -68,10 +68,16 @@ struct Kernels {
                       int32_t* sums, size_t sum_stride);
   bool fast_lookups;
 
-  // x' w of whole numbers, for d of at most 2^17
-  int32_t (*dot_bytes)(const int8_t* x, const int8_t* w, size_t d);
+  // which[i] = the number e of the point p, of 8 points (3, 8) and then their opposites, that is nearest to
+  // s = scale * (u[0, i], u[1, i], u[2, i]) with u (3, blocks), and products[i] = p's;  squares[e] = p'p, blocks is a
+  // multiple of 8
+  void (*nearest_points)(const float* u, size_t blocks, float scale, const float* points, const float* squares,
+                         int32_t* which, float* products);
 
-  // highest[c] = offsets[c] + slopes[c] * unit * (2 * sums[c] - zero) + spread * spreads[c]
+  // sums[i] = sum_j rows[i][j] * w[j] for i < n;  w is below 128, no entry of a row is -128, and d at most 2^17
+  void (*dot_bytes)(const uint8_t* w, const int8_t* const* rows, size_t n, size_t d, int32_t* sums);
+
+  // highest[c] = offsets[c] + slopes[c] * unit * (sums[c] - zero) + spread * spreads[c]
   void (*rough_scores)(const int32_t* sums, size_t k, int32_t zero, float unit, float spread, const float* offsets,
                        const float* slopes, const float* spreads, float* highest);
 

@@ -33,6 +33,7 @@ constexpr Kernels table() {
   loops.add_lookups = add_lookups;
   loops.fast_lookups = FAST_LOOKUPS;
   loops.dot_bytes = dot_bytes;
+  loops.nearest_points = nearest_points;
   loops.rough_scores = rough_scores;
   loops.softmax = softmax;
   loops.search_rows = search_rows;
