@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data.views import RowSelection
+from manyclass.data.views import RowSelection, StandardizedMatrix
 
 Maker = Callable[[np.random.Generator, int, int], mc.Matrix]
 

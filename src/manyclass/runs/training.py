@@ -52,7 +52,7 @@ class TrainedRun:
 def train(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    objective: str = "ovr",
+    objective: str = "auto",
     *,
     labels: str | os.PathLike[str] | None = None,
     subset: str | None = None,
@@ -78,9 +78,10 @@ def train(
         Features with labels: whatever `read_features` reads.
     out : path-like
         Folder of the run.
-    objective : {"ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="ovr"
+    objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="auto"
         What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", by `SquareLossClassifier` for
-        "square", otherwise by `StochasticClassifier`.
+        "square", otherwise by `StochasticClassifier`. "auto" is "ovr", or "softmax" where it is better on a sample of
+        few columns; with `tune`, `loss` or `beta` it is "ovr".
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
     subset : str, default=None

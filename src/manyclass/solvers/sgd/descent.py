@@ -58,7 +58,8 @@ class LinearWeights:
 
     def lift(self, X: Matrix) -> "LinearWeights":
         """The same with weights of the columns that the rows of X came with."""
-        return replace(self, W=np.ascontiguousarray(X.lift(self.W.T).T, np.float32))
+        biases = (self.biases + X.offsets(self.W.T)).astype(np.float32)
+        return replace(self, W=np.ascontiguousarray(X.lift(self.W.T).T, np.float32), biases=biases)
 
     def fold(self) -> None:
         """Multiply the scales into W."""
