@@ -1,4 +1,4 @@
-"""Does `manyclass train` without options learn as well as tuned LinearSVC and LogisticRegression? Every labelled set."""
+"""Does `manyclass train` without options learn as well as tuned LinearSVC and LogisticRegression? Every labeled set."""
 
 import tempfile
 import warnings
@@ -18,7 +18,7 @@ from experiments.train_sets import CHARACTERS, MakeSplit, train_sets
 ALLOWED = 0.5  # points below the better peer
 SPLITS = 3
 LARGE = 1 << 26  # rows x columns x classes
-FOLDS = 3
+FOLDS, ITERATIONS = 3, 200
 PEERS = ("LinearSVC", "LogisticRegression")
 WITHIN, OPEN, BEHIND = "within", "not told", "behind"
 STRENGTHS = tuple(10.0**e for e in range(-2, 4))  # C of both peers
@@ -30,25 +30,28 @@ Right = NDArray[np.bool_]
 def run(folder: Path | None) -> Results:
     """The page."""
     results = Results("train_defaults", "Training with no options, against tuned peers")
-    results.say(f"""Accuracy in percent on rows that were held out: a third of every class, drawn anew for each of {SPLITS}
-        splits, or for one where an epoch takes more than {LARGE:,} multiplications. *manyclass* is what `manyclass train
-        DATA -o run` makes of a file, with no settings; *chose* is the objective that it took. The peers are
-        scikit-learn's with C from {STRENGTHS[0]:g} to {STRENGTHS[-1]:g} by powers of ten, chosen by cross-validation
-        with {FOLDS} folds on at most {MOST_TO_TUNE:,} rows to train on, and otherwise as they come. All get the same
-        numbers as they are, and none is told to scale them. Fewer rows than columns are turned into their own span for
-        the peers, which changes no optimum. The network is EfficientNet-Lite0, pooled; Fisher vectors have 16 Gaussians
-        of dense SIFT. Of Omniglot there are {CHARACTERS} characters. Below is how far manyclass is below the better
-        of the two peers, and a 95 % interval of it by the rows on which one of them is right alone.""")
+    results.say(f"""Accuracy in percent on rows that were held out: a third of every class, drawn anew for each of
+        {SPLITS} splits, or for one where rows x columns x classes are more than {LARGE:,}. *manyclass* is what
+        `manyclass train DATA -o run` makes of a file, with no settings; *chose* is the objective that it took. The
+        peers are scikit-learn's with C from {STRENGTHS[0]:g} to {STRENGTHS[-1]:g} by powers of ten, chosen by
+        cross-validation with {FOLDS} folds on at most {MOST_TO_TUNE:,} of the rows to train on, with at most
+        {ITERATIONS} iterations of LogisticRegression. All get the same numbers as they are, and nobody scales them for
+        the peers. Where rows are fewer than columns, peers see them in their own span, which changes no optimum. The
+        network is EfficientNet-Lite0, pooled; Fisher vectors have 16 Gaussians of dense SIFT. Of Omniglot there are
+        {CHARACTERS} characters. *Below* is by how many points manyclass is below the better of the two peers, with a
+        95 % interval by the rows on which one of them is right alone: {WITHIN} if that is at most {ALLOWED}, {BEHIND}
+        if the whole interval is above it, and {OPEN} otherwise. What is compared for tables, and by how much it must be
+        ahead, was chosen on the tables and generated rows here.""")
     rows = [_row(name, _measure(make)) for name, make in train_sets(folder).items()]
     columns = ["data", "features", "rows", "columns", "classes", *PEERS, "manyclass", "chose", "below", "verdict"]
     results.table("Accuracy", columns, rows)
     verdicts = [row[-1] for row in rows]
-    for verdict in (WITHIN, OPEN, BEHIND):
+    for verdict in (OPEN, BEHIND):
         named = [f"{row[0]} ({row[1]})" for row in rows if row[-1] == verdict]
-        if named and verdict != WITHIN:
+        if named:
             results.say(f"""{verdict.capitalize()}: {"; ".join(named)}.""")
-    results.say(f"""On {verdicts.count(WITHIN)} of {len(rows)} sets the default is within {ALLOWED} points of the better
-        peer or above it, on {verdicts.count(OPEN)} so few rows do not tell, and on {verdicts.count(BEHIND)} it is
+    results.say(f"""The default is within {ALLOWED} points of the better peer, or above it, on {verdicts.count(WITHIN)}
+        of {len(rows)} sets; on {verdicts.count(OPEN)} so few rows do not tell, and on {verdicts.count(BEHIND)} it is
         behind.""")
     return results
 
@@ -119,7 +122,7 @@ def _answers(data: Split) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for peer, make in (
         ("LinearSVC", lambda C: LinearSVC(C=C, dual="auto", random_state=0)),
-        ("LogisticRegression", lambda C: LogisticRegression(C=C, max_iter=200)),
+        ("LogisticRegression", lambda C: LogisticRegression(C=C, max_iter=ITERATIONS)),
     ):
         best = _tuned(make, X[some], data.y[some])
         with warnings.catch_warnings():

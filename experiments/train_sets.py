@@ -1,4 +1,4 @@
-"""Labelled sets to train on, as users have them: pictures' features, tables in their own units, and generated rows."""
+"""Labeled sets to train on, as users have them: pictures' features, tables in their own units, and generated rows."""
 
 import csv
 from collections.abc import Callable

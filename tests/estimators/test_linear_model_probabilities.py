@@ -70,7 +70,7 @@ def test_a_fit_that_stops_by_held_out_examples_finds_a_temperature_that_holds_fo
 
 def test_the_temperature_is_that_of_the_machines_that_have_not_seen_the_examples():
     Xh, yh = hard(0)
-    seen = mc.StochasticClassifier(max_epochs=20, random_state=0, refit=False).fit(Xh, yh, validation=hard(2))
+    seen = mc.StochasticClassifier("ovr", max_epochs=20, random_state=0, refit=False).fit(Xh, yh, validation=hard(2))
     twin = seen.decision_function(hard(2)[0]).astype(np.float64)
     y, n = hard(2)[1], len(hard(2)[1])
 

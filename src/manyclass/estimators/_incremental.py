@@ -172,6 +172,7 @@ class IncrementalSgd:
     """`partial_fit` and `add_classes` of a `StochasticClassifier`."""
 
     objective: str
+    loss: str
     max_epochs: int
     random_state: Any
     classes_: NDArray[Any]
@@ -185,7 +186,7 @@ class IncrementalSgd:
     trained_: tuple[str, str]
     _running: PartialFitState
     _computing: Callable[[], AbstractContextManager[None]]
-    _learn: Callable[[LinearWeights, list[dict[str, Any]], int, str], None]
+    _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
 
     @rollback_on_error
@@ -230,7 +231,7 @@ class IncrementalSgd:
         history = self.history_ if running.calls else [*getattr(self, "history_", [])]
         history.append(record)
         # What fit took stays on record: add_classes takes as long.
-        self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)), settings.objective)
+        self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)), settings)
         self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
@@ -273,6 +274,7 @@ class IncrementalSgd:
         return self
 
     def _settled(self) -> Any:
-        """The same settings with the objective that "auto" stands for: that of the machines there are, or the usual."""
-        known = with_objective(self, getattr(self, "trained_", ("ovr",))[0])
-        return known if self.objective == "auto" else self
+        """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""
+        if self.objective != "auto":
+            return self
+        return with_objective(self, *getattr(self, "trained_", ("ovr", self.loss)))

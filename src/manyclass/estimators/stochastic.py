@@ -72,8 +72,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
     ----------
     objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax"}, default="auto"
         One-vs-rest, Crammer and Singer's multiclass hinge, ranking, weighted approximate ranking, or softmax. "auto" is
-        one-vs-rest, but in `fit`, for at most 256 columns and classes, softmax or standardized columns if they are
-        better on a small sample.
+        one-vs-rest; `fit` of at most 256 columns and classes compares the hinge with the squared hinge, softmax and
+        standardized columns on a small sample, and takes what is best.
     loss : {"hinge", "squared_hinge", "logistic", "squared"}, default="hinge"
         The loss of one-vs-rest.
     beta : float, "auto" or None, default="auto"
@@ -146,7 +146,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
     steps_ : ndarray of int64 of shape (k,)
         Examples that each class has seen.
     trained_ : tuple of str
-        The objective, which "auto" may have chosen, and the loss of the machines.
+        The objective and the loss of the machines, which "auto" may have chosen.
     temperature_ : float
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
 
@@ -253,7 +253,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             settings = self if cold else self._settled()
             squares = find_start(settings, train, judged if cold and self.early_stopping else None)
             plan = find_or_resume_plan(settings, train, seed, checkpoint, squares)
-            settings, squares = with_objective(self, plan.objective), squares if run.n_iter else None
+            settings, squares = with_objective(self, plan.objective, plan.loss), squares if run.n_iter else None
             step = step_as_given(plan, whole) if plan.standardizes else plan.schedule.step
             if plan.standardizes:
                 problem, train, judged = standardize(problem, train, judged)
@@ -271,7 +271,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
                     plan = leave_start(self, plan, descent, train, stopping, judge, after)
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
-                linked = plan.objective == "softmax" or (plan.objective, self.loss) == ("ovr", "logistic")
+                linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
                 if self.early_stopping and judged is not None and not linked:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
                     run.temperature = held_out_temperature(descent.mean if refits else descent.result(), judged)
@@ -290,7 +290,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             task.finish(machines)
             length = weights_length(machines.W)
             machines = machines if problem is whole else machines.lift(problem.X)
-        self._learn(machines, run.trained + descent.history, run.n_epochs, plan.objective)
+        self._learn(machines, run.trained + descent.history, run.n_epochs, settings)
         self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter
         if not self.keeps_checkpoint:
             checkpoint.remove()
@@ -299,10 +299,10 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         warn_of_chance(self, whole)
         return self
 
-    def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, objective: str) -> None:
+    def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, settings: Any) -> None:
         self._take(machines)
         self.history_, self.n_epochs_ = history, n_epochs
-        self.trained_ = objective, self.loss
+        self.trained_ = settings.objective, settings.loss
 
     def _take(self, machines: LinearWeights) -> None:
         for name in _OF_MACHINES:

@@ -130,7 +130,7 @@ def _objective(model: Any) -> str:
 
 def _loss(model: Any) -> str | None:
     """By its name, of objectives that have a choice of them."""
-    loss = getattr(model, "loss", None)
+    loss = getattr(model, "trained_", (None, getattr(model, "loss", None)))[1]
     return loss if isinstance(loss, str) and _objective(model) in ("ovr", "trace") else None
 
 

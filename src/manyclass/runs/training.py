@@ -80,8 +80,8 @@ def train(
         Folder of the run.
     objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="auto"
         What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", by `SquareLossClassifier` for
-        "square", otherwise by `StochasticClassifier`. "auto" is "ovr", or "softmax" where it is better on a sample of
-        few columns; with `tune`, `loss` or `beta` it is "ovr".
+        "square", otherwise by `StochasticClassifier`. "auto" is "ovr", or of few columns "softmax" where that is
+        better on a sample; with `tune`, `loss` or `beta` it is "ovr".
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
     subset : str, default=None

@@ -155,7 +155,7 @@ class LeastSquaresStart:
     """
 
     def __init__(self, train: Problem, judged: Problem, sample: Problem | None = None):
-        self._problem, self._judged, self._sample = train, judged, sample or judged
+        self._problem, self._judged, self._sample = train, judged, judged if sample is None else sample
         self._found: LinearWeights | None = None
 
     def find_steps(self) -> int:

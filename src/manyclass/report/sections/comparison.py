@@ -133,9 +133,7 @@ def summarize(report: ReportData) -> Markup:
         if len(report.runs) > 1:
             best = f"the best of {len(report.evaluated_runs)} runs, " if len(report.evaluated_runs) > 1 else ""
             which = f"of {best}{run.name}{',' if best else ''} "
-        words.append(
-            f"Accuracies are {which}on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}."
-        )
+        words.append(f"Accuracies are {which}on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}.")
         words += warn_of_seen_rows(run, evaluation)
         if report.runs_on_other_tests:
             names = ", ".join(run.name for run, _ in report.runs_on_other_tests)

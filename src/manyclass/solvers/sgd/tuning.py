@@ -62,6 +62,8 @@ class SgdPlan:
         Its steps, and the order of the examples.
     objective : str
         The name of the objective.
+    loss : str
+        The loss of one-vs-rest.
     standardizes : bool, default=False
         Whether steps are taken in columns of mean 0 and variance 1.
     """
@@ -69,6 +71,7 @@ class SgdPlan:
     algorithm: SgdAlgorithm
     schedule: Schedule
     objective: str
+    loss: str
     standardizes: bool = False
 
 
@@ -91,23 +94,30 @@ def find_plan(settings: PlanSettings, problem: Problem, seed: int) -> SgdPlan:
 
 
 def _choose(settings: PlanSettings, plan: SgdPlan, trial: "StepTrial", problem: Problem) -> SgdPlan:
-    """The plan of one-vs-rest, unless softmax or standardized columns are better by more than chance may do.
+    """The plan of one-vs-rest, unless another loss, softmax or standardized columns are better.
 
     A class that lies among others has no machine that tells it from all of them, and there are such where columns are
     few; softmax needs only differences. Where columns have units of their own, steps follow the largest.
     """
     best, right = plan, trial.correct(plan.algorithm, plan.schedule)
     standardized = replace(problem, X=StandardizedMatrix.of(problem.X))
-    for columns, objective in ((standardized, "ovr"), (standardized, "softmax"), (problem, "softmax")):
-        other, rng = with_objective(settings, objective), np.random.default_rng(plan.schedule.seed)
-        first = _plan(other, None, other.beta, problem.k, _square(columns, rng), plan.schedule.seed)
-        there = StepTrial(replace(trial.train, X=columns.X), replace(trial.held, X=columns.X))
-        there = there.with_pace(first.algorithm, first.schedule)
-        found = replace(_tune(first, other, there), standardizes=columns is standardized)
-        answers = there.correct(found.algorithm, found.schedule)
-        if trial.gain(answers, right) > 1:
-            best, right = found, answers
+    for objective, loss, least in _CANDIDATES:
+        for columns in (standardized, problem):
+            other, rng = with_objective(settings, objective, loss), np.random.default_rng(plan.schedule.seed)
+            first = _plan(other, None, other.beta, problem.k, _square(columns, rng), plan.schedule.seed)
+            there = StepTrial(replace(trial.train, X=columns.X), replace(trial.held, X=columns.X))
+            there = there.with_pace(first.algorithm, first.schedule)
+            found = replace(_tune(first, other, there), standardizes=columns is standardized)
+            answers = there.correct(found.algorithm, found.schedule)
+            if trial.gain(answers, right) > least:
+                best, right = found, answers
     return best
+
+
+# Objectives and losses that are tried besides the hinge of one-vs-rest, with the gain by which they must be ahead, in
+# units of what chance may do. Measured on eight tables, standardized: the squared hinge has -0.1 to 5.7 points more
+# right than the hinge, so that it needs no proof; softmax from 2.8 fewer to 11.5 more.
+_CANDIDATES = (("ovr", "squared_hinge", 0.0), ("softmax", "hinge", 1.0))
 
 
 def _is_usual(settings: PlanSettings) -> bool:
@@ -121,12 +131,12 @@ def _is_usual(settings: PlanSettings) -> bool:
 TABLE = 256
 
 
-def with_objective(settings: Any, objective: str) -> Any:
-    """The same settings with another objective."""
-    if settings.objective == objective:
+def with_objective(settings: Any, objective: str, loss: str) -> Any:
+    """The same settings with this objective and loss."""
+    if (settings.objective, settings.loss) == (objective, loss):
         return settings
     other = copy(settings)
-    other.objective = objective
+    other.objective, other.loss = objective, loss
     return other
 
 
@@ -149,11 +159,12 @@ def find_or_resume_plan(
     settings: PlanSettings, train: Problem, seed: int, checkpoint: Checkpoint, start: LeastSquaresStart | None = None
 ) -> SgdPlan:
     """The plan, found now, or before the run was killed; the run knows how many steps of the start come first."""
-    run, usual = checkpoint.run, with_objective(settings, "ovr") if settings.objective == "auto" else settings
+    run, auto = checkpoint.run, settings.objective == "auto"
+    usual = with_objective(settings, "ovr", settings.loss) if auto else settings
     if run.step is not None:
-        # An objective is sought again, in the same way, as the run does not know it.
-        sought = settings is not usual and not run.n_iter
-        return find_plan(settings, train, seed) if sought else make_plan(usual, run.step, run.beta, train, seed)
+        if auto and not run.n_iter:  # the run does not know what was chosen, which is found again
+            return find_plan(settings, train, seed)
+        return make_plan(usual, run.step, run.beta, train, seed)
     run.n_iter = 0 if start is None else start.find_steps()
     if run.n_iter:
         plan = _plan(usual, None, usual.beta, train.k, _square(train, np.random.default_rng(seed)), seed)
@@ -194,7 +205,7 @@ def _plan(settings: PlanSettings, step: float | None, beta: Beta, k: int, square
         seed=seed,
         balanced=settings.sampling == "balanced",
     )
-    return SgdPlan(algorithm, schedule, objective.name)
+    return SgdPlan(algorithm, schedule, objective.name, settings.loss)
 
 
 def _tune(plan: SgdPlan, settings: PlanSettings, trial: "StepTrial") -> SgdPlan:
