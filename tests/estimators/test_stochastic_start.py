@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.solvers import conjugate_gradient
 from manyclass.solvers.sgd import tuning
 
 N_TRAIN = 900
@@ -90,9 +91,9 @@ def test_a_warm_start_begins_from_the_machines_that_are_there():
 
 def test_where_the_error_falls_for_many_steps_it_begins_from_zero(always, monkeypatch):
     n_iter = _fit().n_iter_
-    monkeypatch.setattr(tuning, "_START_STEPS", n_iter + 1)
+    monkeypatch.setattr(conjugate_gradient, "_MOST_STEPS", n_iter + 1)
     assert _fit().n_iter_ == n_iter
-    monkeypatch.setattr(tuning, "_START_STEPS", n_iter)
+    monkeypatch.setattr(conjugate_gradient, "_MOST_STEPS", n_iter)
     started = _fit(max_epochs=3)
     assert started.n_iter_ == 0
     always()
