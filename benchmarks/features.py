@@ -33,7 +33,8 @@ from benchmarks.load import load
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
 from manyclass.features.local.color import LocalColor
-from manyclass.features.local.dense_sift import DenseSift, resize, to_gray
+from manyclass.features.images.pixels import resize
+from manyclass.features.local.dense_sift import DenseSift, to_gray
 
 PIXELS = 100_000
 Ask = Callable[[int], dict[str, float]]

@@ -57,13 +57,6 @@ static void pool(const float* pixels, const float* profile, size_t taps, size_t 
   for (; c < count; ++c) pool_some<1>(pixels + c * stride * 8, profile, taps, stride, out + c * 8);
 }
 
-static void blend(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t apart,
-                  size_t count, float* out) {
-  for (size_t i = 0; i < count; ++i) out[i] = 0.0f;
-  for (size_t t = 0; t < taps; ++t)
-    for (size_t i = 0; i < count; ++i) out[i] += weights[t * count + i] * row[size_t(starts[i]) + t * apart];
-}
-
 static inline float sum_of_eight(const Eight& e) {
   float v[8];
   e.store(v);

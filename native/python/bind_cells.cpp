@@ -34,8 +34,9 @@ Band band_of(const In<std::int32_t, 1>& starts, const In<float, 2>& weights, std
   return {starts.data(), weights.data(), taps, count};
 }
 
-void resample(const In<float, 3>& image, const In<std::int32_t, 1>& row_starts, const In<float, 2>& row_weights,
-              const In<std::int32_t, 1>& column_starts, const In<float, 2>& column_weights, const Out<float, 3>& out) {
+template <class T>
+void resample(const In<T, 3>& image, const In<std::int32_t, 1>& row_starts, const In<float, 2>& row_weights,
+              const In<std::int32_t, 1>& column_starts, const In<float, 2>& column_weights, const Out<T, 3>& out) {
   const Band rows = band_of(row_starts, row_weights, image.shape(0));
   const Band columns = band_of(column_starts, column_weights, image.shape(1));
   require(out.shape(0) == rows.count && out.shape(1) == columns.count && out.shape(2) == image.shape(2),
@@ -78,9 +79,11 @@ void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t ste
 }  // namespace
 
 void bind_cells(nb::module_& m) {
-  m.def("resample", &resample, exact("image"), exact("row_starts"), exact("row_weights"), exact("column_starts"),
-        exact("column_weights"), exact("out"),
+  m.def("resample", &resample<float>, exact("image"), exact("row_starts"), exact("row_weights"),
+        exact("column_starts"), exact("column_weights"), exact("out"),
         "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
+  m.def("resample", &resample<std::uint8_t>, exact("image"), exact("row_starts"), exact("row_weights"),
+        exact("column_starts"), exact("column_weights"), exact("out"), "The same of bytes, rounded once.");
   m.def("orientation_cells", &orientation_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),
         exact("cells"), "Lengths of gradients by 8 directions, pooled; rows and columns are (first, step).");
   m.def("color_cells", &color_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manyclass import _native
-from manyclass.features.local.dense_sift import DenseSift, resize, smooth
+from manyclass.features.images.pixels import resize, smooth
+from manyclass.features.local.dense_sift import DenseSift
 from tests.features import sift_twin
 
 

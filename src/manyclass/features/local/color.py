@@ -5,7 +5,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass.features.local.dense_sift import resize
+from manyclass.features.images.pixels import resize
 from manyclass.features.local.descriptor import (
     GridLevel,
     LocalDescriptors,
@@ -63,7 +63,7 @@ class LocalColor:
         return concatenate_descriptors(values, [level.positions for level in levels], self.dimension)
 
     def _describe_level(self, image: NDArray[np.uint8], level: GridLevel) -> NDArray[np.float32]:
-        image, rows, columns = _resize_bytes(image, level.height, level.width), level.rows, level.columns
+        image, rows, columns = resize(image, level.height, level.width), level.rows, level.columns
         cell, pitch = self.grid.cell, self.grid.pitch
         sums = np.empty((*level.lattice, 8), np.float32)
         _native.color_cells(image, (rows.first, pitch), (columns.first, pitch), np.ones(cell, np.float32), sums)
@@ -77,13 +77,6 @@ class LocalColor:
             writeable=False,
         )
         return patches.reshape(-1, 96)
-
-
-def _resize_bytes(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
-    if image.shape[:2] == (height, width):
-        return image
-    resized = resize(image.astype(np.float32), height, width)
-    return np.rint(resized.clip(0, 255, out=resized), out=resized).astype(np.uint8)
 
 
 def _mean_and_deviation(sums: NDArray[np.float32], n: int) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 from manyclass import _native
-from manyclass.features.local.dense_sift import resize, smooth
+from manyclass.features.images.pixels import resize, smooth
 
 
 def noise(*shape):
