@@ -1,6 +1,7 @@
 #include "cells.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "dispatch.h"
@@ -94,6 +95,23 @@ void sift_of_cells(const float* cells, std::size_t columns, std::size_t apart, s
   for (std::size_t i = 0; i < high; ++i)
     loops.sift(cells + i * step * columns * 8, apart * columns * 8, apart * 8, step * 8, wide, window, least, root,
                out + i * wide * 128);
+}
+
+void color_of_cells(const float* cells, std::size_t rows, std::size_t columns, std::size_t apart, std::size_t step,
+                    std::size_t high, std::size_t wide, std::size_t n, float* out) {
+  Buffer<float> statistics = allocate<float>(rows * columns * 6);
+  for (std::size_t i = 0; i < rows * columns; ++i)
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double sum = cells[i * 8 + c], squares = cells[i * 8 + 3 + c], count = double(n);
+      statistics[i * 6 + c] = float(sum / count + 128.0) / 255.0f;
+      // A difference of whole numbers below 2^53, hence exact and never negative.
+      statistics[i * 6 + 3 + c] = float(std::sqrt(count * squares - sum * sum) / count) / 255.0f;
+    }
+  for (std::size_t i = 0; i < high; ++i)
+    for (std::size_t j = 0; j < wide; ++j)
+      for (std::size_t y = 0; y < 4; ++y)
+        for (std::size_t x = 0; x < 4; ++x, out += 6)
+          std::copy_n(statistics.get() + ((i * step + y * apart) * columns + j * step + x * apart) * 6, 6, out);
 }
 
 }  // namespace manyclass

@@ -35,4 +35,9 @@ void color_cells(const std::uint8_t* image, std::size_t h, std::size_t w, Lattic
 void sift_of_cells(const float* cells, std::size_t columns, std::size_t apart, std::size_t step, std::size_t high,
                    std::size_t wide, const float* window, float least, bool root, float* out);
 
+// Likewise out (high * wide, 96) of color_cells with a profile of ones, n pixels in each: of every cell the means of
+// red, green and blue, then their standard deviations, in [0, 1].
+void color_of_cells(const float* cells, std::size_t rows, std::size_t columns, std::size_t apart, std::size_t step,
+                    std::size_t high, std::size_t wide, std::size_t n, float* out);
+
 }  // namespace manyclass

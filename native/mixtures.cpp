@@ -73,10 +73,17 @@ class Block {
     std::fill_n(rows.get(), BLOCK * centers.width, 0.0f);
   }
 
-  void fill(const float* X, const std::int64_t* order, std::size_t n) {
+  // Rows of X, less the origin if there is one.
+  void fill(const float* X, const std::int64_t* order, std::size_t n, const float* origin) {
     shares.clear();
-    for (std::size_t i = 0; i < n; ++i)
-      std::copy_n(X + std::size_t(order[i]) * centers_.d, centers_.d, rows.get() + i * centers_.width);
+    for (std::size_t i = 0; i < n; ++i) {
+      const float* from = X + std::size_t(order[i]) * centers_.d;
+      float* row = rows.get() + i * centers_.width;
+      if (!origin)
+        std::copy_n(from, centers_.d, row);
+      else
+        for (std::size_t j = 0; j < centers_.d; ++j) row[j] = from[j] - origin[j];
+    }
   }
 
   // counts (k), first (k, d) and second (k, d) or null, of one cell.
@@ -180,9 +187,9 @@ void for_blocks(const Partition& cells, const Work& work) {
 
 }  // namespace
 
-std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* means, const float* rates,
-                          const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
-                          double* total) {
+std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* origin, const float* means,
+                          const float* rates, const float* logs, std::size_t k, float margin, double* counts,
+                          double* first, double* second, double* total) {
   const Kernels& loops = kernels();
   Centers centers(means, rates, k, d);
   for (std::size_t c = 0; c < k; ++c) centers.offsets[c] = float(logs[c] - centers.lay_out(c, true));
@@ -191,7 +198,7 @@ std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells,
   std::int64_t bad = -1;
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
     if (bad >= 0) return;
-    block.fill(X, order, n);
+    block.fill(X, order, n, origin);
     const std::size_t done = posteriors.add(block, n, *total);
     if (done < n) bad = order[done];
     block.add(loops, counts + g * k, first + g * k * d, second + g * k * d);
@@ -241,7 +248,7 @@ void residual_sums(const float* X, std::size_t d, const Partition& cells, const 
   const Centers centers(words, nullptr, k, d);
   Block block(centers);
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
-    block.fill(X, order, n);
+    block.fill(X, order, n, nullptr);
     for (std::size_t i = 0; i < n; ++i) block.shares.push_back({labels[order[i]], std::int32_t(i), 1.0f});
     block.add(loops, counts + g * k, sums + g * k * d, nullptr);
   });

@@ -64,16 +64,30 @@ void color_cells(const In<std::uint8_t, 3>& image, Axis rows, Axis columns, cons
   manyclass::color_cells(image.data(), h, w, down, right, {profile.data(), taps}, cells.data());
 }
 
-void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t step, const In<float, 1>& window,
-                   float least, bool root, const Out<float, 3>& out) {
+void require_patches(const In<float, 3>& cells, std::size_t apart, std::size_t step, const Out<float, 3>& out) {
   const std::size_t high = out.shape(0), wide = out.shape(1), far = std::size_t(1) << 30;
-  require(out.shape(2) == 128 && window.shape(0) == 16 && cells.shape(2) == 8, "a patch has 16 cells of 8 numbers");
+  require(cells.shape(2) == 8, "a patch has 16 cells of 8 numbers");
   require(high >= 1 && wide >= 1 && apart < far && step < far && high < far && wide < far, "out must not be empty");
   require((high - 1) * step + 3 * apart < cells.shape(0) && (wide - 1) * step + 3 * apart < cells.shape(1),
           "patches must lie within the cells");
+}
+
+void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t step, const In<float, 1>& window,
+                   float least, bool root, const Out<float, 3>& out) {
+  require_patches(cells, apart, step, out);
+  require(out.shape(2) == 128 && window.shape(0) == 16, "a patch has 16 cells of 8 numbers");
   nb::gil_scoped_release release;
-  manyclass::sift_of_cells(cells.data(), cells.shape(1), apart, step, high, wide, window.data(), least, root,
-                           out.data());
+  manyclass::sift_of_cells(cells.data(), cells.shape(1), apart, step, out.shape(0), out.shape(1), window.data(), least,
+                           root, out.data());
+}
+
+void color_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t step, std::size_t n,
+                    const Out<float, 3>& out) {
+  require_patches(cells, apart, step, out);
+  require(out.shape(2) == 96 && n >= 1, "a patch has 16 cells of 6 statistics, of a pixel at least");
+  nb::gil_scoped_release release;
+  manyclass::color_of_cells(cells.data(), cells.shape(0), cells.shape(1), apart, step, out.shape(0), out.shape(1), n,
+                            out.data());
 }
 
 }  // namespace
@@ -90,4 +104,6 @@ void bind_cells(nb::module_& m) {
         exact("cells"), "Red, green, blue less 128, and their squares, pooled; rows and columns are (first, step).");
   m.def("sift_of_cells", &sift_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), exact("window"),
         nb::arg("least"), nb::arg("root"), exact("out"), "SIFT of patches of 4 x 4 cells.");
+  m.def("color_of_cells", &color_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), nb::arg("n"), exact("out"),
+        "Means and deviations of the colors of patches of 4 x 4 cells, each of n pixels.");
 }

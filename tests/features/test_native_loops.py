@@ -44,14 +44,25 @@ def test_patches_outside_of_the_cells_are_refused(apart, step, out):
         _native.sift_of_cells(np.zeros((5, 5, 8), "f"), apart, step, np.ones(16, "f"), 0.0, False, room(*out))
 
 
+@pytest.mark.parametrize(
+    ("apart", "step", "n", "out"),
+    [(1, 1, 9, (3, 2, 96)), (1, 1, 9, (2, 3, 96)), (2, 1, 9, (1, 1, 96)), (1, 1, 9, (1, 1, 128)), (1, 1, 0, (1, 1, 96))],
+)
+def test_colors_outside_of_the_cells_are_refused(apart, step, n, out):
+    with pytest.raises(ValueError, match="patch"):
+        _native.color_of_cells(np.zeros((5, 5, 8), "f"), apart, step, n, room(*out))
+
+
 @pytest.mark.parametrize("start", [-1, 4, 2**31 - 1])
 def test_weights_outside_of_the_image_are_refused(start):
     good, bad = np.array([0, 3], np.int32), np.array([0, start], np.int32)
-    weights, image = np.ones((2, 2), np.float32), np.zeros((5, 5, 1), np.float32)
-    _native.resample(image, good, weights, good, weights, room(2, 2, 1))
-    for rows, columns in ((good, bad), (bad, good)):
-        with pytest.raises(ValueError, match="weights must lie within the image"):
-            _native.resample(image, rows, weights, columns, weights, room(2, 2, 1))
+    weights = np.ones((2, 2), np.float32)
+    for kind in (np.float32, np.uint8):
+        image, out = np.zeros((5, 5, 1), kind), np.empty((2, 2, 1), kind)
+        _native.resample(image, good, weights, good, weights, out)
+        for rows, columns in ((good, bad), (bad, good)):
+            with pytest.raises(ValueError, match="weights must lie within the image"):
+                _native.resample(image, rows, weights, columns, weights, out)
 
 
 def test_words_and_mixtures_of_nothing():
@@ -61,7 +72,10 @@ def test_words_and_mixtures_of_nothing():
     assert _native.nearest_words(none, words, labels) == -1
     _native.residual_sums(none, order, starts, labels, words, counts, first)
     logs = np.zeros(2, "f")
-    assert _native.mixture_sums(none, order, starts, words, words, logs, 1.0, counts, first, second, total) == -1
+    tables = words, words, logs, 1.0, counts, first, second, total
+    assert _native.mixture_sums(none, order, starts, np.zeros(3, "f"), *tables) == -1
+    with pytest.raises(ValueError, match="origin must have as many numbers"):
+        _native.mixture_sums(none, order, starts, np.zeros(2, "f"), *tables)
     assert not counts.any()
     with pytest.raises(ValueError, match="as many columns"):
         _native.nearest_words(np.empty((2, 0), "f"), np.ones((2, 0), "f"), np.empty(2, np.int32))

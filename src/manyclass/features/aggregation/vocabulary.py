@@ -245,8 +245,10 @@ class DiagonalGmm:
         k, D = self.means.shape
         counts, total = np.zeros((cells.n_cells, k)), np.zeros(1)
         first, second = np.zeros((cells.n_cells, k, D)), np.zeros((cells.n_cells, k, D))
-        X = np.subtract(X, self._center, order="C")
-        bad = _native.mixture_sums(X, cells.order, cells.starts, *self._tables, counts, first, second, total)
+        X = np.ascontiguousarray(X)
+        bad = _native.mixture_sums(
+            X, cells.order, cells.starts, self._center, *self._tables, counts, first, second, total
+        )
         if bad >= 0:
             raise ValueError(f"descriptors must be finite numbers of moderate size; row {bad} is not")
         return MixtureMoments(counts, first, second, float(total[0]) - len(cells.order) * D * np.log(2 * np.pi) / 2)

@@ -6,6 +6,8 @@ the nearest cells; the Gaussian window that would weigh pixels by their distance
 deviation: two cells) is replaced by its mean over each cell.
 """
 
+from functools import lru_cache, partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ from manyclass.features.local.descriptor import (
     LocalDescriptors,
     PatchGrid,
     check_image,
-    concatenate_descriptors,
+    describe_levels,
 )
 
 _GRAY = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255)  # luma of ITU-R BT.601
@@ -83,21 +85,17 @@ class DenseSift:
         """
         image = check_image(image)
         levels = self.grid.levels(image.shape[0], image.shape[1], 3 * self.grid.cell + 1)
-        gray = to_gray(image)
-        values = [self._describe_level(gray, level) for level in levels]
-        return concatenate_descriptors(values, [level.positions for level in levels], self.dimension)
+        return describe_levels(levels, self.dimension, partial(self._describe_level, to_gray(image)))
 
-    def _describe_level(self, image: NDArray[np.float32], level: GridLevel) -> NDArray[np.float32]:
+    def _describe_level(self, image: NDArray[np.float32], level: GridLevel, out: NDArray[np.float32]) -> None:
         gray = smooth(resize(image, level.height, level.width), self.smoothing)
         cell, step, pitch = self.grid.cell, self.grid.step, self.grid.pitch
         profile = (1 - np.abs(np.arange(1 - cell, cell)) / cell).astype(np.float32)
         cells = np.empty((*level.lattice, 8), np.float32)
         top, left = level.rows.first - cell + 1, level.columns.first - cell + 1
         _native.orientation_cells(gray, (top, pitch), (left, pitch), profile, cells)
-        out = np.empty((level.rows.number, level.columns.number, 128), np.float32)
         least = self.contrast * self.grid.patch**2
         _native.sift_of_cells(cells, cell // pitch, step // pitch, _window(cell), least, self.root, out)
-        return out.reshape(-1, 128)
 
 
 def to_gray(image: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -108,6 +106,7 @@ def to_gray(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     return gray
 
 
+@lru_cache(maxsize=64)
 def _window(cell: int) -> NDArray[np.float32]:
     """The mean over each of the 16 cells of a Gaussian around the center of the patch."""
     pixels = np.arange(1 - cell, cell)
