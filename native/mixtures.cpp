@@ -148,6 +148,8 @@ class Posteriors {
                             centers_.panels.get(), centers_.offsets.get(), centers_.columns, scores_.get());
       for (std::size_t i = 0; i < rows; ++i)
         if (!add_row(block, begin + i, scores_.get() + i * centers_.columns, total)) return begin + i;
+      total += std::log(product_);
+      product_ = 1;
     }
     return n;
   }
@@ -163,7 +165,10 @@ class Posteriors {
     double sum;
     const float top = loops_.softmax(exact_.data(), count, 1.0f, exact_.data(), &sum);
     if (!(sum > 0) || !std::isfinite(top)) return false;
-    total += double(top) + std::log(sum);
+    // One logarithm for many rows: a sum lies between 1 and k.
+    total += double(top);
+    product_ *= sum;
+    if (product_ > 1e200) total += std::log(product_), product_ = 1;
     for (std::size_t t = 0; t < count; ++t) block.shares.push_back({index_[t], std::int32_t(row), exact_[t]});
     return true;
   }
@@ -172,6 +177,7 @@ class Posteriors {
   const Centers& centers_;
   const float* logs_;
   const float margin_;
+  double product_ = 1;
   Buffer<float> scores_;
   std::vector<std::int32_t> index_;
   std::vector<float> exact_;

@@ -83,7 +83,9 @@ def shrink_image(image: Image.Image, max_pixels: int) -> Pixels:
     size = final_size(image.width, image.height, max_pixels)
     factors = [max(1, old // (_REDUCING_GAP * new)) for old, new in zip(image.size, size, strict=True)]
     colors = _average_down(image, factors[0], factors[1])
-    return resize(np.array(colors), size[1], size[0])
+    if colors.size == size:
+        return np.array(colors)
+    return resize(np.asarray(colors), size[1], size[0])
 
 
 def final_size(width: int, height: int, max_pixels: int) -> tuple[int, int]:
