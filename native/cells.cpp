@@ -62,6 +62,10 @@ void gradient(const float* image, std::size_t h, std::size_t w, std::size_t y, f
 
 }  // namespace
 
+void gray_of_colors(const std::uint8_t* pixels, std::size_t n, const float* weights, float* gray) {
+  kernels().gray(pixels, n, weights, gray);
+}
+
 void orientation_cells(const float* image, std::size_t h, std::size_t w, Lattice rows, Lattice columns, Profile profile,
                        float* cells) {
   const Kernels& loops = kernels();
@@ -75,17 +79,8 @@ void orientation_cells(const float* image, std::size_t h, std::size_t w, Lattice
 
 void color_cells(const std::uint8_t* image, std::size_t h, std::size_t w, Lattice rows, Lattice columns,
                  Profile profile, float* cells) {
-  auto pixels_of = [&](std::size_t y, float* out) {
-    const std::uint8_t* pixel = image + y * w * 3;
-    for (std::size_t x = 0; x < w; ++x, pixel += 3, out += 8) {
-      for (int c = 0; c < 3; ++c) {
-        const float v = float(pixel[c]) - 128.0f;
-        out[c] = v;
-        out[3 + c] = v * v;
-      }
-      out[6] = out[7] = 0.0f;
-    }
-  };
+  const Kernels& loops = kernels();
+  auto pixels_of = [&](std::size_t y, float* out) { loops.color_powers(image + y * w * 3, w, out); };
   pool_image(h, w, rows, columns, profile, pixels_of, cells);
 }
 

@@ -17,6 +17,9 @@ struct Profile {
   std::size_t taps;
 };
 
+// gray[i] = red * weights[0] + green * weights[1] + blue * weights[2] of n pixels of 3 bytes
+void gray_of_colors(const std::uint8_t* pixels, std::size_t n, const float* weights, float* gray);
+
 // cells (rows.count, columns.count, 8), pooled with profile(y) profile(x)
 
 // of the gradients of a gray image (h, w): their lengths, shared between the two nearest of 8 directions, 45 degrees

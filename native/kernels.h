@@ -113,6 +113,12 @@ struct Kernels {
   void (*add_moments)(const float* rows, const int32_t* index, const float* weights, size_t count, size_t width,
                       const float* mean, const float* rate, double* first, double* second);
 
+  // out[i] = red * weights[0] + green * weights[1] + blue * weights[2] of n pixels of 3 bytes
+  void (*gray)(const uint8_t* pixels, size_t n, const float* weights, float* out);
+
+  // out (n, 8): red, green and blue less 128, their squares, 0, 0
+  void (*color_powers)(const uint8_t* pixels, size_t n, float* out);
+
   // votes (w, 8): the length of the gradient (dx, dy), shared linearly between the two nearest of 8 directions, which
   // are 45 degrees apart from +x towards +y
   void (*vote)(const float* dx, const float* dy, size_t w, float* votes);

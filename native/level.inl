@@ -43,6 +43,8 @@ constexpr Kernels table() {
   loops.near_top = near_top;
   loops.half_squares = half_squares;
   loops.add_moments = add_moments;
+  loops.gray = gray;
+  loops.color_powers = color_powers;
   loops.vote = vote;
   loops.pool = pool;
   loops.mix_rows = mix_rows;

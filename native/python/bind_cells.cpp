@@ -46,6 +46,13 @@ void resample(const In<T, 3>& image, const In<std::int32_t, 1>& row_starts, cons
   manyclass::resample(image.data(), image.shape(1), image.shape(2), rows, columns, out.data());
 }
 
+void gray_of_colors(const In<std::uint8_t, 3>& image, const In<float, 1>& weights, const Out<float, 2>& gray) {
+  require(image.shape(2) == 3 && weights.shape(0) == 3, "pixels and weights must have 3 numbers");
+  require(gray.shape(0) == image.shape(0) && gray.shape(1) == image.shape(1), "gray must have the size of image");
+  nb::gil_scoped_release release;
+  manyclass::gray_of_colors(image.data(), gray.size(), weights.data(), gray.data());
+}
+
 void orientation_cells(const In<float, 2>& image, Axis rows, Axis columns, const In<float, 1>& profile,
                        const Out<float, 3>& cells) {
   const std::size_t h = image.shape(0), w = image.shape(1), taps = profile.shape(0);
@@ -98,6 +105,8 @@ void bind_cells(nb::module_& m) {
         "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
   m.def("resample", &resample<std::uint8_t>, exact("image"), exact("row_starts"), exact("row_weights"),
         exact("column_starts"), exact("column_weights"), exact("out"), "The same of bytes, rounded once.");
+  m.def("gray_of_colors", &gray_of_colors, exact("image"), exact("weights"), exact("gray"),
+        "Weighted sums of red, green and blue.");
   m.def("orientation_cells", &orientation_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),
         exact("cells"), "Lengths of gradients by 8 directions, pooled; rows and columns are (first, step).");
   m.def("color_cells", &color_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),

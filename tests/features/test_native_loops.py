@@ -34,6 +34,13 @@ def test_cells_that_do_not_meet_the_image_are_refused(rows, columns, shape):
         _native.color_cells(np.zeros((20, 30, 3), np.uint8), rows, columns, PROFILE, room(*shape))
 
 
+def test_gray_of_another_size_or_of_other_colors_is_refused():
+    image, weights = np.zeros((4, 5, 3), np.uint8), np.ones(3, "f")
+    for bad in ((image, weights, room(5, 4)), (image[..., :2].copy(), weights, room(4, 5)), (image, PROFILE, room(4, 5))):
+        with pytest.raises(ValueError, match=r"gray|pixels"):
+            _native.gray_of_colors(*bad)
+
+
 @pytest.mark.parametrize(
     ("apart", "step", "out"),
     [(1, 1, (3, 2, 128)), (1, 1, (2, 3, 128)), (2, 1, (1, 1, 128)), (1, 1, (1, 1, 127)), (2**63, 1, (1, 1, 128)),

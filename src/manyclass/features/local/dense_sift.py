@@ -100,9 +100,8 @@ class DenseSift:
 
 def to_gray(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Lightness in [0, 1]."""
-    gray: NDArray[np.float32] = image[..., 0] * _GRAY[0]
-    gray += image[..., 1] * _GRAY[1]
-    gray += image[..., 2] * _GRAY[2]
+    gray = np.empty(image.shape[:2], np.float32)
+    _native.gray_of_colors(image, _GRAY, gray)
     return gray
 
 
