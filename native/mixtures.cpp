@@ -193,9 +193,9 @@ void for_blocks(const Partition& cells, const Work& work) {
 
 }  // namespace
 
-std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* origin, const float* means,
-                          const float* rates, const float* logs, std::size_t k, float margin, double* counts,
-                          double* first, double* second, double* total) {
+std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* origin,
+                          const float* means, const float* rates, const float* logs, std::size_t k, float margin,
+                          double* counts, double* first, double* second, double* total) {
   const Kernels& loops = kernels();
   Centers centers(means, rates, k, d);
   for (std::size_t c = 0; c < k; ++c) centers.offsets[c] = float(logs[c] - centers.lay_out(c, true));

@@ -36,11 +36,9 @@ static void blend(const float* row, const int32_t* starts, const float* weights,
                   size_t count, float* out) {
   size_t i = 0;
   if (depth <= 4)
-    for (; i + 4 <= count; i += 4)
-      blend_some<4, 4>(row, starts + i, weights + i, taps, depth, count, out + i * depth);
+    for (; i + 4 <= count; i += 4) blend_some<4, 4>(row, starts + i, weights + i, taps, depth, count, out + i * depth);
   if (depth == 8)
-    for (; i + 4 <= count; i += 4)
-      blend_some<8, 4>(row, starts + i, weights + i, taps, depth, count, out + i * depth);
+    for (; i + 4 <= count; i += 4) blend_some<8, 4>(row, starts + i, weights + i, taps, depth, count, out + i * depth);
   // Pixel by pixel, as the last four numbers of one may reach into the next.
   for (; i < count; ++i)
     for (size_t c = 0; c < depth; c += 4)

@@ -100,8 +100,8 @@ void color_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t st
 }  // namespace
 
 void bind_cells(nb::module_& m) {
-  m.def("resample", &resample<float>, exact("image"), exact("row_starts"), exact("row_weights"),
-        exact("column_starts"), exact("column_weights"), exact("out"),
+  m.def("resample", &resample<float>, exact("image"), exact("row_starts"), exact("row_weights"), exact("column_starts"),
+        exact("column_weights"), exact("out"),
         "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
   m.def("resample", &resample<std::uint8_t>, exact("image"), exact("row_starts"), exact("row_weights"),
         exact("column_starts"), exact("column_weights"), exact("out"), "The same of bytes, rounded once.");
@@ -113,6 +113,6 @@ void bind_cells(nb::module_& m) {
         exact("cells"), "Red, green, blue less 128, and their squares, pooled; rows and columns are (first, step).");
   m.def("sift_of_cells", &sift_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), exact("window"),
         nb::arg("least"), nb::arg("root"), exact("out"), "SIFT of patches of 4 x 4 cells.");
-  m.def("color_of_cells", &color_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), nb::arg("n"), exact("out"),
-        "Means and deviations of the colors of patches of 4 x 4 cells, each of n pixels.");
+  m.def("color_of_cells", &color_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), nb::arg("n"),
+        exact("out"), "Means and deviations of the colors of patches of 4 x 4 cells, each of n pixels.");
 }

@@ -63,7 +63,8 @@ void residual_sums(const In<float, 2>& X, const Index& order, const Index& start
 
 void bind_mixtures(nb::module_& m) {
   m.def("mixture_sums", &mixture_sums, exact("X"), exact("order"), exact("starts"), exact("origin"), exact("means"),
-        exact("rates"), exact("logs"), nb::arg("margin"), exact("counts"), exact("first"), exact("second"), exact("total"),
+        exact("rates"), exact("logs"), nb::arg("margin"), exact("counts"), exact("first"), exact("second"),
+        exact("total"),
         "Add to the moments of the rows of each cell under a mixture; the first row without a density, or -1.");
   m.def("nearest_words", &nearest_words, exact("X"), exact("words"), exact("labels"),
         "The nearest of the words to every row of X; the first row that has none, or -1.");

@@ -34,9 +34,9 @@ _TILE = 8192  # rows that one thread takes at a time; the bits of the sums depen
 
 _DISTORTION_TOLERANCE = 1e-5  # of the distortion: k-means ends when it falls by less
 
-# Rows per Gaussian from which a mixture is learned first, and iterations on all rows that then follow. Measured on 250,000
-# descriptors of 600 photographs, 16 Gaussians, SIFT and color, two seeds: 88.69, 88.72, 102.63 and 102.63 nats per row in
-# 1.6 s; 50 iterations on all rows took 5.3 s for 88.58, 88.64, 102.87 and 102.57.
+# Rows per Gaussian from which a mixture is learned first, and iterations on all rows that then follow. Measured on
+# 250,000 descriptors of 600 photographs, 16 Gaussians, SIFT and color, two seeds: 88.69, 88.72, 102.63 and 102.63 nats
+# per row in 1.6 s; 50 iterations on all rows took 5.3 s for 88.58, 88.64, 102.87 and 102.57.
 _FEW, _LAST = 2048, 10
 
 _LIKELIHOOD_TOLERANCE = 1e-4  # nats per row: the likelihood has stopped when it rises by less
@@ -262,8 +262,8 @@ class DiagonalGmm:
 def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
     """Learn k Gaussians by expectation-maximization.
 
-    Where there are many rows, it begins with some of them, evenly picked, 2,048 or more for each Gaussian, and ends with
-    at most 10 iterations on all.
+    Where there are many rows, it begins with some of them, evenly picked, 2,048 or more for each Gaussian, and ends
+    with at most 10 iterations on all.
 
     No variance falls below 1e-4 of that of the column that varies most, and no weight below 1e-6; so no number is ever
     infinite or NaN, whatever the rows.

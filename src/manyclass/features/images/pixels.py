@@ -193,7 +193,7 @@ def _resample(image: NDArray[R], rows: Band, columns: Band) -> NDArray[R]:
     out = np.empty(shape, image.dtype)
     channels = image.shape[2] if image.ndim == 3 else 1
     planes = np.ascontiguousarray(image).reshape(*image.shape[:2], channels)
-    _native.resample(planes, *rows, *columns, out.reshape(*shape[:2], channels))  # type: ignore[call-overload]
+    _native.resample(planes, *rows, *columns, out.reshape(*shape[:2], channels))
     return out
 
 
