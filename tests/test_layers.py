@@ -217,8 +217,8 @@ def test_tests_are_where_one_looks_for_them():
         ("report.page", "from manyclass.runs.records import read_record", set()),
         ("__init__", "import manyclass.data", {"manyclass.data"}),
         ("cli.train", "from manyclass import datasets, report", set()),
-        ("cli.train", "from manyclass.cli._console import Console", set()),
-        ("cli.demo.command", "from manyclass.cli._console import Console", set()),
+        ("cli.train", "from manyclass.cli.terminal.console import Console", set()),
+        ("cli.demo.command", "from manyclass.cli.terminal.console import Console", set()),
         ("cli.train", "from manyclass.exemplar._svm_solvers import f", {"the private manyclass.exemplar._svm_solvers"}),
         ("exemplar.svm", "from manyclass.exemplar import _svm_solvers", set()),
         (

@@ -207,7 +207,7 @@ WRITERS = {
     "features/extraction/skip_log.py": "adds to a file of its own",
     "cli/predict.py": "writes its results",
     "report/page.py": "files of the package",
-    "cli/_errors.py": "the null device",
+    "cli/terminal/command_errors.py": "the null device",
     "cli/main.py": "the null device",
 }
 READS = {

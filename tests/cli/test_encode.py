@@ -367,7 +367,7 @@ def test_an_interrupted_change_leaves_the_gallery_as_it_was(run, store, tmp_path
     run("encode", store, "-o", tmp_path / "g")
     before = contents_of(tmp_path / "g")
     write_store(tmp_path / "more.store", 16, seed=5, prefix="new ")
-    monkeypatch.setattr("manyclass.cli._console.Console.progress", progress)
+    monkeypatch.setattr("manyclass.cli.terminal.console.Console.progress", progress)
     outcome = run("encode", tmp_path / "more.store", "-o", tmp_path / "g", "--add")
     assert (outcome.code, outcome.err.count("\n")) == (130, 1)
     assert "give the same command again" in outcome.err

@@ -283,7 +283,7 @@ def stop_at(monkeypatch):
 
             yield report
 
-        monkeypatch.setattr("manyclass.cli._console.Console.progress", progress)
+        monkeypatch.setattr("manyclass.cli.terminal.console.Console.progress", progress)
 
     return arrange
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import manyclass
-from manyclass.cli import _errors
+from manyclass.cli.terminal.command_errors import FAILED
 
 COMMANDS = [
     "compress", "demo", "encode", "evaluate", "features", "info", "predict", "report", "search", "train", "verify",
@@ -49,7 +49,7 @@ def test_wrong_usage_is_exit_two(run, arguments):
 )
 def test_known_errors_are_one_line_and_exit_one(run, monkeypatch, error, said):
     outcome = run_failing(run, monkeypatch, error)
-    assert (outcome.code, outcome.err) == (_errors.FAILED, said)
+    assert (outcome.code, outcome.err) == (FAILED, said)
 
 
 def test_a_lack_of_memory_is_one_line(run, monkeypatch):
@@ -153,4 +153,4 @@ def test_a_disk_without_room_for_the_results_is_one_sentence(tmp_path, unbuffere
 
 
 def test_a_pipe_that_breaks_elsewhere_is_a_failure(run, monkeypatch):
-    assert run_failing(run, monkeypatch, BrokenPipeError(32, "Broken pipe")).code == _errors.FAILED
+    assert run_failing(run, monkeypatch, BrokenPipeError(32, "Broken pipe")).code == FAILED

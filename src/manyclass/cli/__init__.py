@@ -1,4 +1,4 @@
-"""The command line: a file for each command, thin over the library; what begins with an underscore is shared.
+"""The command line: a file for each command, thin over the library; `terminal/` is what they share.
 
 main             the entry point of `manyclass`
 learn            from a folder of pictures to a page about their classifier
@@ -17,7 +17,4 @@ verify           a store or gallery against its checksums
 demo             all of that on characters that are drawn
 
 _app             the commands together, and the option --config
-_console         what a command prints: tables, JSON, notices, progress
-_errors          exit codes, and errors as sentences about options
-_options         options that several commands have
 """

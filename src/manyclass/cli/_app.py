@@ -21,7 +21,6 @@ import typer
 from manyclass import __version__
 from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
-from manyclass.cli._errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.calibrate import calibrate
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
@@ -34,6 +33,7 @@ from manyclass.cli.learn import learn
 from manyclass.cli.predict import predict
 from manyclass.cli.report import report
 from manyclass.cli.search import search
+from manyclass.cli.terminal.command_errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.train import train
 from manyclass.cli.verify import verify
 

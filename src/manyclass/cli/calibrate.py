@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, LabelFile, Quiet, Run, Threads, path_argument
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Json, LabelFile, Quiet, Run, Threads, path_argument
 
 
 @report_errors("nothing was changed")

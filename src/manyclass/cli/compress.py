@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.text import format_bytes, format_seconds
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import (
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import (
     Json,
     LabelsOrNone,
     OutStore,

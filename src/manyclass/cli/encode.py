@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.text import format_seconds
-from manyclass.cli._console import Console
-from manyclass.cli._errors import option_words, report_errors
-from manyclass.cli._options import (
+from manyclass.cli.terminal.command_errors import option_words, report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import (
     Json,
     LabelsOrNone,
     Overwrite,

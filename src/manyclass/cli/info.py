@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from manyclass._core.text import format_bytes
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, path_argument
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Json, path_argument
 
 
 @report_errors("nothing was changed")

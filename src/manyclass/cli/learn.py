@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.text import format_seconds
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, Overwrite, Quiet, Seed, Threads, out_option, path_argument
 from manyclass.cli.evaluate import evaluate
 from manyclass.cli.features import features
 from manyclass.cli.report import report
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Json, Overwrite, Quiet, Seed, Threads, out_option, path_argument
 from manyclass.cli.train import train
 from manyclass.runs.recipe import ObjectiveName
 

@@ -13,13 +13,13 @@ def main() -> None:
 
         app(prog_name="manyclass")
     except KeyboardInterrupt:
-        from manyclass.cli._errors import INTERRUPTED, print_error
+        from manyclass.cli.terminal.command_errors import INTERRUPTED, print_error
 
         # Before or after a command; one that is interrupted itself says what it leaves.
         print_error("interrupted")
         sys.exit(INTERRUPTED)
     finally:
-        from manyclass.cli._errors import flush_results
+        from manyclass.cli.terminal.command_errors import flush_results
 
         flush_results()
 

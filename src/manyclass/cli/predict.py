@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from manyclass.cli._console import Console
-from manyclass.cli._errors import FAILED, report_errors, while_read
-from manyclass.cli._options import Run, Threads, check_printable, out_option, path_argument, path_option
+from manyclass.cli.terminal.command_errors import FAILED, report_errors, while_read
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Run, Threads, check_printable, out_option, path_argument, path_option
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from manyclass._core.text import format_bytes
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, out_option, path_argument, path_option
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Json, out_option, path_argument, path_option
 
 
 @report_errors("nothing was changed; start again when you like")

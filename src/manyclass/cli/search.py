@@ -16,9 +16,9 @@ import typer
 from numpy.typing import NDArray
 
 from manyclass._core.text import did_you_mean, shorten
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Json, Threads, check_printable, out_option, path_argument, path_option
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Json, Threads, check_printable, out_option, path_argument, path_option
 
 if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery

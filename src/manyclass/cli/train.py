@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.errors import SettingsError
-from manyclass.cli._console import Console
-from manyclass.cli._errors import report_errors
-from manyclass.cli._options import Data, Json, LabelFile, Quiet, TestFraction, Threads, out_option
+from manyclass.cli.terminal.command_errors import report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Data, Json, LabelFile, Quiet, TestFraction, Threads, out_option
 from manyclass.runs.recipe import ObjectiveName, Tune
 
 

@@ -9,9 +9,9 @@ import typer
 from manyclass._core.errors import Damage
 from manyclass._core.text import format_bytes
 from manyclass._core.typing import ProgressFactory, Report, no_progress
-from manyclass.cli._console import Console
-from manyclass.cli._errors import FAILED, report_errors
-from manyclass.cli._options import Json, Quiet, path_argument
+from manyclass.cli.terminal.command_errors import FAILED, report_errors
+from manyclass.cli.terminal.console import Console
+from manyclass.cli.terminal.options import Json, Quiet, path_argument
 
 
 @report_errors("nothing was changed; start again when you like")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyclass.cli._console import Console
+from manyclass.cli.terminal.console import Console
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manyclass.cli._console import Console
+from manyclass.cli.terminal.console import Console
 from manyclass.cli.train import parse_settings
 from manyclass.runs.recipe import ObjectiveName, Tune
 

@@ -8,7 +8,7 @@ import typer
 
 from manyclass._core.errors import SettingsError
 from manyclass._core.files import TEMPORARY_SUFFIX
-from manyclass.cli._errors import option_words, report_errors, sentence
+from manyclass.cli.terminal.command_errors import option_words, report_errors, sentence
 
 
 @pytest.mark.parametrize(

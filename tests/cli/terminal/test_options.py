@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from manyclass.cli._app import app
-from manyclass.cli._options import expand_optional_path, expand_path, expand_paths
+from manyclass.cli.terminal.options import expand_optional_path, expand_path, expand_paths
 
 
 def test_a_tilde_is_the_home_folder(monkeypatch):

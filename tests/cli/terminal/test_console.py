@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from manyclass._core import progress_display as module
-from manyclass.cli._console import Console
+from manyclass.cli.terminal.console import Console
 
 
 class Clock:

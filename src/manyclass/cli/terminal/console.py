@@ -13,7 +13,7 @@ import rich.console
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
 from manyclass._core.text import printable
 from manyclass._core.typing import Report
-from manyclass.cli._errors import option_words, print_error, while_read
+from manyclass.cli.terminal.command_errors import option_words, print_error, while_read
 
 
 class Console:

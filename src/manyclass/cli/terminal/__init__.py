@@ -1,0 +1,6 @@
+"""What all commands share where they meet the terminal.
+
+console          what a command prints: tables, JSON, notices, progress
+command_errors   exit codes, and errors as sentences about options
+options          options that several commands have, and paths as users type them
+"""
