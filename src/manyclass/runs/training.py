@@ -148,7 +148,7 @@ def train(
     """
     tell = notify or _ignore
     shard = None if classes is None else Shard.parse(classes, "classes")
-    if objective == ObjectiveName.auto and not (shard is plan is None):
+    if objective == ObjectiveName.auto and (shard is not None or plan is not None):
         objective = ObjectiveName.ovr  # whose machines can be trained apart
     if shard is not None and objective != ObjectiveName.ovr:
         raise SettingsError(f"`classes` does not go with `objective='{objective}'`, whose classes compete")
