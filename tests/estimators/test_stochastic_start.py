@@ -205,3 +205,13 @@ def test_where_few_rows_make_the_squares_it_begins_from_zero(uneven):
     fitted = mc.StochasticClassifier(random_state=0, max_epochs=2).fit(X, y, sample_weight=weights)
     assert fitted.n_iter_ == 0
     assert mc.StochasticClassifier(random_state=0, max_epochs=2).fit(*TRAIN).n_iter_ > 0
+
+
+def test_few_rows_of_many_columns_begin_from_least_squares_however_few_they_are(always):
+    X, y = _data(n=1290, d=400, k=30, noise=3.0)
+    rows, tests = (X[:90], y[:90]), (X[90:], y[90:])
+    always()  # but for the work
+    few = _fit(rows)
+    assert few.n_iter_ > 0
+    assert _fit((rows[0][:, :100], rows[1]), objective="ovr").n_iter_ == 0
+    assert few.score(*tests) > _fit(rows, step=few.step_).score(*tests) > 0.2

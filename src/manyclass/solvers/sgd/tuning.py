@@ -145,10 +145,12 @@ def find_start(settings: PlanSettings, train: Problem, judged: Problem | None) -
 
     With other settings it is not known how far from the end they would begin; machines of the squared hinge ended a
     point lower on Fisher vectors of 100 classes. It takes little time and memory, where the search that it saves takes
-    more than milliseconds.
+    more than milliseconds. Where rows are fewer than columns it is better besides: of three examples a class, 44 % of
+    100 DVD covers are right by their Fisher vectors, and 29 from zero.
     """
     n, d, k = len(train), train.d, train.k
-    pays = k > 2 and n * d * k >= _LEAST_WORK and n * d <= _MOST_NUMBERS and d <= min(2 * n, _MOST_COLUMNS)
+    few = n < d > TABLE
+    pays = k > 2 and (few or n * d * k >= _LEAST_WORK) and n * d <= _MOST_NUMBERS and d <= _MOST_COLUMNS
     usual = settings.objective in ("ovr", "auto") and _is_usual(settings)
     if not usual or not pays or judged is None:
         return None
