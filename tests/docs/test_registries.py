@@ -35,7 +35,7 @@ def option_help(parameter: str) -> str:
         (mc.TraceNormClassifier, "loss", SCORE_LOSSES),
         (mc.TraceNormPath, "loss", SCORE_LOSSES),
         (mc.StochasticClassifier, "loss", MARGIN_LOSSES),
-        (mc.StochasticClassifier, "objective", OBJECTIVES),
+        (mc.StochasticClassifier, "objective", ("auto", *OBJECTIVES)),
         (mc.LinearClassifier, "solver", SOLVER_NAMES),
         (mc.TraceNormClassifier, "solver", OF_TRACE),
     ],

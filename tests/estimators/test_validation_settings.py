@@ -10,7 +10,7 @@ from tests.estimators.problems import blobs
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("objective", "svm", "objective must be one of ovr, multiclass, ranking, warp, softmax; got 'svm'"),
+        ("objective", "svm", "objective must be one of auto, ovr, multiclass, ranking, warp, softmax; got 'svm'"),
         ("objective", ["ovr"], "objective must be one of"),
         ("loss", "huber", "loss must be one of hinge, squared_hinge, logistic, squared; got 'huber'"),
         ("beta", 0, "beta must be 'auto', None or a positive number; got 0"),

@@ -185,6 +185,10 @@ def _is_history(value: Any) -> bool:
     return isinstance(value, list) and all(type(one) is dict for one in value)
 
 
+def _is_trained(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(one, str) for one in value)
+
+
 def _is_labels(value: Any) -> bool:
     # Several tasks have a list, of two labels each.
     arrays = value if isinstance(value, list) and value and np.ndim(value[0]) else [value]
@@ -201,6 +205,7 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ("a number or None", lambda value: value is None or _is_number(value)),
     ),
     "status_": ("text", lambda value: isinstance(value, str)),
+    "trained_": ("the names of an objective and a loss", _is_trained),
     "history_": (
         "a list of records",
         _is_history,

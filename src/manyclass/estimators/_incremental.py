@@ -27,7 +27,7 @@ from manyclass.estimators.validation import (
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import PANEL, EarlyStopping, LinearWeights, SgdRun, run_epoch, run_sgd
 from manyclass.solvers.sgd.objectives import OBJECTIVES, epochs_from_zero
-from manyclass.solvers.sgd.tuning import SgdPlan, find_plan, make_plan, with_objective
+from manyclass.solvers.sgd.tuning import CHOICES, SgdPlan, find_plan, make_plan, with_objective
 
 
 class FittedSgd(SgdSettings, Protocol):
@@ -298,4 +298,6 @@ class IncrementalSgd:
         """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""
         if self.objective != "auto":
             return self
-        return with_objective(self, *getattr(self, "trained_", ("ovr", self.loss)))
+        objective, loss = getattr(self, "trained_", ("ovr", self.loss))
+        chosen = self.loss == "hinge" and (objective, loss) in CHOICES
+        return with_objective(self, objective, loss if chosen else self.loss)

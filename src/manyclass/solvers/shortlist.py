@@ -137,8 +137,8 @@ class ClassShortlist:
 
         None where a class has so few large weights that errors do not average, or some that are no numbers.
 
-        >>> W = np.random.default_rng(0).normal(size=(40, 64)).astype(np.float32)
-        >>> packed = ClassShortlist.of(W, np.zeros(40, np.float32), np.zeros(64, np.float32))
+        >>> W = np.random.default_rng(0).normal(size=(40, 256)).astype(np.float32)
+        >>> packed = ClassShortlist.of(W, np.zeros(40, np.float32), np.zeros(256, np.float32))
         >>> packed.top(W[:3], 1)[0].ravel().tolist()
         [0, 1, 2]
         """

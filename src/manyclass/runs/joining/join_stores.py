@@ -37,7 +37,7 @@ def join_stores(out: Path, paths: Sequence[Path], overwrite: bool, resume: bool,
     settings: dict[str, Any] = {"identity": identity, "overwrite": overwrite, "resume": resume}
     learner = _who_learned(manifests)
     with StoreWriter(out, source.shape[1], source.dtype, quantizer=source.quantizer, **settings) as writer:
-        if (encoder := rows.open(learner).attachment(ENCODER)) is not None:
+        if (encoder := rows.store(learner).attachment(ENCODER)) is not None:
             writer.attach(ENCODER, encoder, about=manifests[learner].attachments[ENCODER].about)
         if skipped:
             writer.attach(SKIPPED, _skip_list(out, parts, skipped))
@@ -60,7 +60,7 @@ class _PartRows:
         self._starts = np.cumsum([0, *(manifest.n_rows for manifest in manifests)]).tolist()
         self._open: tuple[int, Store] | None = None
 
-    def open(self, i: int) -> Store:
+    def store(self, i: int) -> Store:
         """The store of a part."""
         if self._open is None or self._open[0] != i:
             self._open = None
@@ -69,14 +69,14 @@ class _PartRows:
 
     def source(self) -> Source:
         """All rows, as the parts keep them."""
-        first = source_of(self.open(0).X)
+        first = source_of(self.store(0).X)
         return replace(first, shape=(self._starts[-1], first.shape[1]), read=self._read)
 
     def check_and_collect(self) -> list[StoreColumns]:
         """The columns of every part, which must have learned from the same images what the first has, to the bit."""
         columns, known = [], None
         for i, (path, manifest) in enumerate(zip(self._paths, self._manifests, strict=True)):
-            store, encoder = self.open(i), manifest.attachments.get(ENCODER)
+            store, encoder = self.store(i), manifest.attachments.get(ENCODER)
             learned = (
                 None if store.quantizer is None else quantizer_fingerprint(store.quantizer),
                 None if encoder is None else encoder.sha256,
@@ -94,7 +94,7 @@ class _PartRows:
         for i, (first, end) in enumerate(pairwise(self._starts)):
             a, b = max(start, first), min(stop, end)
             if a < b:
-                pieces.append(source_of(self.open(i).X).read(a - first, b - first))
+                pieces.append(source_of(self.store(i).X).read(a - first, b - first))
         return np.concatenate(pieces)
 
 

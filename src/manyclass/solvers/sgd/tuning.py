@@ -89,8 +89,8 @@ def find_plan(settings: PlanSettings, problem: Problem, seed: int) -> SgdPlan:
         return plan
     plan = _tune(plan, settings, paced := trial.with_pace(plan.algorithm, plan.schedule))
     right = paced.correct(plan.algorithm, plan.schedule)
-    tried = settings.objective == "auto" and _is_usual(settings) and max(problem.d, problem.k) <= TABLE
-    return _choose(settings, plan, paced, problem) if tried and right is not None and not right.all() else plan
+    free = settings.objective == settings.beta == "auto" and _is_usual(settings) and max(problem.d, problem.k) <= TABLE
+    return _choose(settings, plan, paced, problem) if free and right is not None and not right.all() else plan
 
 
 def _choose(settings: PlanSettings, plan: SgdPlan, trial: "StepTrial", problem: Problem) -> SgdPlan:
@@ -118,6 +118,7 @@ def _choose(settings: PlanSettings, plan: SgdPlan, trial: "StepTrial", problem: 
 # units of what chance may do. Measured on eight tables, standardized: the squared hinge has -0.1 to 5.7 points more
 # right than the hinge, so that it needs no proof; softmax from 2.8 fewer to 11.5 more.
 _CANDIDATES = (("ovr", "squared_hinge", 0.0), ("softmax", "hinge", 1.0))
+CHOICES = {("ovr", "hinge"), *((objective, loss) for objective, loss, _ in _CANDIDATES)}  # of "auto"
 
 
 def _is_usual(settings: PlanSettings) -> bool:
@@ -235,7 +236,6 @@ def _square(problem: Problem, rng: np.random.Generator) -> float:
 # Multiplications of an epoch with all classes at least; numbers of X at most, beyond which a fit should add little to
 # the memory that X takes; and columns at most, whose products with one another are held.
 _LEAST_WORK, _MOST_NUMBERS, _MOST_COLUMNS = 1 << 26, 1 << 25, 1 << 12
-
 
 # Of a start: rows that judge its steps, and negatives that go with a positive afterwards. Measured with 101, 300 and
 # 500 classes: 10 are as good as 40, as least squares has seen them all.
