@@ -32,19 +32,20 @@ from benchmarks.classification import python_with
 from benchmarks.load import load
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
+from manyclass.features.images.pixels import resize
 from manyclass.features.local.color import LocalColor
-from manyclass.features.local.dense_sift import DenseSift, resize, to_gray
+from manyclass.features.local.dense_sift import DenseSift, to_gray
 
 PIXELS = 100_000
 Ask = Callable[[int], dict[str, float]]
 
 
-def drawn(seed: int) -> np.ndarray:
+def drawn(seed: int, height: int = 258, width: int = 387) -> np.ndarray:
     """A picture whose detail falls with its frequency, as that of photographs does."""
     rng = np.random.default_rng(seed)
-    across, down = np.fft.rfftfreq(387), np.fft.fftfreq(258)[:, None]
-    waves = np.fft.rfft2(rng.normal(size=(3, 258, 387))) / (0.004 + np.hypot(across, down)) ** 1.2
-    picture = np.fft.irfft2(waves, (258, 387)).transpose(1, 2, 0)
+    across, down = np.fft.rfftfreq(width), np.fft.fftfreq(height)[:, None]
+    waves = np.fft.rfft2(rng.normal(size=(3, height, width))) / (0.004 + np.hypot(across, down)) ** 1.2
+    picture = np.fft.irfft2(waves, (height, width)).transpose(1, 2, 0)
     return np.clip(128 + 50 * picture / picture.std(), 0, 255).astype(np.uint8)
 
 

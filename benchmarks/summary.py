@@ -152,8 +152,9 @@ def features(page: WrittenPage) -> Iterator[Line]:
 
 
 def feature_folder(page: WrittenPage) -> Iterator[Line]:
-    for pictures, one, two, _, times in page.tables[0].rows:
-        yield "a folder of pictures to Fisher vectors, two cores", f"{pictures} pictures", two, "one core", one, times
+    size = page.tables[0].caption.split(": ", 1)[1]
+    for kind, _, _, _, one, two, _, times in page.tables[0].rows:
+        yield f"a folder of pictures to features, {kind}, two cores", size, two, "one core", one, times
 
 
 _OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, ten_thousand, trace_norm)

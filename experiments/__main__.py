@@ -32,6 +32,7 @@ ALL = (
     "tiny_pixels",
     "dvd_pixels",
     "search_defaults",
+    "train_defaults",
     "strangers",
 )
 

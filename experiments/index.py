@@ -145,6 +145,10 @@ def search_defaults(page: WrittenPage) -> str:
     return " ".join(page.sentence(words) for words in ("Without labels, the default", "By labels, the default"))
 
 
+def train_defaults(page: WrittenPage) -> str:
+    return page.sentence("The default is within")
+
+
 def strangers(page: WrittenPage) -> str:
     return page.sentence("Strangers of the kind that are")
 
@@ -170,6 +174,7 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     tiny_pixels: "How far do pictures of 64 pixels go?",
     dvd_pixels: "Are covers found by VLAD and Fisher vectors?",
     search_defaults: "Does search with no options lose to the features themselves?",
+    train_defaults: "Does training with no options lose to tuned peers?",
     strangers: "Are strangers called matched as seldom as promised?",
 }
 

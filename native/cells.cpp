@@ -1,6 +1,7 @@
 #include "cells.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "dispatch.h"
@@ -61,6 +62,10 @@ void gradient(const float* image, std::size_t h, std::size_t w, std::size_t y, f
 
 }  // namespace
 
+void gray_of_colors(const std::uint8_t* pixels, std::size_t n, const float* weights, float* gray) {
+  kernels().gray(pixels, n, weights, gray);
+}
+
 void orientation_cells(const float* image, std::size_t h, std::size_t w, Lattice rows, Lattice columns, Profile profile,
                        float* cells) {
   const Kernels& loops = kernels();
@@ -74,17 +79,8 @@ void orientation_cells(const float* image, std::size_t h, std::size_t w, Lattice
 
 void color_cells(const std::uint8_t* image, std::size_t h, std::size_t w, Lattice rows, Lattice columns,
                  Profile profile, float* cells) {
-  auto pixels_of = [&](std::size_t y, float* out) {
-    const std::uint8_t* pixel = image + y * w * 3;
-    for (std::size_t x = 0; x < w; ++x, pixel += 3, out += 8) {
-      for (int c = 0; c < 3; ++c) {
-        const float v = float(pixel[c]) - 128.0f;
-        out[c] = v;
-        out[3 + c] = v * v;
-      }
-      out[6] = out[7] = 0.0f;
-    }
-  };
+  const Kernels& loops = kernels();
+  auto pixels_of = [&](std::size_t y, float* out) { loops.color_powers(image + y * w * 3, w, out); };
   pool_image(h, w, rows, columns, profile, pixels_of, cells);
 }
 
@@ -94,6 +90,23 @@ void sift_of_cells(const float* cells, std::size_t columns, std::size_t apart, s
   for (std::size_t i = 0; i < high; ++i)
     loops.sift(cells + i * step * columns * 8, apart * columns * 8, apart * 8, step * 8, wide, window, least, root,
                out + i * wide * 128);
+}
+
+void color_of_cells(const float* cells, std::size_t rows, std::size_t columns, std::size_t apart, std::size_t step,
+                    std::size_t high, std::size_t wide, std::size_t n, float* out) {
+  Buffer<float> statistics = allocate<float>(rows * columns * 6);
+  for (std::size_t i = 0; i < rows * columns; ++i)
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double sum = cells[i * 8 + c], squares = cells[i * 8 + 3 + c], count = double(n);
+      statistics[i * 6 + c] = float(sum / count + 128.0) / 255.0f;
+      // A difference of whole numbers below 2^53, hence exact and never negative.
+      statistics[i * 6 + 3 + c] = float(std::sqrt(count * squares - sum * sum) / count) / 255.0f;
+    }
+  for (std::size_t i = 0; i < high; ++i)
+    for (std::size_t j = 0; j < wide; ++j)
+      for (std::size_t y = 0; y < 4; ++y)
+        for (std::size_t x = 0; x < 4; ++x, out += 6)
+          std::copy_n(statistics.get() + ((i * step + y * apart) * columns + j * step + x * apart) * 6, 6, out);
 }
 
 }  // namespace manyclass

@@ -17,6 +17,9 @@ struct Profile {
   std::size_t taps;
 };
 
+// gray[i] = red * weights[0] + green * weights[1] + blue * weights[2] of n pixels of 3 bytes
+void gray_of_colors(const std::uint8_t* pixels, std::size_t n, const float* weights, float* gray);
+
 // cells (rows.count, columns.count, 8), pooled with profile(y) profile(x)
 
 // of the gradients of a gray image (h, w): their lengths, shared between the two nearest of 8 directions, 45 degrees
@@ -34,5 +37,10 @@ void color_cells(const std::uint8_t* image, std::size_t h, std::size_t w, Lattic
 // at 0.2, and of unit length again; or, with root, square roots of shares. Zeros if the sum is less than `least`.
 void sift_of_cells(const float* cells, std::size_t columns, std::size_t apart, std::size_t step, std::size_t high,
                    std::size_t wide, const float* window, float least, bool root, float* out);
+
+// Likewise out (high * wide, 96) of color_cells with a profile of ones, n pixels in each: of every cell the means of
+// red, green and blue, then their standard deviations, in [0, 1].
+void color_of_cells(const float* cells, std::size_t rows, std::size_t columns, std::size_t apart, std::size_t step,
+                    std::size_t high, std::size_t wide, std::size_t n, float* out);
 
 }  // namespace manyclass

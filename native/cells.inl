@@ -17,6 +17,31 @@ static inline float eighths(float r) {
 
 static inline float absolute(float x) { return x < 0 ? -x : x; }
 
+static void gray(const uint8_t* pixels, size_t n, const float* weights, float* out) {
+  const float red = weights[0], green = weights[1], blue = weights[2];
+  for (size_t i = 0; i < n; ++i)
+    out[i] = (float)pixels[3 * i] * red + (float)pixels[3 * i + 1] * green + (float)pixels[3 * i + 2] * blue;
+}
+
+static void color_powers(const uint8_t* pixels, size_t n, float* out) {
+  constexpr size_t SOME = 64;
+  float line[3 * SOME + 1];
+  for (size_t begin = 0; begin < n; begin += SOME, pixels += 3 * SOME) {
+    const size_t m = n - begin < SOME ? n - begin : SOME;
+    for (size_t i = 0; i < 3 * m; ++i) line[i] = (float)pixels[i] - 128.0f;
+    line[3 * m] = 0.0f;
+    // Four numbers at a time; what follows takes the place of the fourth.
+    for (size_t i = 0; i < m; ++i, out += 8) {
+      const Pack<4> color = Pack<4>::load(line + 3 * i);
+      Pack<4> square = Pack<4>::zero();
+      square.multiply_add(color, color);
+      color.store(out);
+      square.store(out + 3);
+      out[6] = out[7] = 0.0f;
+    }
+  }
+}
+
 constexpr size_t VOTERS = 64;  // pixels whose directions are found together
 
 static void vote(const float* dx, const float* dy, size_t w, float* votes) {
@@ -55,13 +80,6 @@ static void pool(const float* pixels, const float* profile, size_t taps, size_t 
   size_t c = 0;
   for (; c + 4 <= count; c += 4) pool_some<4>(pixels + c * stride * 8, profile, taps, stride, out + c * 8);
   for (; c < count; ++c) pool_some<1>(pixels + c * stride * 8, profile, taps, stride, out + c * 8);
-}
-
-static void blend(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t apart,
-                  size_t count, float* out) {
-  for (size_t i = 0; i < count; ++i) out[i] = 0.0f;
-  for (size_t t = 0; t < taps; ++t)
-    for (size_t i = 0; i < count; ++i) out[i] += weights[t * count + i] * row[size_t(starts[i]) + t * apart];
 }
 
 static inline float sum_of_eight(const Eight& e) {

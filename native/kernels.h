@@ -68,10 +68,16 @@ struct Kernels {
                       int32_t* sums, size_t sum_stride);
   bool fast_lookups;
 
-  // x' w of whole numbers, for d of at most 2^17
-  int32_t (*dot_bytes)(const int8_t* x, const int8_t* w, size_t d);
+  // which[i] = the number e of the point p, of 8 points (3, 8) and then their opposites, that is nearest to
+  // s = scale * (u[0, i], u[1, i], u[2, i]) with u (3, blocks), and products[i] = p's;  squares[e] = p'p, blocks is a
+  // multiple of 8
+  void (*nearest_points)(const float* u, size_t blocks, float scale, const float* points, const float* squares,
+                         int32_t* which, float* products);
 
-  // highest[c] = offsets[c] + slopes[c] * unit * (2 * sums[c] - zero) + spread * spreads[c]
+  // sums[i] = sum_j rows[i][j] * w[j] for i < n;  w is below 128, no entry of a row is -128, and d at most 2^17
+  void (*dot_bytes)(const uint8_t* w, const int8_t* const* rows, size_t n, size_t d, int32_t* sums);
+
+  // highest[c] = offsets[c] + slopes[c] * unit * (sums[c] - zero) + spread * spreads[c]
   void (*rough_scores)(const int32_t* sums, size_t k, int32_t zero, float unit, float spread, const float* offsets,
                        const float* slopes, const float* spreads, float* highest);
 
@@ -113,6 +119,12 @@ struct Kernels {
   void (*add_moments)(const float* rows, const int32_t* index, const float* weights, size_t count, size_t width,
                       const float* mean, const float* rate, double* first, double* second);
 
+  // out[i] = red * weights[0] + green * weights[1] + blue * weights[2] of n pixels of 3 bytes
+  void (*gray)(const uint8_t* pixels, size_t n, const float* weights, float* out);
+
+  // out (n, 8): red, green and blue less 128, their squares, 0, 0
+  void (*color_powers)(const uint8_t* pixels, size_t n, float* out);
+
   // votes (w, 8): the length of the gradient (dx, dy), shared linearly between the two nearest of 8 directions, which
   // are 45 degrees apart from +x towards +y
   void (*vote)(const float* dx, const float* dy, size_t w, float* votes);
@@ -120,9 +132,17 @@ struct Kernels {
   // out (count, 8): out[c, :] = sum_k profile[k] * pixels[c * stride + k, :]
   void (*pool)(const float* pixels, const float* profile, size_t taps, size_t stride, size_t count, float* out);
 
-  // out[i] = sum_t weights[t, i] * row[starts[i] + t * apart]
-  void (*blend)(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t apart, size_t count,
+  // out[j] = sum_t weights[t * count] * rows[t, j], with rows of `width` numbers
+  void (*mix_rows)(const float* rows, size_t width, const float* weights, size_t taps, size_t count, float* out);
+
+  // out[i, c] = sum_t weights[t, i] * row[starts[i] + t, c] for `depth` numbers c;  row and out have room for 3 more
+  void (*blend)(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t depth, size_t count,
                 float* out);
+
+  void (*widen_bytes)(const uint8_t* x, size_t n, float* out);
+
+  // out[i] = the whole number in [0, 255] that is nearest to x[i], of two the even one
+  void (*round_bytes)(const float* x, size_t n, uint8_t* out);
 
   // out (count, 128): SIFT of a line of patches, `stride` floats apart, with 4 x 4 cells of 8 numbers, `down` and
   // `right` floats apart: times window (16), of unit length, cut at 0.2, of unit length; with root, square roots of

@@ -13,6 +13,7 @@ namespace {
 #include "shortlist.inl"
 #include "mixtures.inl"
 #include "cells.inl"
+#include "resample.inl"
 
 // By name, as several loops have the same type and could change places unseen in a list.
 constexpr Kernels table() {
@@ -33,6 +34,7 @@ constexpr Kernels table() {
   loops.add_lookups = add_lookups;
   loops.fast_lookups = FAST_LOOKUPS;
   loops.dot_bytes = dot_bytes;
+  loops.nearest_points = nearest_points;
   loops.rough_scores = rough_scores;
   loops.softmax = softmax;
   loops.search_rows = search_rows;
@@ -42,9 +44,14 @@ constexpr Kernels table() {
   loops.near_top = near_top;
   loops.half_squares = half_squares;
   loops.add_moments = add_moments;
+  loops.gray = gray;
+  loops.color_powers = color_powers;
   loops.vote = vote;
   loops.pool = pool;
+  loops.mix_rows = mix_rows;
+  loops.widen_bytes = widen_bytes;
   loops.blend = blend;
+  loops.round_bytes = round_bytes;
   loops.sift = sift;
   return loops;
 }

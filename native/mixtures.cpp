@@ -73,10 +73,17 @@ class Block {
     std::fill_n(rows.get(), BLOCK * centers.width, 0.0f);
   }
 
-  void fill(const float* X, const std::int64_t* order, std::size_t n) {
+  // Rows of X, less the origin if there is one.
+  void fill(const float* X, const std::int64_t* order, std::size_t n, const float* origin) {
     shares.clear();
-    for (std::size_t i = 0; i < n; ++i)
-      std::copy_n(X + std::size_t(order[i]) * centers_.d, centers_.d, rows.get() + i * centers_.width);
+    for (std::size_t i = 0; i < n; ++i) {
+      const float* from = X + std::size_t(order[i]) * centers_.d;
+      float* row = rows.get() + i * centers_.width;
+      if (!origin)
+        std::copy_n(from, centers_.d, row);
+      else
+        for (std::size_t j = 0; j < centers_.d; ++j) row[j] = from[j] - origin[j];
+    }
   }
 
   // counts (k), first (k, d) and second (k, d) or null, of one cell.
@@ -141,6 +148,8 @@ class Posteriors {
                             centers_.panels.get(), centers_.offsets.get(), centers_.columns, scores_.get());
       for (std::size_t i = 0; i < rows; ++i)
         if (!add_row(block, begin + i, scores_.get() + i * centers_.columns, total)) return begin + i;
+      total += std::log(product_);
+      product_ = 1;
     }
     return n;
   }
@@ -156,7 +165,10 @@ class Posteriors {
     double sum;
     const float top = loops_.softmax(exact_.data(), count, 1.0f, exact_.data(), &sum);
     if (!(sum > 0) || !std::isfinite(top)) return false;
-    total += double(top) + std::log(sum);
+    // One logarithm for many rows: a sum lies between 1 and k.
+    total += double(top);
+    product_ *= sum;
+    if (product_ > 1e200) total += std::log(product_), product_ = 1;
     for (std::size_t t = 0; t < count; ++t) block.shares.push_back({index_[t], std::int32_t(row), exact_[t]});
     return true;
   }
@@ -165,6 +177,7 @@ class Posteriors {
   const Centers& centers_;
   const float* logs_;
   const float margin_;
+  double product_ = 1;
   Buffer<float> scores_;
   std::vector<std::int32_t> index_;
   std::vector<float> exact_;
@@ -180,9 +193,9 @@ void for_blocks(const Partition& cells, const Work& work) {
 
 }  // namespace
 
-std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* means, const float* rates,
-                          const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
-                          double* total) {
+std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* origin,
+                          const float* means, const float* rates, const float* logs, std::size_t k, float margin,
+                          double* counts, double* first, double* second, double* total) {
   const Kernels& loops = kernels();
   Centers centers(means, rates, k, d);
   for (std::size_t c = 0; c < k; ++c) centers.offsets[c] = float(logs[c] - centers.lay_out(c, true));
@@ -191,7 +204,7 @@ std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells,
   std::int64_t bad = -1;
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
     if (bad >= 0) return;
-    block.fill(X, order, n);
+    block.fill(X, order, n, origin);
     const std::size_t done = posteriors.add(block, n, *total);
     if (done < n) bad = order[done];
     block.add(loops, counts + g * k, first + g * k * d, second + g * k * d);
@@ -241,7 +254,7 @@ void residual_sums(const float* X, std::size_t d, const Partition& cells, const 
   const Centers centers(words, nullptr, k, d);
   Block block(centers);
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
-    block.fill(X, order, n);
+    block.fill(X, order, n, nullptr);
     for (std::size_t i = 0; i < n; ++i) block.shares.push_back({labels[order[i]], std::int32_t(i), 1.0f});
     block.add(loops, counts + g * k, sums + g * k * d, nullptr);
   });

@@ -16,13 +16,14 @@ struct Partition {
   std::size_t count;
 };
 
-// With q(i, c) the share of exp(logs[c] - |(x_i - means_c) rates_c|^2 / 2) in its sum over c, and u = (x - mean) rate:
+// With x_i row i less the origin (d), q(i, c) the share of exp(logs[c] - |(x_i - means_c) rates_c|^2 / 2) in its sum
+// over c, and u = (x - mean) rate:
 //   counts[g, c] += sum q,  first[g, c, :] += sum q u,  second[g, c, :] += sum q (u^2 - 1)   over the rows i of cell g
 //   total += sum_i log sum_c exp(...)
 // Shares below exp(-margin) of the largest are left out. Returns the first row that has no finite density, or -1.
-std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* means, const float* rates,
-                          const float* logs, std::size_t k, float margin, double* counts, double* first, double* second,
-                          double* total);
+std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells, const float* origin,
+                          const float* means, const float* rates, const float* logs, std::size_t k, float margin,
+                          double* counts, double* first, double* second, double* total);
 
 // labels[i] = argmin_c |x_i - words_c|, the smallest c among equals. Returns the first row whose distance is not a
 // finite number, or -1.

@@ -121,9 +121,8 @@ static inline void add_columns(const float* rows, const int32_t* index, const fl
   for (size_t t = 0; t < count; ++t)
     for (int a = 0; a < V; ++a) {
       const Floats u = (*(const Loose*)(rows + index[t] * width + a * LANES) - m[a]) * r[a];
-      const Floats share = weights[t] * u;
-      one[a] += share;
-      two[a] += share * u - weights[t];
+      one[a] += weights[t] * u;
+      two[a] += weights[t] * (u * u - 1.0f);
     }
   for (int a = 0; a < V; ++a)
     for (int l = 0; l < LANES; ++l) first[a * LANES + l] += one[a][l], second[a * LANES + l] += two[a][l];
@@ -131,7 +130,7 @@ static inline void add_columns(const float* rows, const int32_t* index, const fl
 
 static void add_moments(const float* rows, const int32_t* index, const float* weights, size_t count, size_t width,
                         const float* mean, const float* rate, double* first, double* second) {
-  constexpr size_t V = LANES == 8 ? 2 : 4;
+  constexpr size_t V = 4;
   size_t j = 0;
   for (; j + V * LANES <= width; j += V * LANES)
     add_columns<V>(rows + j, index, weights, count, width, mean + j, rate + j, first + j, second + j);

@@ -1,30 +1,94 @@
 #include "resample.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "dispatch.h"
+#include "parallel.h"
 
 namespace manyclass {
+namespace {
+
+constexpr std::size_t LINES = 8;  // of one channel, which are worked on as if they were channels: a register full
+constexpr std::size_t ROOM = 3;   // numbers that a loop may touch beyond the last
+
+// The rows of an image as floats, `taps` of them from a start on.
+class FloatRows {
+ public:
+  FloatRows(const float* image, std::size_t width, std::size_t) : image_(image), width_(width) {}
+  const float* from(const Kernels&, std::size_t start) { return image_ + start * width_; }
+
+ private:
+  const float* image_;
+  std::size_t width_;
+};
+
+// The same of bytes: rows are turned to floats once, and kept while those that follow need them.
+class ByteRows {
+ public:
+  ByteRows(const std::uint8_t* image, std::size_t width, std::size_t taps)
+      : image_(image), width_(width), taps_(taps), kept_(allocate<float>(2 * taps * width)) {}
+
+  const float* from(const Kernels& loops, std::size_t start) {
+    if (start < first_ || start > first_ + taps_) {
+      const std::size_t still = start < first_ || start > end_ ? 0 : end_ - start;
+      std::copy_n(kept_.get() + (end_ - still - first_) * width_, still * width_, kept_.get());
+      first_ = start;
+      end_ = start + still;
+    }
+    for (; end_ < start + taps_; ++end_)
+      loops.widen_bytes(image_ + end_ * width_, width_, kept_.get() + (end_ - first_) * width_);
+    return kept_.get() + (start - first_) * width_;
+  }
+
+ private:
+  const std::uint8_t* image_;
+  std::size_t width_, taps_, first_ = 0, end_ = 0;
+  Buffer<float> kept_;
+};
+
+void write(const Kernels&, const float* from, std::size_t n, float* to) { std::copy_n(from, n, to); }
+
+void write(const Kernels& loops, const float* from, std::size_t n, std::uint8_t* to) { loops.round_bytes(from, n, to); }
+
+// to (n, m) = from' (m, n)
+void transpose(const float* from, std::size_t m, std::size_t n, float* to) {
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < m; ++i) to[j * m + i] = from[i * n + j];
+}
+
+template <class Rows, class T>
+void resample_image(const T* image, std::size_t w, std::size_t channels, const Band& rows, const Band& columns,
+                    T* out) {
+  const Kernels& loops = kernels();
+  const std::size_t together = channels == 1 ? LINES : 1;
+  const std::size_t before = w * channels, after = columns.count * channels;
+  auto lines = allocate<float>(together * std::max(before, after) + ROOM);
+  auto mixed = allocate<float>(together * before + ROOM), blended = allocate<float>(together * after + ROOM);
+  std::fill_n(lines.get(), together * before + ROOM, 0.0f);
+  Rows source(image, before, rows.taps);
+  for (std::size_t i = 0; i < rows.count; i += together) {
+    const std::size_t n = std::min(together, rows.count - i);
+    for (std::size_t r = 0; r < n; ++r)
+      loops.mix_rows(source.from(loops, std::size_t(rows.starts[i + r])), before, rows.weights + i + r, rows.taps,
+                     rows.count, lines.get() + r * before);
+    if (together > 1) transpose(lines.get(), together, before, mixed.get());
+    loops.blend(together > 1 ? mixed.get() : lines.get(), columns.starts, columns.weights, columns.taps,
+                channels * together, columns.count, blended.get());
+    if (together > 1) transpose(blended.get(), after, together, lines.get());
+    write(loops, together > 1 ? lines.get() : blended.get(), n * after, out + i * after);
+  }
+}
+
+}  // namespace
 
 void resample(const float* image, std::size_t w, std::size_t channels, const Band& rows, const Band& columns,
               float* out) {
-  const Kernels& loops = kernels();
-  const std::size_t width = columns.count * channels;
-  std::vector<std::int32_t> starts(width);
-  std::vector<float> weights(columns.taps * width), line(w * channels);
-  for (std::size_t i = 0; i < width; ++i) {
-    starts[i] = std::int32_t(columns.starts[i / channels] * channels + i % channels);
-    for (std::size_t t = 0; t < columns.taps; ++t)
-      weights[t * width + i] = columns.weights[t * columns.count + i / channels];
-  }
-  for (std::size_t i = 0; i < rows.count; ++i) {
-    std::fill(line.begin(), line.end(), 0.0f);
-    const float* from = image + std::size_t(rows.starts[i]) * line.size();
-    for (std::size_t t = 0; t < rows.taps; ++t)
-      loops.add_multiple(rows.weights[t * rows.count + i], from + t * line.size(), line.size(), line.data());
-    loops.blend(line.data(), starts.data(), weights.data(), columns.taps, channels, width, out + i * width);
-  }
+  resample_image<FloatRows>(image, w, channels, rows, columns, out);
+}
+
+void resample(const std::uint8_t* image, std::size_t w, std::size_t channels, const Band& rows, const Band& columns,
+              std::uint8_t* out) {
+  resample_image<ByteRows>(image, w, channels, rows, columns, out);
 }
 
 }  // namespace manyclass

@@ -16,4 +16,8 @@ struct Band {
 void resample(const float* image, std::size_t w, std::size_t channels, const Band& rows, const Band& columns,
               float* out);
 
+// The same of bytes; sums are made in float32, and rounded once.
+void resample(const std::uint8_t* image, std::size_t w, std::size_t channels, const Band& rows, const Band& columns,
+              std::uint8_t* out);
+
 }  // namespace manyclass

@@ -5,7 +5,6 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 #include "best.h"
@@ -17,7 +16,9 @@ namespace {
 
 using std::size_t;
 
-constexpr size_t GROUP = 32;  // classes whose codes stand side by side
+constexpr size_t GROUP = CLASS_GROUP;
+
+constexpr size_t BLOCK = 128;  // rows whose sums are held at a time: weights are read once for all of them
 
 // Bytes of codes of a class between two additions to the sums, with which tables of four rows stay in the first cache
 // and eight entries at a time add up to less than 65,536; and groups of classes whose codes stay in the second.
@@ -26,12 +27,19 @@ constexpr size_t BYTES = 128, GROUPS = 32;
 // Classes of which the best is looked for together.
 constexpr size_t RUN = 64;
 
-// A row in the units of the classes, by whole numbers: v = (x - center) * columns ~ rough_unit * n, and fine_unit *
-// fine.
+// Rows that are scored together by the fine weights of a class.
+constexpr size_t ROWS = 4;
+
+// Entries of tables are so much higher, and at most so far from it.
+constexpr int ZERO = 16, REACH = 15;
+
+// A row in the units of the classes: v = (x - center) * columns, whose tables have entries in units of rough_unit, and
+// v ~ fine_unit * fine.
 struct CodedRow {
   float length;  // |v|
-  float rough_unit, rough_error, fine_unit, fine_error;
-  std::int32_t zero;  // twice what the sum of the entries is above that of n (code - 1.5)
+  float rough_unit, fine_unit, fine_error;
+  std::int32_t zero;  // of sums of products with fine weights
+  bool odd;           // so few entries make up the row that errors do not average
 };
 
 // The largest of d numbers, a multiple of 8, that are not below `least`; in eight lanes, which the compiler makes one.
@@ -43,101 +51,75 @@ float largest(const float* x, size_t d, float least = 0) {
   return *std::max_element(most, most + 8);
 }
 
-// A number as a whole one, and what that leaves.
-int round_off(float v, float unit, float rate, float* rest) {
-  const float scaled = v * rate;
-  const int n = int(scaled + (scaled < 0 ? -0.5f : 0.5f));
-  *rest = v - float(n) * unit;
-  return n;
+// Tables of all blocks of v (3, blocks), which are points' products with it; by fours, and without fused operations:
+// entries are the same at every level.
+void fill_tables(const float* __restrict v, size_t blocks, float rate, std::uint8_t* __restrict tables) {
+  constexpr float HALF = ZERO + 0.5f;  // which makes cutting off rounding
+  for (size_t b = 0; b < blocks; ++b, tables += 2 * POINTS) {
+    const float x = rate * v[b], y = rate * v[b + blocks], z = rate * v[b + 2 * blocks];
+    std::int32_t entries[2 * POINTS];
+    for (size_t e = 0; e < POINTS; ++e) {
+      const float along = x * POINT[0][e] + y * POINT[1][e] + z * POINT[2][e];
+      entries[e] = std::int32_t(HALF + along);
+      entries[e + POINTS] = std::int32_t(HALF - along);
+    }
+    for (size_t e = 0; e < 2 * POINTS; ++e) tables[e] = std::uint8_t(entries[e]);
+  }
 }
 
-// Entry a + 4 b of the table of a pair (n, m): a n + b m, and as much more as makes the least of them 0.
-class Entries {
- public:
-  Entries() {
-    for (int n = -PAIR_SUM; n <= PAIR_SUM; ++n)
-      for (int e = 0; e < 16; ++e) {
-        first_[n + PAIR_SUM][e] = std::uint8_t((e & 3) * n - 3 * std::min(n, 0));
-        second_[n + PAIR_SUM][e] = std::uint8_t((e >> 2) * n - 3 * std::min(n, 0));
-      }
-  }
-
-  // Numbers that are none, which rows must not have, lead nowhere outside.
-  void fill(int n, int m, std::uint8_t* table) const {
-    n = std::clamp(n, -PAIR_SUM, PAIR_SUM);
-    m = std::clamp(m, -PAIR_SUM, PAIR_SUM);
-    for (int e = 0; e < 16; ++e) table[e] = first_[n + PAIR_SUM][e] + second_[m + PAIR_SUM][e];
-  }
-
- private:
-  std::uint8_t first_[2 * PAIR_SUM + 1][16], second_[2 * PAIR_SUM + 1][16];
-};
+constexpr float NEVER = -std::numeric_limits<float>::infinity();
 
 struct Candidate {
   std::uint32_t row, c;
-  float score, spread;
+  float score;
 };
 
 class Shortlist {
  public:
-  Shortlist(const ClassCodes& classes, const float* X, size_t n, float margin, size_t top)
-      : classes_(classes), X_(X), n_(n), margin_(margin), top_(top), padded_((classes.k + GROUP - 1) / GROUP * GROUP),
-        rows_(n), tables_(allocate<std::uint8_t>(n * classes.width * 8)), fine_(allocate<std::int8_t>(n * classes.d)),
-        sums_(allocate<std::int32_t>(n * padded_)) {
+  // For at most so many rows at a time.
+  Shortlist(const ClassCodes& classes, size_t most, float margin, float fewest, size_t top)
+      : classes_(classes), margin_(margin), fewest_(fewest), top_(top), blocks_(blocks_of(classes.d)),
+        padded_((classes.k + GROUP - 1) / GROUP * GROUP), rows_(most),
+        tables_(allocate<std::uint8_t>(most * blocks_ * 16)), fine_(allocate<std::int8_t>(most * classes.d)),
+        sums_(allocate<std::int32_t>(most * padded_)), highest_((classes.k + RUN - 1) / RUN * RUN, NEVER),
+        runs_(highest_.size() / RUN), index_(highest_.size()) {}
+
+  size_t find(const float* X, size_t n, std::int64_t* best) {
+    X_ = X;
+    n_ = n;
     code_rows();
     add_up();
-  }
-
-  size_t find(std::int64_t* best) {
-    std::vector<Candidate> all = survivors();
-    // Class by class, so that the weights of each are read once.
-    std::vector<size_t> starts(classes_.k + 1);
-    for (const Candidate& one : all) ++starts[one.c + 1];
-    for (size_t c = 0; c < classes_.k; ++c) starts[c + 1] += starts[c];
-    std::vector<Candidate> sorted(all.size());
-    for (const Candidate& one : all) sorted[starts[one.c]++] = one;
-    std::vector<std::vector<Candidate>> lists(n_);
-    for (size_t j = 0; j < sorted.size(); ++j) {
-      const Candidate &one = sorted[j], &next = sorted[std::min(j + 2, sorted.size() - 1)];
-      fetch(fine_.get() + next.row * classes_.d);
-      if (next.c != one.c) fetch(classes_.fine + next.c * classes_.d);
-      lists[one.row].push_back(fine_score(one.row, one.c));
+    found_.clear();
+    std::vector<size_t> ends(n_);
+    for (size_t i = 0; i < n_; ++i) {
+      if (!rows_[i].odd) add_survivors(i);
+      ends[i] = found_.size();
     }
-    for (size_t i = 0; i < n_; ++i) rank(i, lists[i], best + i * top_);
-    return all.size();
+    score_class_by_class();
+    for (size_t i = 0; i < n_; ++i) rank(i, i ? ends[i - 1] : 0, ends[i], best + i * top_);
+    return found_.size();
   }
 
  private:
   void code_rows() {
-    const size_t d = classes_.d, width = classes_.width;
+    const size_t d = classes_.d, width = 3 * blocks_;
     std::vector<float> v(width), rest(width), sizes(width);
     for (size_t i = 0; i < n_; ++i) {
       for (size_t j = 0; j < d; ++j) {
         v[j] = (X_[i * d + j] - classes_.center[j]) * classes_.columns[j];
-        sizes[j] = std::fabs(v[j]);
+        sizes[j] = v[j] * v[j];
       }
       CodedRow& row = rows_[i];
-      auto length = [&](const std::vector<float>& x) { return std::sqrt(loops_.dot(x.data(), x.data(), width)); };
-      row.length = length(v);
-      row.fine_unit = at_least(largest(sizes.data(), width) / 127);
-      const float fine_rate = 1 / row.fine_unit;
-      for (size_t j = 0; j < d; ++j)
-        fine_[i * d + j] = std::int8_t(round_off(v[j], row.fine_unit, fine_rate, &rest[j]));
-      row.fine_error = length(rest);
-      for (size_t j = 0; j < width; j += 2) sizes[j] += std::exchange(sizes[j + 1], 0.0f);
-      // Rounding adds at most a half to each of two numbers.
-      row.rough_unit = at_least(largest(sizes.data(), width) / (PAIR_SUM - 1.01f));
-      const float rate = 1 / row.rough_unit;
-      std::int32_t total = 0, positive = 0;
-      for (size_t j = 0; j < width; j += 2) {
-        const int n = round_off(v[j], row.rough_unit, rate, &rest[j]);
-        const int m = round_off(v[j + 1], row.rough_unit, rate, &rest[j + 1]);
-        entries_.fill(n, m, tables_.get() + (i * width + j) * 8);
-        total += n + m;
-        positive += std::max(n, 0) + std::max(m, 0);
-      }
-      row.rough_error = length(rest);
-      row.zero = 6 * (positive - total) + 3 * total;
+      auto dot = [&](const std::vector<float>& x) { return loops_.dot(x.data(), x.data(), d); };
+      const float squares = dot(v);
+      row.length = std::sqrt(squares);
+      row.odd = squares * squares < fewest_ * dot(sizes);
+      row.fine_unit = at_least(std::sqrt(largest(sizes.data(), width)) / 127);
+      row.zero = FINE_ZERO * round_off(v.data(), d, row.fine_unit, 0, fine_.get() + i * d, rest.data());
+      row.fine_error = std::sqrt(dot(rest));
+      for (size_t b = 0; b < blocks_; ++b) sizes[b] += sizes[b + blocks_] + sizes[b + 2 * blocks_];
+      row.rough_unit = at_least(LONGEST_POINT / REACH * std::sqrt(largest(sizes.data(), blocks_)));
+      fill_tables(v.data(), blocks_, 1 / row.rough_unit, tables_.get() + i * blocks_ * 16);
     }
   }
 
@@ -145,7 +127,7 @@ class Shortlist {
   static float at_least(float unit) { return std::max(unit, std::numeric_limits<float>::min()); }
 
   void add_up() {
-    const size_t bytes = classes_.width / 4, groups = padded_ / GROUP;
+    const size_t bytes = blocks_ / 2, groups = padded_ / GROUP;
     std::fill_n(sums_.get(), n_ * padded_, 0);
     for (size_t first = 0; first < groups; first += GROUPS)
       for (size_t t = 0; t < bytes; t += BYTES)
@@ -156,95 +138,137 @@ class Shortlist {
                                sums_.get() + i * padded_ + g * GROUP, padded_);
   }
 
-  // Those that may be among the best by their rough scores. A few are scored by 8 bits first: the best are not below
-  // what these reach.
-  std::vector<Candidate> survivors() const {
-    constexpr float NEVER = -std::numeric_limits<float>::infinity();
-    std::vector<Candidate> found, reached;
-    const size_t k = classes_.k, padded = (k + RUN - 1) / RUN * RUN, few = std::min(padded / RUN, 3 * top_ + 1);
-    std::vector<float> highest(padded, NEVER), runs(padded / RUN);
-    std::vector<std::int32_t> index(padded);
-    auto find = [&](float least) {
-      size_t count = loops_.find_high(highest.data(), padded, least, index.data());
-      while (count && size_t(index[count - 1]) >= k) --count;  // the padding, where all will do
-      return count;
-    };
-    for (size_t i = 0; i < n_; ++i) {
-      const CodedRow& row = rows_[i];
-      const float spread = margin_ * std::hypot(row.length, classes_.rounding * row.rough_error);
-      loops_.rough_scores(sums_.get() + i * padded_, k, row.zero, 0.5f * row.rough_unit, spread, classes_.offsets,
-                          classes_.slopes, classes_.spreads, highest.data());
-      // The best of the best of runs are among the best of all.
-      for (size_t r = 0; r < runs.size(); ++r) runs[r] = largest(highest.data() + r * RUN, RUN, NEVER);
-      std::nth_element(runs.begin(), runs.begin() + (few - 1), runs.end(), std::greater<float>());
-      reached.clear();
-      size_t count = find(runs[few - 1]);
-      for (size_t j = 0; j < count; ++j) reached.push_back(fine_score(i, index[j]));
-      float least = limit(reached);
-      // So many of them at least: where there is no error to speak of, rounding might spare all.
-      for (Candidate& one : reached) one = {one.row, one.c, highest[one.c], 0};
-      least = std::min(least, limit(reached));
-      count = find(least);
-      for (size_t j = 0; j < count; ++j) found.push_back({std::uint32_t(i), std::uint32_t(index[j]), 0, 0});
-    }
-    return found;
-  }
-
-  Candidate fine_score(size_t i, size_t c) const {
-    const size_t d = classes_.d;
+  // Those that may be among the best of a row by their rough scores. A few are scored by 7 bits first: the best are not
+  // below what these reach.
+  void add_survivors(size_t i) {
+    const size_t k = classes_.k, few = std::min(runs_.size(), 6 * top_ + 2), begin = found_.size();
     const CodedRow& row = rows_[i];
-    const float product = float(loops_.dot_bytes(fine_.get() + i * d, classes_.fine + c * d, d));
-    const float spread = row.length * classes_.fine_spreads[c] + row.fine_error * classes_.lengths[c];
-    return {std::uint32_t(i), std::uint32_t(c), classes_.offsets[c] + row.fine_unit * classes_.units[c] * product,
-            spread};
+    const float rounding = classes_.rounding * row.rough_unit * std::sqrt(float(blocks_) / 12);
+    loops_.rough_scores(sums_.get() + i * padded_, k, std::int32_t(ZERO * blocks_), row.rough_unit,
+                        margin_ * std::hypot(row.length, rounding), classes_.offsets, classes_.slopes, classes_.spreads,
+                        highest_.data());
+    auto add_above = [&](float least) {
+      size_t count = loops_.find_high(highest_.data(), highest_.size(), least, index_.data());
+      while (count && size_t(index_[count - 1]) >= k) --count;  // the padding, where all will do
+      for (size_t j = 0; j < count; ++j) found_.push_back({std::uint32_t(i), std::uint32_t(index_[j]), 0});
+    };
+    // The best of the best of runs are among the best of all.
+    for (size_t r = 0; r < runs_.size(); ++r) runs_[r] = largest(highest_.data() + r * RUN, RUN, NEVER);
+    std::nth_element(runs_.begin(), runs_.begin() + (few - 1), runs_.end(), std::greater<float>());
+    add_above(runs_[few - 1]);
+    for (size_t j = begin; j < found_.size(); ++j) {
+      fetch(classes_.fine + found_[std::min(j + 2, found_.size() - 1)].c * classes_.d);
+      Candidate* one = &found_[j];
+      score(&one, 1);
+    }
+    const float least = limit(begin, found_.size());
+    // So many of them at least: where there is no error to speak of, rounding might spare all.
+    std::vector<float> heights;
+    for (size_t j = begin; j < found_.size(); ++j) heights.push_back(highest_[found_[j].c]);
+    found_.resize(begin);
+    add_above(std::min(least, worst_of_best(heights)));
   }
 
-  // Asks for a row that is next: of rows that are not in order the processor cannot foresee any.
-  void fetch(const std::int8_t* row) const {
-    for (size_t j = 0; j < classes_.d; j += 64) __builtin_prefetch(row + j);
+  // Scores of all that survive, class by class, so that the weights of each are read once.
+  void score_class_by_class() {
+    std::vector<size_t> starts(classes_.k + 1);
+    for (const Candidate& one : found_) ++starts[one.c + 1];
+    for (size_t c = 0; c < classes_.k; ++c) starts[c + 1] += starts[c];
+    sorted_.resize(found_.size());
+    for (Candidate& one : found_) sorted_[starts[one.c]++] = &one;
+    for (size_t c = 0, j = 0; c < classes_.k; ++c)
+      while (j < starts[c]) {
+        const size_t m = std::min(ROWS, starts[c] - j);
+        score(sorted_.data() + j, m);
+        j += m;
+      }
   }
 
-  // What the worst of the best reaches at least.
-  float limit(const std::vector<Candidate>& list) const {
+  // Scores of up to ROWS rows by the fine weights of one class.
+  void score(Candidate* const* some, size_t m) const {
+    const size_t d = classes_.d, c = some[0]->c;
+    const std::int8_t* fine[ROWS];
+    std::int32_t sums[ROWS];
+    for (size_t r = 0; r < m; ++r) fine[r] = fine_.get() + some[r]->row * d;
+    loops_.dot_bytes(classes_.fine + c * d, fine, m, d, sums);
+    for (size_t r = 0; r < m; ++r) {
+      const CodedRow& row = rows_[some[r]->row];
+      some[r]->score = classes_.offsets[c] + row.fine_unit * classes_.units[c] * float(sums[r] - row.zero);
+    }
+  }
+
+  // How far the score of a candidate may be from the true one.
+  float reach(const Candidate& one) const {
+    const CodedRow& row = rows_[one.row];
+    return margin_ * (row.length * classes_.fine_spreads[one.c] + row.fine_error * classes_.lengths[one.c]);
+  }
+
+  // Asks for the weights that are next: of those that are not in order the processor cannot foresee any.
+  template <class Number>
+  void fetch(const Number* weights) const {
+    for (size_t j = 0; j < classes_.d; j += 64 / sizeof(Number)) __builtin_prefetch(weights + j);
+  }
+
+  // What the worst of the best candidates reaches at least.
+  float limit(size_t begin, size_t end) const {
     std::vector<float> least;
-    for (const Candidate& one : list)
-      if (const float value = one.score - margin_ * one.spread; !std::isnan(value)) least.push_back(value);
-    if (least.size() < top_) return -std::numeric_limits<float>::infinity();
-    std::nth_element(least.begin(), least.begin() + (top_ - 1), least.end(), std::greater<float>());
-    return least[top_ - 1];
+    for (size_t j = begin; j < end; ++j)
+      if (const float value = found_[j].score - reach(found_[j]); !std::isnan(value)) least.push_back(value);
+    return worst_of_best(least);
   }
 
-  void rank(size_t i, const std::vector<Candidate>& list, std::int64_t* best) const {
-    const float least = limit(list);
+  // The worst of the best numbers, if there are enough.
+  float worst_of_best(std::vector<float>& numbers) const {
+    if (numbers.size() < top_) return NEVER;
+    std::nth_element(numbers.begin(), numbers.begin() + (top_ - 1), numbers.end(), std::greater<float>());
+    return numbers[top_ - 1];
+  }
+
+  void rank(size_t i, size_t begin, size_t end, std::int64_t* best) const {
+    if (rows_[i].odd) {
+      std::fill_n(best, top_, std::int64_t(-1));
+      return;
+    }
+    const size_t d = classes_.d;
+    const float least = limit(begin, end);
     std::vector<Hit> hits;
-    for (const Candidate& one : list)
-      if (!(one.score + margin_ * one.spread < least))
-        hits.push_back(
-            {classes_.biases[one.c] + loops_.dot(X_ + i * classes_.d, classes_.W + one.c * classes_.d, classes_.d),
-             std::int64_t(one.c)});
+    for (size_t j = begin; j < end; ++j)
+      if (const Candidate& one = found_[j]; !(one.score + reach(one) < least)) hits.push_back({0, one.c});
     if (hits.size() < top_) throw std::invalid_argument("scores must be finite numbers");
+    for (size_t j = 0; j < hits.size(); ++j) {
+      fetch(classes_.W + size_t(hits[std::min(j + 1, hits.size() - 1)].position) * d);
+      const size_t c = size_t(hits[j].position);
+      hits[j].score = classes_.biases[c] + loops_.dot(X_ + i * d, classes_.W + c * d, d);
+    }
     std::partial_sort(hits.begin(), hits.begin() + top_, hits.end());
     for (size_t j = 0; j < top_; ++j) best[j] = hits[j].position;
   }
 
   const ClassCodes& classes_;
-  const float* X_;
-  const size_t n_;
-  const float margin_;
-  const size_t top_, padded_;
+  const float* X_ = nullptr;
+  size_t n_ = 0;
+  const float margin_, fewest_;
+  const size_t top_, blocks_, padded_;
   std::vector<CodedRow> rows_;
   Buffer<std::uint8_t> tables_;
   Buffer<std::int8_t> fine_;
   Buffer<std::int32_t> sums_;
-  const Entries entries_;
+  std::vector<float> highest_, runs_;  // rough scores with what may be missing, and the highest of each run
+  std::vector<std::int32_t> index_;
+  std::vector<Candidate> found_;  // row by row
+  std::vector<Candidate*> sorted_;
   const Kernels& loops_ = kernels();
 };
 
 }  // namespace
 
-std::size_t top_of_shortlist(const ClassCodes& classes, const float* X, std::size_t n, float margin, std::size_t top,
-                             std::int64_t* best) {
-  return Shortlist(classes, X, n, margin, top).find(best);
+std::size_t top_of_shortlist(const ClassCodes& classes, const float* X, std::size_t n, float margin, float fewest,
+                             std::size_t top, std::int64_t* best) {
+  Shortlist shortlist(classes, std::min(n, BLOCK), margin, fewest, top);
+  std::size_t looks = 0;
+  for (std::size_t i = 0; i < n; i += BLOCK)
+    looks += shortlist.find(X + i * classes.d, std::min(BLOCK, n - i), best + i * top);
+  return looks;
 }
 
 bool lookups_are_fast() { return kernels().fast_lookups; }

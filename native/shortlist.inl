@@ -1,8 +1,8 @@
-// Sums of table entries that packed codes name: 2 bits for a column, so 16 entries for a pair of columns.
+// Sums of table entries that packed codes name, 4 bits for a block of columns; and products of bytes.
 
-// The codes of SHORTLIST_CLASSES classes stand side by side, a byte for 4 columns, those of the first half at even and
+// The codes of SHORTLIST_CLASSES classes stand side by side, a byte for 2 blocks, those of the first half at even and
 // of the second at odd places, as they part when bytes become longer numbers; tables (rows, 2 * bytes, 16) have one for
-// every pair of columns. Entries are so small that eight of them fit into a byte, and `bytes`, a multiple of 4, so few
+// every block. Entries are so small that eight of them fit into a byte, and `bytes`, a multiple of 4, so few
 // that the sum of all fits into 16 bits: see shortlist.h.
 constexpr int SHORTLIST_CLASSES = 32;
 
@@ -64,24 +64,28 @@ static inline void lookup_rows(const uint8_t* codes, size_t bytes, const uint8_t
   }
 }
 
-// Products of |x| with w that has the sign of x: two of them, of numbers below 128, fit into 16 bits.
-static int32_t dot_bytes(const int8_t* x, const int8_t* w, size_t d) {
+// Two products of a number below 128 and one of at most 127 fit into 16 bits.
+template <int R>
+static inline void dot_rows(const uint8_t* w, const int8_t* const* rows, size_t d, int32_t* sums) {
   typedef char LooseSigned __attribute__((vector_size(32), aligned(1), may_alias));
   typedef int16_t Wide __attribute__((vector_size(32)));
   typedef int32_t Whole __attribute__((vector_size(32)));
   const Wide ones = Wide{} + 1;
-  Whole sums = {};
+  Whole total[R];
+  for (int r = 0; r < R; ++r) total[r] = Whole{};
   size_t j = 0;
   for (; j + 32 <= d; j += 32) {
-    const Signed a = *(const LooseSigned*)(x + j), b = *(const LooseSigned*)(w + j);
-    const Wide pairs =
-        (Wide)__builtin_ia32_pmaddubsw256(__builtin_ia32_psignb256(a, a), __builtin_ia32_psignb256(b, a));
-    sums += (Whole)__builtin_ia32_pmaddwd256(pairs, ones);
+    const Signed a = *(const LooseSigned*)(w + j);
+    for (int r = 0; r < R; ++r) {
+      const Wide pairs = (Wide)__builtin_ia32_pmaddubsw256(a, *(const LooseSigned*)(rows[r] + j));
+      total[r] += (Whole)__builtin_ia32_pmaddwd256(pairs, ones);
+    }
   }
-  int32_t total = 0;
-  for (int l = 0; l < 8; ++l) total += sums[l];
-  for (; j < d; ++j) total += x[j] * w[j];
-  return total;
+  for (int r = 0; r < R; ++r) {
+    sums[r] = 0;
+    for (int l = 0; l < 8; ++l) sums[r] += total[r][l];
+    for (size_t i = j; i < d; ++i) sums[r] += rows[r][i] * w[i];
+  }
 }
 #else
 constexpr bool FAST_LOOKUPS = false;
@@ -98,10 +102,12 @@ static inline void lookup_rows(const uint8_t* codes, size_t bytes, const uint8_t
       }
 }
 
-static int32_t dot_bytes(const int8_t* x, const int8_t* w, size_t d) {
-  int32_t sum = 0;
-  for (size_t j = 0; j < d; ++j) sum += int32_t(int16_t(x[j]) * int16_t(w[j]));
-  return sum;
+template <int R>
+static inline void dot_rows(const uint8_t* w, const int8_t* const* rows, size_t d, int32_t* sums) {
+  for (int r = 0; r < R; ++r) {
+    sums[r] = 0;
+    for (size_t j = 0; j < d; ++j) sums[r] += int32_t(int16_t(rows[r][j]) * int16_t(w[j]));
+  }
 }
 #endif
 
@@ -114,8 +120,39 @@ static void add_lookups(const uint8_t* codes, size_t bytes, const uint8_t* table
     lookup_rows<1>(codes, bytes, tables + r * table_stride, table_stride, sums + r * sum_stride, sum_stride);
 }
 
+static void dot_bytes(const uint8_t* w, const int8_t* const* rows, size_t n, size_t d, int32_t* sums) {
+  size_t r = 0;
+  for (; r + 4 <= n; r += 4) dot_rows<4>(w, rows + r, d, sums + r);
+  for (; r + 2 <= n; r += 2) dot_rows<2>(w, rows + r, d, sums + r);
+  for (; r < n; ++r) dot_rows<1>(w, rows + r, d, sums + r);
+}
+
 static void rough_scores(const int32_t* sums, size_t k, int32_t zero, float unit, float spread, const float* offsets,
                          const float* slopes, const float* spreads, float* highest) {
   for (size_t c = 0; c < k; ++c)
-    highest[c] = offsets[c] + slopes[c] * (unit * float(2 * sums[c] - zero)) + spread * spreads[c];
+    highest[c] = offsets[c] + slopes[c] * (unit * float(sums[c] - zero)) + spread * spreads[c];
+}
+
+static void nearest_points(const float* u, size_t blocks, float scale, const float* points, const float* squares,
+                           int32_t* which, float* products) {
+  typedef float Eight __attribute__((vector_size(32)));
+  typedef float LooseEight __attribute__((vector_size(32), aligned(4), may_alias));
+  typedef int32_t Whole __attribute__((vector_size(32)));
+  typedef int32_t LooseWhole __attribute__((vector_size(32), aligned(4), may_alias));
+  for (size_t i = 0; i < blocks; i += 8) {
+    Eight s[3], best = Eight{} - 1e30f, product = {};
+    for (int a = 0; a < 3; ++a) s[a] = scale * *(const LooseEight*)(u + a * blocks + i);
+    Whole nearest = {};
+    for (int e = 0; e < 8; ++e) {
+      const Eight along = points[e] * s[0] + points[8 + e] * s[1] + points[16 + e] * s[2];
+      const Whole sign = (Whole)along & INT32_MIN;
+      const Eight size = (Eight)((Whole)along ^ sign), gain = size - 0.5f * squares[e];
+      const Whole better = gain > best;
+      best = (Eight)(((Whole)gain & better) | ((Whole)best & ~better));
+      product = (Eight)(((Whole)size & better) | ((Whole)product & ~better));
+      nearest = (((sign >> 31 & 8) | e) & better) | (nearest & ~better);
+    }
+    *(LooseWhole*)(which + i) = nearest;
+    *(LooseEight*)(products + i) = product;
+  }
 }

@@ -52,6 +52,14 @@ def measured_times() -> set[float]:
     return found
 
 
+def test_the_rate_of_photographs_is_that_of_the_page_with_the_size_that_they_have_there():
+    found = re.search(r"(\d+) photographs of (\d+ x \d+) pixels a second on two cores", " ".join(README.split()))
+    page = (ROOT / "docs" / "benchmarks" / "feature_folder.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith("| fisher |"))
+    assert row.split(" | ")[6] == found[1]
+    assert f"photographs, {found[2]} pixels in the median" in page
+
+
 def test_every_time_in_the_table_of_the_readme_was_measured():
     table = README.split("## How fast\n")[1].split("\n## ")[0]
     units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}

@@ -34,8 +34,9 @@ Band band_of(const In<std::int32_t, 1>& starts, const In<float, 2>& weights, std
   return {starts.data(), weights.data(), taps, count};
 }
 
-void resample(const In<float, 3>& image, const In<std::int32_t, 1>& row_starts, const In<float, 2>& row_weights,
-              const In<std::int32_t, 1>& column_starts, const In<float, 2>& column_weights, const Out<float, 3>& out) {
+template <class T>
+void resample(const In<T, 3>& image, const In<std::int32_t, 1>& row_starts, const In<float, 2>& row_weights,
+              const In<std::int32_t, 1>& column_starts, const In<float, 2>& column_weights, const Out<T, 3>& out) {
   const Band rows = band_of(row_starts, row_weights, image.shape(0));
   const Band columns = band_of(column_starts, column_weights, image.shape(1));
   require(out.shape(0) == rows.count && out.shape(1) == columns.count && out.shape(2) == image.shape(2),
@@ -43,6 +44,13 @@ void resample(const In<float, 3>& image, const In<std::int32_t, 1>& row_starts, 
   require(image.size() < std::size_t(1) << 31, "image must have fewer than 2^31 numbers");
   nb::gil_scoped_release release;
   manyclass::resample(image.data(), image.shape(1), image.shape(2), rows, columns, out.data());
+}
+
+void gray_of_colors(const In<std::uint8_t, 3>& image, const In<float, 1>& weights, const Out<float, 2>& gray) {
+  require(image.shape(2) == 3 && weights.shape(0) == 3, "pixels and weights must have 3 numbers");
+  require(gray.shape(0) == image.shape(0) && gray.shape(1) == image.shape(1), "gray must have the size of image");
+  nb::gil_scoped_release release;
+  manyclass::gray_of_colors(image.data(), gray.size(), weights.data(), gray.data());
 }
 
 void orientation_cells(const In<float, 2>& image, Axis rows, Axis columns, const In<float, 1>& profile,
@@ -63,28 +71,48 @@ void color_cells(const In<std::uint8_t, 3>& image, Axis rows, Axis columns, cons
   manyclass::color_cells(image.data(), h, w, down, right, {profile.data(), taps}, cells.data());
 }
 
-void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t step, const In<float, 1>& window,
-                   float least, bool root, const Out<float, 3>& out) {
+void require_patches(const In<float, 3>& cells, std::size_t apart, std::size_t step, const Out<float, 3>& out) {
   const std::size_t high = out.shape(0), wide = out.shape(1), far = std::size_t(1) << 30;
-  require(out.shape(2) == 128 && window.shape(0) == 16 && cells.shape(2) == 8, "a patch has 16 cells of 8 numbers");
+  require(cells.shape(2) == 8, "a patch has 16 cells of 8 numbers");
   require(high >= 1 && wide >= 1 && apart < far && step < far && high < far && wide < far, "out must not be empty");
   require((high - 1) * step + 3 * apart < cells.shape(0) && (wide - 1) * step + 3 * apart < cells.shape(1),
           "patches must lie within the cells");
+}
+
+void sift_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t step, const In<float, 1>& window,
+                   float least, bool root, const Out<float, 3>& out) {
+  require_patches(cells, apart, step, out);
+  require(out.shape(2) == 128 && window.shape(0) == 16, "a patch has 16 cells of 8 numbers");
   nb::gil_scoped_release release;
-  manyclass::sift_of_cells(cells.data(), cells.shape(1), apart, step, high, wide, window.data(), least, root,
-                           out.data());
+  manyclass::sift_of_cells(cells.data(), cells.shape(1), apart, step, out.shape(0), out.shape(1), window.data(), least,
+                           root, out.data());
+}
+
+void color_of_cells(const In<float, 3>& cells, std::size_t apart, std::size_t step, std::size_t n,
+                    const Out<float, 3>& out) {
+  require_patches(cells, apart, step, out);
+  require(out.shape(2) == 96 && n >= 1, "a patch has 16 cells of 6 statistics, of a pixel at least");
+  nb::gil_scoped_release release;
+  manyclass::color_of_cells(cells.data(), cells.shape(0), cells.shape(1), apart, step, out.shape(0), out.shape(1), n,
+                            out.data());
 }
 
 }  // namespace
 
 void bind_cells(nb::module_& m) {
-  m.def("resample", &resample, exact("image"), exact("row_starts"), exact("row_weights"), exact("column_starts"),
+  m.def("resample", &resample<float>, exact("image"), exact("row_starts"), exact("row_weights"), exact("column_starts"),
         exact("column_weights"), exact("out"),
         "Weighted sums of neighbors along y and then along x; weights (taps, entries).");
+  m.def("resample", &resample<std::uint8_t>, exact("image"), exact("row_starts"), exact("row_weights"),
+        exact("column_starts"), exact("column_weights"), exact("out"), "The same of bytes, rounded once.");
+  m.def("gray_of_colors", &gray_of_colors, exact("image"), exact("weights"), exact("gray"),
+        "Weighted sums of red, green and blue.");
   m.def("orientation_cells", &orientation_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),
         exact("cells"), "Lengths of gradients by 8 directions, pooled; rows and columns are (first, step).");
   m.def("color_cells", &color_cells, exact("image"), nb::arg("rows"), nb::arg("columns"), exact("profile"),
         exact("cells"), "Red, green, blue less 128, and their squares, pooled; rows and columns are (first, step).");
   m.def("sift_of_cells", &sift_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), exact("window"),
         nb::arg("least"), nb::arg("root"), exact("out"), "SIFT of patches of 4 x 4 cells.");
+  m.def("color_of_cells", &color_of_cells, exact("cells"), nb::arg("apart"), nb::arg("step"), nb::arg("n"),
+        exact("out"), "Means and deviations of the colors of patches of 4 x 4 cells, each of n pixels.");
 }

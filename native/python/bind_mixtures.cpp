@@ -22,20 +22,21 @@ void require_sums(const Out<double, 2>& counts, const Out<double, 3>& sums, std:
           "sums must have a row per cell and center");
 }
 
-std::int64_t mixture_sums(const In<float, 2>& X, const Index& order, const Index& starts, const In<float, 2>& means,
-                          const In<float, 2>& rates, const In<float, 1>& logs, float margin,
+std::int64_t mixture_sums(const In<float, 2>& X, const Index& order, const Index& starts, const In<float, 1>& origin,
+                          const In<float, 2>& means, const In<float, 2>& rates, const In<float, 1>& logs, float margin,
                           const Out<double, 2>& counts, const Out<double, 3>& first, const Out<double, 3>& second,
                           const Out<double, 1>& total) {
   const std::size_t k = means.shape(0), d = X.shape(1);
   const manyclass::Partition cells = checked_partition(order, starts, X.shape(0));
   require(k >= 1 && d >= 1 && means.shape(1) == d, "means must have as many columns as X");
+  require(origin.shape(0) == d, "origin must have as many numbers as a row of X");
   require(rates.shape(0) == k && rates.shape(1) == d && logs.shape(0) == k, "rates and logs must belong to means");
   require_sums(counts, first, cells.count, k, d);
   require_sums(counts, second, cells.count, k, d);
   require(total.shape(0) == 1, "total must be one number");
   nb::gil_scoped_release release;
-  return manyclass::mixture_sums(X.data(), d, cells, means.data(), rates.data(), logs.data(), k, margin, counts.data(),
-                                 first.data(), second.data(), total.data());
+  return manyclass::mixture_sums(X.data(), d, cells, origin.data(), means.data(), rates.data(), logs.data(), k, margin,
+                                 counts.data(), first.data(), second.data(), total.data());
 }
 
 std::int64_t nearest_words(const In<float, 2>& X, const In<float, 2>& words, const Out<std::int32_t, 1>& labels) {
@@ -61,8 +62,9 @@ void residual_sums(const In<float, 2>& X, const Index& order, const Index& start
 }  // namespace
 
 void bind_mixtures(nb::module_& m) {
-  m.def("mixture_sums", &mixture_sums, exact("X"), exact("order"), exact("starts"), exact("means"), exact("rates"),
-        exact("logs"), nb::arg("margin"), exact("counts"), exact("first"), exact("second"), exact("total"),
+  m.def("mixture_sums", &mixture_sums, exact("X"), exact("order"), exact("starts"), exact("origin"), exact("means"),
+        exact("rates"), exact("logs"), nb::arg("margin"), exact("counts"), exact("first"), exact("second"),
+        exact("total"),
         "Add to the moments of the rows of each cell under a mixture; the first row without a density, or -1.");
   m.def("nearest_words", &nearest_words, exact("X"), exact("words"), exact("labels"),
         "The nearest of the words to every row of X; the first row that has none, or -1.");

@@ -110,6 +110,35 @@ def test_a_network_is_a_kind_too(run, photos, tmp_path):
     assert json.loads(raw.out)["dimensions"] == 2
 
 
+def test_rows_that_pixels_of_a_wrong_range_make_nearly_alike_are_warned_of(run, tmp_path):
+    for i, color in enumerate(((255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0), (0, 255, 255), (255, 0, 255))):
+        path = tmp_path / "colors" / f"{i}.png"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(saved(np.full((40, 40, 3), color, np.uint8), "PNG"))
+    net = networks.tiny(tmp_path / "net.onnx")
+    command = ("features", path.parent, "-o", tmp_path / "a.store", "--kind", net, "--overwrite", "--quiet")
+    assert run(*command).err == ""
+    far = run(*command, "--mean", "100,100,100")
+    assert far.code == 0
+    assert "rows are nearly all alike (a median cosine of 1.000)" in far.err
+    assert "try another --preset" in far.err
+    assert mc.open_store(tmp_path / "a.store").shape[0] == 6
+
+
+def test_the_time_of_both_passes_is_told_and_the_rate_is_that_of_encoding(run, photos, tmp_path):
+    command = ("features", photos, "-o", tmp_path / "a.store", "--overwrite", *SMALL)
+    result = json.loads(run(*command, "--json").out)
+    learning, encoding = result["learning_seconds"], result["encoding_seconds"]
+    assert 0 < learning < result["seconds"]
+    assert 0 < encoding < result["seconds"]
+    assert learning + encoding <= result["seconds"]
+    assert result["images_per_second"] == pytest.approx(17 / encoding)
+    words = [line.split()[0] for line in run(*command, "--quiet").out.splitlines()]
+    assert words.index("learning") + 1 == words.index("encoding")
+    alike = ("features", photos, "-o", tmp_path / "b.store", "--kind", tmp_path / "a.store", "--json")
+    assert "learning_seconds" not in json.loads(run(*alike).out)
+
+
 @pytest.mark.parametrize(("codes", "n_bytes"), [("product", 8), ("scalar", 64)])
 def test_codes_are_written_instead_of_numbers(run, photos, tmp_path, codes, n_bytes):
     outcome = run("features", photos, "-o", tmp_path / "a.store", *SMALL, "--codes", codes, "--block", 8)

@@ -10,6 +10,7 @@ import pytest
 from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
+from manyclass.cli.predict import Prediction
 from manyclass.runs.provenance import encoder_file
 from tests.features.hostile import picture, saved
 
@@ -193,3 +194,16 @@ def test_results_do_not_replace_a_pipe_or_a_link(run, models, tmp_path):
     assert (tmp_path / "pipe").is_fifo()
     assert (tmp_path / "link").read_text() == "mine"
     assert sorted(os.listdir(tmp_path)) == ["link", "mine.csv", "pipe"]
+
+
+@pytest.mark.parametrize(("likely", "unsure"), [(0.49, True), (0.5, False), (0.9, False)])
+def test_a_best_class_that_is_more_likely_wrong_than_right_is_unsure(likely, unsure):
+    found = Prediction("a.png", ["cat", "dog"], [1.0, 0.5], [likely, 0.1])
+    assert found.plain()["unsure"] is unsure
+    assert [words.endswith(", unsure") for _, words in found.words()] == [unsure, False]
+
+
+def test_nothing_is_said_of_how_sure_scores_are():
+    found = Prediction("a.png", ["cat"], [0.2], None)
+    assert found.unsure is None
+    assert found.words() == [("cat", "0.200")]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data.views import RowSelection
+from manyclass.data.views import RowSelection, StandardizedMatrix
 
 Maker = Callable[[np.random.Generator, int, int], mc.Matrix]
 
@@ -110,6 +110,13 @@ def _selection(make: Maker) -> Maker:
     return lambda rng, n, d: RowSelection(make(rng, n + 3, d), rng.permutation(n + 3)[:n])
 
 
+def _standardized(make: Maker) -> Maker:
+    def standardized(rng: np.random.Generator, n: int, d: int) -> mc.Matrix:
+        return StandardizedMatrix(make(rng, n, d), rng.normal(size=d), rng.uniform(0.5, 2, d))
+
+    return standardized
+
+
 MAKERS: dict[str, Maker] = {
     "dense": _dense(np.float32),
     "dense_fortran": _dense(np.float32, "F"),
@@ -125,6 +132,9 @@ MAKERS: dict[str, Maker] = {
     "sharded": _sharded,
     "selection": _selection(_dense(np.float32)),
     "selection_quantized": _selection(_quantized),
+    "standardized": _standardized(_dense(np.float32)),
+    "standardized_float64": _standardized(_dense(np.float64)),
+    "standardized_sparse": _standardized(_sparse),
     "stored": _stored(_normal),
     "stored_quantized": _stored(_quantized),
     "stored_scalar_range": _range(_stored(_scalar(8))),

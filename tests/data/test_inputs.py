@@ -244,7 +244,7 @@ def test_few_rows_say_nothing_of_the_scale_of_others():
 def told_of(rows, y=Y):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        mc.StochasticClassifier(max_epochs=2, n_threads=1, random_state=0).fit(rows, y)
+        mc.StochasticClassifier("ovr", max_epochs=2, n_threads=1, random_state=0).fit(rows, y)
     return [str(warning.message) for warning in caught]
 
 

@@ -1,4 +1,4 @@
-"""Rows of other matrices, in ranges, selections and shards, and beside a column of ones."""
+"""Rows of other matrices, in ranges, selections and shards, in columns of one scale, and beside a column of ones."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data.views import RowSelection
+from manyclass.data.row_space import RowSpaceMatrix
+from manyclass.data.views import RowSelection, StandardizedMatrix
 
 
 def _quantized(X):
@@ -140,3 +141,29 @@ def test_a_slice_of_sparse_rows_stays_sparse():
     assert isinstance(some, mc.SparseMatrix)
     assert np.shares_memory(some.csr.data, X.csr.data)
     np.testing.assert_array_equal(some @ np.eye(7), X.toarray()[10:30])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_standardized_columns_have_mean_0_and_variance_1(dtype):
+    X = (np.random.default_rng(0).normal(size=(3000, 4)) * [1, 1e-3, 50, 0] + [0, 1, 1e3, 7]).astype(dtype)
+    found = StandardizedMatrix.of(mc.DenseMatrix(X)).toarray().astype(np.float64)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(found.std(axis=0), [1, 1, 1, 0], atol=1e-4)
+
+
+@given(n=st.integers(1, 20), d=st.integers(1, 6), k=st.integers(1, 4), seed=st.integers(0, 99))
+def test_lifted_weights_give_rows_as_they_came_the_scores_of_standardized_ones(n, d, k, seed):
+    rng = np.random.default_rng(seed)
+    X, others, W = rng.normal(3, 2, (n, d)), rng.normal(3, 2, (5, d)), rng.normal(size=(d, k))
+    Z = StandardizedMatrix.of(mc.DenseMatrix(X))
+    for seen, came in ((Z, X), (Z.coordinates(mc.DenseMatrix(others)), others)):
+        np.testing.assert_allclose(seen @ W, came @ Z.lift(W) + Z.offsets(W), atol=1e-8)
+    np.testing.assert_allclose(Z.offsets(W[:, 0]), Z.offsets(W)[0], atol=1e-12)
+
+
+def test_columns_of_another_basis_can_be_standardized():
+    rng = np.random.default_rng(0)
+    X, W = rng.normal(1, 1, (6, 40)), rng.normal(size=(6, 3))
+    Z = StandardizedMatrix.of(RowSpaceMatrix(mc.DenseMatrix(X)))
+    np.testing.assert_allclose(Z @ W, X @ Z.lift(W) + Z.offsets(W), atol=1e-8)

@@ -161,7 +161,7 @@ def test_classes_are_added_by_the_objective_and_loss_of_the_others(trained, now,
 
 @pytest.mark.parametrize("objective", ["multiclass", "softmax"])
 def test_machines_that_compete_do_not_grow(objective):
-    with pytest.raises(ValueError, match="add_classes needs objective='ovr', as others compete"):
+    with pytest.raises(ValueError, match="add_classes needs objective='ovr', whose classes do not compete"):
         grown(objective=objective)
 
 

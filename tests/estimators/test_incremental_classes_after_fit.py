@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators import stochastic
+from manyclass.estimators import _incremental
 from manyclass.solvers.sgd import descent as _descent
 
 
@@ -42,7 +42,7 @@ def test_each_new_class_meets_beta_negatives_for_every_positive(rows, n_new, mon
 
     clf = mc.StochasticClassifier(beta=8, step=0.1, early_stopping=False, max_epochs=10, random_state=0)
     clf.fit(X[old], y[old])
-    monkeypatch.setattr(stochastic, "run_sgd", descend)
+    monkeypatch.setattr(_incremental, "run_sgd", descend)
     clf.add_classes(X, y)
     positives = 10 * np.bincount(y)[60 - n_new :]
     np.testing.assert_allclose(met[0] / positives, 1 + 8, rtol=0.1)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators.linear_model import best_temperature
+from manyclass.estimators import stochastic
+from manyclass.estimators.linear_model import best_temperature, held_out_temperature
+from manyclass.solvers.sgd.descent import run_sgd
 from tests.estimators.problems import blobs
 
 X, Y = blobs(k=5, per_class=20, spread=1.0)
@@ -70,7 +72,7 @@ def test_a_fit_that_stops_by_held_out_examples_finds_a_temperature_that_holds_fo
 
 def test_the_temperature_is_that_of_the_machines_that_have_not_seen_the_examples():
     Xh, yh = hard(0)
-    seen = mc.StochasticClassifier(max_epochs=20, random_state=0, refit=False).fit(Xh, yh, validation=hard(2))
+    seen = mc.StochasticClassifier("ovr", max_epochs=20, random_state=0, refit=False).fit(Xh, yh, validation=hard(2))
     twin = seen.decision_function(hard(2)[0]).astype(np.float64)
     y, n = hard(2)[1], len(hard(2)[1])
 
@@ -171,3 +173,25 @@ def test_a_calibration_on_rows_that_are_all_right_leaves_some_doubt():
     Xe, ye = blobs(k=5, per_class=40, spread=0.01)
     P = mc.StochasticClassifier(max_epochs=20, random_state=0).fit(Xe, ye).calibrate(Xe[:60], ye[:60]).predict_proba(Xe)
     assert 0.6 < P.max(axis=1).mean() < 0.9999
+
+
+@pytest.mark.parametrize("refit", [True, False])
+def test_the_temperature_is_of_the_mean_before_a_refit_and_else_of_what_is_kept(refit, monkeypatch):
+    # A callback that may end the fit has the best kept, of which a refit knows nothing.
+    descents, judged = [], []
+
+    def descend(descent, *rest):
+        descents.append(descent)
+        return run_sgd(descent, *rest)
+
+    def temperature(machines, problem):
+        judged.append(machines)
+        return held_out_temperature(machines, problem)
+
+    monkeypatch.setattr(stochastic, "run_sgd", descend)
+    monkeypatch.setattr(stochastic, "held_out_temperature", temperature)
+    settings = {"max_epochs": 20, "random_state": 0, "refit": refit, "callbacks": [lambda record: None]}
+    mc.StochasticClassifier("ovr", **settings).fit(*hard(0))
+    assert descents[0].best is not None
+    (found,) = judged
+    assert found is (descents[0].mean if refit else descents[0].best)

@@ -73,7 +73,7 @@ def test_rows_that_differ_by_little_of_their_length_are_told_of(offset, warns):
     X, y = blobs(k=5, per_class=20)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        mc.StochasticClassifier(max_epochs=2, n_threads=1, random_state=0).fit(X + np.float32(offset), y)
+        mc.StochasticClassifier("ovr", max_epochs=2, n_threads=1, random_state=0).fit(X + np.float32(offset), y)
     assert ["subtract the mean" in str(one.message) for one in told] == [True] * warns
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.solvers import conjugate_gradient
 from manyclass.solvers.sgd import tuning
 
 N_TRAIN = 900
@@ -90,9 +91,9 @@ def test_a_warm_start_begins_from_the_machines_that_are_there():
 
 def test_where_the_error_falls_for_many_steps_it_begins_from_zero(always, monkeypatch):
     n_iter = _fit().n_iter_
-    monkeypatch.setattr(tuning, "_START_STEPS", n_iter + 1)
+    monkeypatch.setattr(conjugate_gradient, "_MOST_STEPS", n_iter + 1)
     assert _fit().n_iter_ == n_iter
-    monkeypatch.setattr(tuning, "_START_STEPS", n_iter)
+    monkeypatch.setattr(conjugate_gradient, "_MOST_STEPS", n_iter)
     started = _fit(max_epochs=3)
     assert started.n_iter_ == 0
     always()
@@ -204,3 +205,13 @@ def test_where_few_rows_make_the_squares_it_begins_from_zero(uneven):
     fitted = mc.StochasticClassifier(random_state=0, max_epochs=2).fit(X, y, sample_weight=weights)
     assert fitted.n_iter_ == 0
     assert mc.StochasticClassifier(random_state=0, max_epochs=2).fit(*TRAIN).n_iter_ > 0
+
+
+def test_few_rows_of_many_columns_begin_from_least_squares_however_few_they_are(always):
+    X, y = _data(n=1290, d=400, k=30, noise=3.0)
+    rows, tests = (X[:90], y[:90]), (X[90:], y[90:])
+    always()  # but for the work
+    few = _fit(rows)
+    assert few.n_iter_ > 0
+    assert _fit((rows[0][:, :100], rows[1]), objective="ovr").n_iter_ == 0
+    assert few.score(*tests) > _fit(rows, step=few.step_).score(*tests) > 0.2

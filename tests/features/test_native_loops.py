@@ -34,6 +34,17 @@ def test_cells_that_do_not_meet_the_image_are_refused(rows, columns, shape):
         _native.color_cells(np.zeros((20, 30, 3), np.uint8), rows, columns, PROFILE, room(*shape))
 
 
+def test_gray_of_another_size_or_of_other_colors_is_refused():
+    image, weights = np.zeros((4, 5, 3), np.uint8), np.ones(3, "f")
+    for bad in (
+        (image, weights, room(5, 4)),
+        (image[..., :2].copy(), weights, room(4, 5)),
+        (image, PROFILE, room(4, 5)),
+    ):
+        with pytest.raises(ValueError, match=r"gray|pixels"):
+            _native.gray_of_colors(*bad)
+
+
 @pytest.mark.parametrize(
     ("apart", "step", "out"),
     [(1, 1, (3, 2, 128)), (1, 1, (2, 3, 128)), (2, 1, (1, 1, 128)), (1, 1, (1, 1, 127)), (2**63, 1, (1, 1, 128)),
@@ -44,14 +55,25 @@ def test_patches_outside_of_the_cells_are_refused(apart, step, out):
         _native.sift_of_cells(np.zeros((5, 5, 8), "f"), apart, step, np.ones(16, "f"), 0.0, False, room(*out))
 
 
+@pytest.mark.parametrize(
+    ("apart", "n", "out"),
+    [(1, 9, (3, 2, 96)), (1, 9, (2, 3, 96)), (2, 9, (1, 1, 96)), (1, 9, (1, 1, 128)), (1, 0, (1, 1, 96))],
+)
+def test_colors_outside_of_the_cells_are_refused(apart, n, out):
+    with pytest.raises(ValueError, match="patch"):
+        _native.color_of_cells(np.zeros((5, 5, 8), "f"), apart, 1, n, room(*out))
+
+
 @pytest.mark.parametrize("start", [-1, 4, 2**31 - 1])
 def test_weights_outside_of_the_image_are_refused(start):
     good, bad = np.array([0, 3], np.int32), np.array([0, start], np.int32)
-    weights, image = np.ones((2, 2), np.float32), np.zeros((5, 5, 1), np.float32)
-    _native.resample(image, good, weights, good, weights, room(2, 2, 1))
-    for rows, columns in ((good, bad), (bad, good)):
-        with pytest.raises(ValueError, match="weights must lie within the image"):
-            _native.resample(image, rows, weights, columns, weights, room(2, 2, 1))
+    weights = np.ones((2, 2), np.float32)
+    for kind in (np.float32, np.uint8):
+        image, out = np.zeros((5, 5, 1), kind), np.empty((2, 2, 1), kind)
+        _native.resample(image, good, weights, good, weights, out)
+        for rows, columns in ((good, bad), (bad, good)):
+            with pytest.raises(ValueError, match="weights must lie within the image"):
+                _native.resample(image, rows, weights, columns, weights, out)
 
 
 def test_words_and_mixtures_of_nothing():
@@ -61,7 +83,10 @@ def test_words_and_mixtures_of_nothing():
     assert _native.nearest_words(none, words, labels) == -1
     _native.residual_sums(none, order, starts, labels, words, counts, first)
     logs = np.zeros(2, "f")
-    assert _native.mixture_sums(none, order, starts, words, words, logs, 1.0, counts, first, second, total) == -1
+    tables = words, words, logs, 1.0, counts, first, second, total
+    assert _native.mixture_sums(none, order, starts, np.zeros(3, "f"), *tables) == -1
+    with pytest.raises(ValueError, match="origin must have as many numbers"):
+        _native.mixture_sums(none, order, starts, np.zeros(2, "f"), *tables)
     assert not counts.any()
     with pytest.raises(ValueError, match="as many columns"):
         _native.nearest_words(np.empty((2, 0), "f"), np.ones((2, 0), "f"), np.empty(2, np.int32))

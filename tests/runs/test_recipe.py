@@ -54,7 +54,7 @@ def test_what_is_tuned_has_an_order_of_its_own():
             "best",
             [],
             {},
-            "`objective` must be one of ovr, multiclass, ranking, warp, softmax, square, trace; got",
+            "`objective` must be one of auto, ovr, multiclass, ranking, warp, softmax, square, trace; got",
         ),
         ("ovr", ["everything"], {}, "`tune` must be one of step, beta, regularization, path; got 'everything'"),
         ("ovr", ["path"], {}, "`tune='path'` does not go with `objective='ovr'`"),
@@ -85,3 +85,9 @@ def test_one_name_to_tune_is_one_name():
 def test_a_seed_that_nobody_could_give_again_is_refused(seed):
     with pytest.raises(ValueError, match="seed must be a whole number"):
         make_recipe("ovr", (), seed, {})
+
+
+@pytest.mark.parametrize(("tune", "given"), [(["step"], {}), ([], {"loss": "logistic"}), ([], {"beta": 3.0})])
+def test_what_belongs_to_one_vs_rest_makes_it_the_objective(tune, given):
+    assert make_recipe("auto", tune, 0, given).settings["objective"] == "ovr"
+    assert make_recipe("auto", [], 0, {"max_epochs": 3}).settings["objective"] == "auto"

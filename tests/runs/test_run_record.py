@@ -6,7 +6,14 @@ from cli.runs import CLASSES, rows
 
 import manyclass as mc
 from manyclass.datasets import Dataset
-from manyclass.runs.run_record import describe_data, replace_nonfinite, run_rows, run_summary, training_record
+from manyclass.runs.run_record import (
+    describe_data,
+    describe_fit,
+    replace_nonfinite,
+    run_rows,
+    run_summary,
+    training_record,
+)
 
 
 def test_rows_are_described_with_their_role_subset_and_classes(tmp_path):
@@ -81,3 +88,12 @@ def test_a_run_that_has_not_ended_has_a_few_lines_too():
 def test_a_run_of_which_little_is_known_has_a_few_lines_too():
     summary = run_summary({"status": "done", "data": [], "seed": None, "grid": [{"rank": 2}]})
     assert run_rows(summary) == [("status", "done"), ("tried", "1 pairs of trace and ridge"), ("seed", "None")]
+
+
+def test_a_model_is_described_by_the_objective_and_the_loss_that_were_chosen():
+    y, noise = np.arange(600) % 6, np.random.default_rng(0).normal(size=(600, 2))
+    line = np.column_stack([y + 0.15 * noise[:, 0], noise[:, 1]]).astype(np.float32)
+    found = describe_fit(mc.StochasticClassifier(random_state=0).fit(line, y))
+    assert (found["objective"], found["loss"]) == ("softmax", None)
+    plain = describe_fit(mc.StochasticClassifier("ovr", "logistic", random_state=0).fit(line, y))
+    assert (plain["objective"], plain["loss"]) == ("ovr", "logistic")

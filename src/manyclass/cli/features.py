@@ -118,8 +118,10 @@ def features(
     wanted, part = choose_kind(kind, seed, options), None if shard is None else Shard.parse(shard)
     with limit_threads(threads):
         images = _images(source, out, test_fraction, seed, console)
+        found = time.perf_counter()
         encoder = _encoder(out, wanted, images, overwrite, resume, console)
         given = {"input": encoder.input_} if hasattr(encoder, "input_") else {}  # what a network sees, in words
+        learned = time.perf_counter()
         with console.progress("encoding", "images") as report:
             run = write_features(
                 out,
@@ -146,13 +148,16 @@ def features(
                 progress=report,
                 shard=part,
             )
+        encoded = time.perf_counter()
         if given and run.similarity > _ALIKE:
             console.warn(
                 f"rows are nearly all alike (a median cosine of {run.similarity:.3f}), as happens where pixels are not "
                 f"in the range that a network was trained with ({encoder.input_}); try another --preset"
             )
     given |= {} if shard is None else {"shard": shard}
-    result = _result(out, run, run.store.nbytes, time.perf_counter() - started) | given
+    taken = {"seconds": time.perf_counter() - started, "encoding_seconds": encoded - learned}
+    taken |= {"learning_seconds": learned - found} if wanted.is_learned else {}
+    result = _result(out, run, run.store.nbytes, taken) | given
     rows = _rows(result)
     console.json(result)
     console.table(str(out), rows)
@@ -199,7 +204,7 @@ def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
     return product_coding(d, "the features", block, 256, None, None, seed).quantizer()
 
 
-def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: float) -> dict[str, Any]:
+def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: dict[str, float]) -> dict[str, Any]:
     n = int(run.store.provenance["images"])
     skipped = [{"name": entry.name, "reason": entry.reason} for entry in run.skipped]
     return {
@@ -212,8 +217,8 @@ def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: float) -> dict[st
         "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,
         "resumed_after": run.resumed_after,
-        "seconds": taken,
-        "images_per_second": (n - run.resumed_after) / taken,
+        **taken,
+        "images_per_second": (n - run.resumed_after) / taken["encoding_seconds"],
     }
 
 
@@ -227,8 +232,9 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ("classes", f"{result['classes']:,}" if result["classes"] else "no labels"),
         ("encoder", result["encoder"]),
         *((("input", result["input"]),) if "input" in result else ()),
+        *((("learning", format_seconds(result["learning_seconds"])),) if "learning_seconds" in result else ()),
+        ("encoding", f"{format_seconds(result['encoding_seconds'])}, {result['images_per_second']:,.1f} images/s"),
         ("time", format_seconds(result["seconds"])),
-        ("rate", f"{result['images_per_second']:,.1f} images/s"),
         ("skipped", f"{len(skipped):,}, all listed in the store" if skipped else "none"),
         *shown,
     ]

@@ -32,7 +32,7 @@ def learn(
         str | None,
         typer.Option(help="How pictures become numbers; see `features`.", show_default="network if it is installed"),
     ] = None,
-    objective: Annotated[ObjectiveName, typer.Option(help="What is minimized; see `train`.")] = ObjectiveName.ovr,
+    objective: Annotated[ObjectiveName, typer.Option(help="What is minimized; see `train`.")] = ObjectiveName.auto,
     test_fraction: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Part of every class to test on, unless there is a test/.")
     ] = 0.2,

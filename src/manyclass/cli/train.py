@@ -48,9 +48,10 @@ def train(
     objective: Annotated[
         ObjectiveName,
         typer.Option(
-            help="One-vs-rest, Crammer and Singer, ranking losses, softmax, squares in closed form, or the trace norm."
+            help="One-vs-rest, or softmax where that is better; or one of these, Crammer and Singer, ranking losses, "
+            "squares in closed form, the trace norm."
         ),
-    ] = ObjectiveName.ovr,
+    ] = ObjectiveName.auto,
     loss: Annotated[
         str | None,
         typer.Option(

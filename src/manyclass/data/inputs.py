@@ -59,9 +59,10 @@ def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
 
 
 def scale_limits(estimator: Any) -> "ScaleLimits":
-    """What an estimator bears."""
+    """What an estimator bears; one that may standardize so few columns itself bears all."""
     limits: ScaleLimits = getattr(estimator, "scale_limits", ScaleLimits())
-    return limits
+    chooses = getattr(estimator, "objective", None) == "auto" and estimator.n_features_in_ <= limits.standardized
+    return ScaleLimits() if chooses else limits
 
 
 class ScaleLimits(NamedTuple):
@@ -72,6 +73,7 @@ class ScaleLimits(NamedTuple):
 
     apart: float = 0.0
     beside: float = 1e-11
+    standardized: int = 0  # columns that it standardizes where that helps, if its objective is "auto"
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,23 @@ class Matrix(ABC):
         """
         return np.asarray(W)
 
+    def offsets(self, W: ArrayLike) -> Floats | float:
+        """Compute what lifted weights need as a bias, to give rows as they came the same scores.
+
+        That is nothing, but for rows that are seen from another origin.
+
+        Parameters
+        ----------
+        W : array-like of shape (d, k) or (d,)
+            Weights of the columns.
+
+        Returns
+        -------
+        ndarray of shape (k,), or float
+            The biases.
+        """
+        return 0.0
+
     def coordinates(self, other: "Matrix") -> "Matrix":
         """See other rows in the columns of this matrix.
 

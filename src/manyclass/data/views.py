@@ -1,15 +1,16 @@
-"""Matrices made of others without a copy: ranges, selections and shards of rows, and a column of ones beside them."""
+"""Matrices made of others without a copy: ranges, selections and shards of rows, columns of one scale, and of ones."""
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import as_row_index
-from manyclass._core.typing import Floats
-from manyclass.data.matrix import Matrix
+from manyclass._core.typing import Doubles, Floats
+from manyclass.data.matrix import Matrix, spans
+from manyclass.data.moments import TILE, center_rows, column_means
 from manyclass.data.readers.as_matrix import as_matrix
 
 
@@ -66,6 +67,61 @@ class RowSelection(Matrix):
 
     def release(self) -> None:
         self.whole.release()
+
+
+class StandardizedMatrix(Matrix):
+    """The rows of another matrix with columns of mean 0 and variance 1, each worked out when it is read.
+
+    A column that is constant, but for rounding, becomes 0.
+
+    >>> from manyclass.data.dense import DenseMatrix
+    >>> X = StandardizedMatrix.of(DenseMatrix(np.array([[1.0, 5.0], [3.0, 5.0]])))
+    >>> X.toarray()
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    >>> X.lift([1.0, 0.0]), X.offsets([1.0, 0.0])
+    (array([1., 0.]), np.float64(-2.0))
+    """
+
+    def __init__(self, whole: Matrix, mean: Doubles, rates: Doubles):
+        self.whole = whole
+        self.mean, self.rates = mean, rates  # (d,): x becomes (x - mean) * rates
+        self.shape, self.dtype = whole.shape, whole.dtype
+
+    @classmethod
+    def of(cls, whole: Matrix) -> Self:
+        """By the mean and the variance of all rows."""
+        mean = column_means(whole)
+        parts = (np.square(center_rows(whole, at, mean)).sum(axis=0) for at in spans(len(whole), TILE))
+        deviations = np.sqrt(sum(parts, np.zeros(whole.shape[1])) / len(whole))
+        told = deviations > 4 * np.finfo(whole.dtype).eps * np.abs(mean)
+        return cls(whole, mean, np.divide(1, deviations, out=np.zeros_like(deviations), where=told))
+
+    @property
+    def nbytes(self) -> int:
+        return self.whole.nbytes
+
+    def lift(self, W: ArrayLike) -> Floats:
+        return self.whole.lift((self.rates * np.asarray(W, np.float64).T).T)
+
+    def offsets(self, W: ArrayLike) -> Floats | float:
+        turned = (self.rates * np.asarray(W, np.float64).T).T
+        return self.whole.offsets(turned) - self.mean @ turned
+
+    def coordinates(self, other: Matrix) -> Matrix:
+        return StandardizedMatrix(self.whole.coordinates(other), self.mean, self.rates)
+
+    def release(self) -> None:
+        self.whole.release()
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        # Less the mean in float64: where it is large, float32 would lose the digits that tell.
+        rows = np.subtract(self.whole._rows(index), self.mean, dtype=np.float64)
+        rows *= self.rates
+        return rows.astype(self.dtype)
+
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        return StandardizedMatrix(self.whole.row_slice(slice(start, stop)), self.mean, self.rates)
 
 
 class BiasedMatrix(Matrix):

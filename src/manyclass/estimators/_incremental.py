@@ -1,21 +1,33 @@
 """Learning that goes on from what is there: a warm start, one batch after the other, new classes beside old ones."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import draw_seed
 from manyclass._core.errors import SettingsError
+from manyclass._core.models import rollback_on_error
 from manyclass._core.shards import Shard
+from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.estimators._stochastic_plan import SgdSettings
-from manyclass.estimators.validation import check_classes, check_labels, encode_new_labels, example_weights
+from manyclass.estimators.validation import (
+    check_classes,
+    check_labels,
+    encode_known_labels,
+    encode_new_labels,
+    example_weights,
+    weighted_problem,
+)
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import PANEL, LinearWeights
-from manyclass.solvers.sgd.objectives import OBJECTIVES
-from manyclass.solvers.sgd.tuning import SgdPlan, find_plan, make_plan
+from manyclass.solvers.sgd.descent import PANEL, EarlyStopping, LinearWeights, SgdRun, run_epoch, run_sgd
+from manyclass.solvers.sgd.objectives import OBJECTIVES, epochs_from_zero
+from manyclass.solvers.sgd.tuning import SgdPlan, find_plan, make_plan, with_objective
 
 
 class FittedSgd(SgdSettings, Protocol):
@@ -174,3 +186,116 @@ def _difference(now: NDArray[Any], before: NDArray[Any]) -> str:
     new, old = set(now.tolist()), set(before.tolist())
     added, missing = ([label for label in a.tolist() if label not in b] for a, b in ((now, old), (before, new)))
     return f"another one, {added[0]!r}" if added else f"none of the class {missing[0]!r}"
+
+
+class IncrementalSgd:
+    """`partial_fit` and `add_classes` of a `StochasticClassifier`."""
+
+    objective: str
+    loss: str
+    max_epochs: int
+    random_state: Any
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float32]
+    intercept_: NDArray[np.float32]
+    step_: float
+    beta_: float | None
+    n_epochs_: int
+    history_: list[dict[str, Any]]
+    steps_: NDArray[np.int64]
+    trained_: tuple[str, str]
+    _running: PartialFitState
+    _computing: Callable[[], AbstractContextManager[None]]
+    _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
+    _take: Callable[[LinearWeights], None]
+
+    @rollback_on_error
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Train for one epoch over these rows, from the machines as they are.
+
+        The first call finds the step and beta that are "auto". `coef_` are the machines themselves and not, as after
+        `fit`, their mean over epochs. Changed settings count from this call on; the objective and the loss cannot
+        change.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (k,), default=None
+            All labels that will come; required in the first call, unless `fit` came before.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        StochasticClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            settings = self._settled()
+            check_same_objective(settings, "partial_fit")
+            known = hasattr(self, "coef_")
+            self.classes_ = check_batch_classes(self, classes, known)
+            matrix = open_examples(self, X, reset=not known)
+            indices = encode_known_labels(y, self.classes_, len(matrix))
+            problem = weighted_problem(self, matrix, indices, sample_weight)
+            running = getattr(self, "_running", None) or PartialFitState.begin(settings, problem, known)
+            plan = running.next_plan(settings, problem)
+            machines = running.machines.copy()
+            record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
+            machines.fold()
+        calls = running.calls + 1
+        # The list is ours from the first batch on; to copy it every time would cost more and more.
+        history = self.history_ if running.calls else [*getattr(self, "history_", [])]
+        history.append(record)
+        # What fit took stays on record: add_classes takes as long.
+        self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)), settings)
+        self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
+        self._running = replace(running, machines=machines, plan=plan, calls=calls)
+        return self
+
+    @rollback_on_error
+    def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn new classes of objective "ovr"; the old machines stay the same to the bit.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        y : array-like of shape (n,)
+            Labels. Rows of old classes serve as negatives of the new ones, beta for every positive.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        StochasticClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            settings = self._settled()
+            if settings.objective != "ovr":
+                raise ValueError(
+                    f"add_classes needs objective='ovr', whose classes do not compete; got {settings.objective!r}"
+                )
+            check_is_fitted(self)
+            check_same_objective(settings, "add_classes")
+            new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
+            plan = make_plan(settings, self.step_, self.beta_, problem, draw_seed(self.random_state))
+            descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
+            epochs = epochs_from_zero(self.n_epochs_, getattr(self, "n_iter_", 0))
+            stopping = EarlyStopping(max_epochs=min(epochs, self.max_epochs))
+            run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
+        old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
+        machines = replace(descent.result(), steps=descent.machines.steps)
+        self.classes_, machines = join_weights(self.classes_, old, new, machines)
+        self._take(machines)
+        return self
+
+    def _settled(self) -> Any:
+        """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""
+        if self.objective != "auto":
+            return self
+        return with_objective(self, *getattr(self, "trained_", ("ovr", self.loss)))

@@ -14,6 +14,7 @@ from manyclass._core.checks import (
     check_number,
     check_one_of,
 )
+from manyclass.data.views import StandardizedMatrix
 from manyclass.estimators.callbacks import AfterEpoch
 from manyclass.estimators.validation import validation_problem
 from manyclass.losses.margin import MARGIN_LOSSES
@@ -44,7 +45,7 @@ class SgdSettings(PlanSettings, Protocol):
 
 def check_settings(settings: SgdSettings) -> None:
     """Refuse the first setting that is not one, in a sentence; classes and data are checked elsewhere."""
-    check_one_of(settings.objective, "objective", OBJECTIVES)
+    check_one_of(settings.objective, "objective", ("auto", *OBJECTIVES))
     check_one_of(settings.loss, "loss", MARGIN_LOSSES)
     check_one_of(settings.sampling, "sampling", SAMPLINGS)
     rule = "'auto', None or a positive number"
@@ -96,6 +97,14 @@ def split_problem(
     train, held = hold_out(problem, estimator.validation_fraction, rng)
     judged = sample_classes(held, size, rng)
     return (train, judged) if len(judged) else (problem, None)
+
+
+def standardize(problem: Problem, train: Problem, judged: Problem | None) -> tuple[Problem, Problem, Problem | None]:
+    """The problem, its part to train on, and what judges, in columns of mean 0 and variance 1."""
+    whole = replace(problem, X=StandardizedMatrix.of(problem.X))
+    if judged is not None:
+        judged = replace(judged, X=whole.X) if judged.X is problem.X else judged.with_columns_of(whole)
+    return whole, replace(train, X=whole.X), judged
 
 
 def make_stopping(

@@ -241,11 +241,6 @@ class Probabilities:
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
-    def _keep_temperature(self, by_length: float | None) -> None:
-        """Take a temperature by the length of the weights, if there is one."""
-        if by_length is not None:
-            self.temperature_ = by_length * weights_length(self.coef_)  # type: ignore[attr-defined]
-
     def calibrate(self, X: Any, y: Any) -> Self:
         """Find the temperature T at which ``softmax(scores / T)`` fits these labels best.
 

@@ -7,22 +7,16 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import draw_seed
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Callback
-from manyclass.data.inputs import ScaleLimits, open_examples
+from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._incremental import (
-    PartialFitState,
-    check_batch_classes,
-    check_same_objective,
+    IncrementalSgd,
     first_weights,
-    join_weights,
-    new_class_problem,
 )
 from manyclass.estimators._stochastic_plan import (
     check_settings,
@@ -31,6 +25,7 @@ from manyclass.estimators._stochastic_plan import (
     make_stopping,
     most_epochs,
     split_problem,
+    standardize,
 )
 from manyclass.estimators.callbacks import (
     CallbackSupport,
@@ -41,15 +36,26 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, Probabilities, held_out_temperature, warn_of_chance
-from manyclass.estimators.validation import encode_known_labels, make_problem, weighted_problem
+from manyclass.estimators.linear_model import (
+    LinearModel,
+    Probabilities,
+    held_out_temperature,
+    warn_of_chance,
+    weights_length,
+)
+from manyclass.estimators.validation import make_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
-from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun, mean_class_accuracy, run_epoch, run_sgd
-from manyclass.solvers.sgd.objectives import epochs_from_zero
-from manyclass.solvers.sgd.tuning import find_or_resume_plan, find_start, make_plan
+from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, mean_class_accuracy, run_sgd
+from manyclass.solvers.sgd.tuning import (
+    TABLE,
+    find_or_resume_plan,
+    find_start,
+    step_as_given,
+    with_objective,
+)
 
 
-class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type: ignore[misc]
+class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, LinearModel):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
     They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
@@ -62,8 +68,10 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     Parameters
     ----------
-    objective : {"ovr", "multiclass", "ranking", "warp", "softmax"}, default="ovr"
-        One-vs-rest, Crammer and Singer's multiclass hinge, ranking, weighted approximate ranking, or softmax.
+    objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax"}, default="auto"
+        One-vs-rest, Crammer and Singer's multiclass hinge, ranking, weighted approximate ranking, or softmax. "auto" is
+        one-vs-rest; `fit` of at most 256 columns and classes compares the hinge with the squared hinge, softmax and
+        standardized columns on a small sample, and takes what is best.
     loss : {"hinge", "squared_hinge", "logistic", "squared"}, default="hinge"
         The loss of one-vs-rest.
     beta : float, "auto" or None, default="auto"
@@ -136,7 +144,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     steps_ : ndarray of int64 of shape (k,)
         Examples that each class has seen.
     trained_ : tuple of str
-        The objective and the loss of the machines.
+        The objective and the loss of the machines, which "auto" may have chosen.
     temperature_ : float
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
 
@@ -150,17 +158,10 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
     True
     """
 
-    step_: float
-    beta_: float | None
-    n_epochs_: int
     n_iter_: int
-    history_: list[dict[str, Any]]
-    steps_: NDArray[np.int64]
-    trained_: tuple[str, str]
-    _running: PartialFitState
 
     # Measured: with less, machines guess. Steps follow what is largest, in rows and in columns.
-    scale_limits = ScaleLimits(apart=1e-3, beside=5e-3)
+    scale_limits = ScaleLimits(apart=1e-3, beside=5e-3, standardized=TABLE)
 
     keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
     shard: Shard | None = None  # of the classes: the part whose machines `fit` trains, and `classes_` then has
@@ -169,7 +170,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
 
     def __init__(
         self,
-        objective: str = "ovr",
+        objective: str = "auto",
         loss: str = "hinge",
         beta: float | str | None = "auto",
         regularization: float = 0.0,
@@ -248,12 +249,17 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
-            squares = find_start(self, train, judged if cold and self.early_stopping else None)
-            plan = find_or_resume_plan(self, train, seed, checkpoint, squares)
-            squares = squares if run.n_iter else None
+            settings = self if cold else self._settled()
+            squares = find_start(settings, train, judged if cold and self.early_stopping else None)
+            plan = find_or_resume_plan(settings, train, seed, checkpoint, squares)
+            settings, squares = with_objective(self, plan.objective, plan.loss), squares if run.n_iter else None
+            step = step_as_given(plan, whole) if plan.standardizes else plan.schedule.step
+            if plan.standardizes:
+                problem, train, judged = standardize(problem, train, judged)
+                task.columns = problem.X
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
-                stopping = make_stopping(self, plan, train, judged, run.n_iter)
+                stopping = make_stopping(settings, plan, train, judged, run.n_iter)
                 descent = run.descent_from(start.copy() if squares is None else squares.machines(run.n_iter))
                 refits = self.refit and len(train) < len(problem)
                 descent.keeps_best = not refits or may_end(self)  # or else the refit replaces them
@@ -264,7 +270,7 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     plan = leave_start(self, plan, descent, train, stopping, judge, after)
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
-                linked = self.objective == "softmax" or (self.objective, self.loss) == ("ovr", "logistic")
+                linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
                 if self.early_stopping and judged is not None and not linked:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
                     run.temperature = held_out_temperature(descent.mean if refits else descent.result(), judged)
@@ -274,108 +280,29 @@ class StochasticClassifier(CallbackSupport, Probabilities, LinearModel):  # type
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=min(max(1, run.n_epochs), most_epochs(self, problem.k)))
+                stopping = EarlyStopping(max_epochs=min(max(1, run.n_epochs), most_epochs(settings, problem.k)))
                 descent = run.descent_from(start if squares is None else squares.machines(run.n_iter, refit=True))
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
             machines = replace(descent.result(), steps=descent.machines.steps)
             task.finish(machines)
+            length = weights_length(machines.W)
             machines = machines if problem is whole else machines.lift(problem.X)
         self.classes_ = self.classes_[machines.first :][: len(machines.W)]
-        self._learn(machines, run.trained + descent.history, run.n_epochs)
-        self.step_, self.beta_, self.n_iter_ = plan.schedule.step, plan.algorithm.beta, run.n_iter
+        self._learn(machines, run.trained + descent.history, run.n_epochs, settings)
+        self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter
         if not self.keeps_checkpoint:
             checkpoint.remove()
-        self._keep_temperature(run.temperature)
+        if run.temperature is not None:
+            self.temperature_ = run.temperature * length
         warn_of_chance(self, whole)
         return self
 
-    @rollback_on_error
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train for one epoch over these rows, from the machines as they are.
-
-        The first call finds the step and beta that are "auto". `coef_` are the machines themselves and not, as after
-        `fit`, their mean over epochs. Changed settings count from this call on; the objective and the loss cannot
-        change.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
-        classes : array-like of shape (k,), default=None
-            All labels that will come; required in the first call, unless `fit` came before.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; those of weight 0 are left out.
-
-        Returns
-        -------
-        StochasticClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            check_same_objective(self, "partial_fit")
-            known = hasattr(self, "coef_")
-            self.classes_ = check_batch_classes(self, classes, known)
-            matrix = open_examples(self, X, reset=not known)
-            indices = encode_known_labels(y, self.classes_, len(matrix))
-            problem = weighted_problem(self, matrix, indices, sample_weight)
-            running = getattr(self, "_running", None) or PartialFitState.begin(self, problem, known)
-            plan = running.next_plan(self, problem)
-            machines = running.machines.copy()
-            record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
-            machines.fold()
-        # The list is ours from the first batch on; to copy it every time would cost more and more.
-        history = self.history_ if running.calls else [*getattr(self, "history_", [])]
-        history.append(record)
-        # What fit took stays on record: add_classes takes as long.
-        calls = running.calls + 1
-        self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)))
-        self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
-        self._running = replace(running, machines=machines, plan=plan, calls=calls)
-        return self
-
-    @rollback_on_error
-    def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn new classes of objective "ovr"; the old machines stay the same to the bit.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels. Rows of old classes serve as negatives of the new ones, beta for every positive.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; those of weight 0 are left out.
-
-        Returns
-        -------
-        StochasticClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            if self.objective != "ovr":
-                raise ValueError(f"add_classes needs objective='ovr', as others compete; got {self.objective!r}")
-            check_is_fitted(self)
-            check_same_objective(self, "add_classes")
-            new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
-            plan = make_plan(self, self.step_, self.beta_, problem, draw_seed(self.random_state))
-            descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
-            epochs = epochs_from_zero(self.n_epochs_, getattr(self, "n_iter_", 0))
-            stopping = EarlyStopping(min(epochs, self.max_epochs))
-            run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
-        old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
-        machines = replace(descent.result(), steps=descent.machines.steps)
-        self.classes_, machines = join_weights(self.classes_, old, new, machines)
-        self._take(machines)
-        return self
-
-    def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int) -> None:
+    def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, settings: Any) -> None:
         self._take(machines)
         self.history_, self.n_epochs_ = history, n_epochs
-        self.trained_ = self.objective, self.loss
+        self.trained_ = settings.objective, settings.loss
 
     def _take(self, machines: LinearWeights) -> None:
         for name in ("temperature_", "_running"):  # what is known of machines, and no longer true of others

@@ -91,7 +91,7 @@ def _say_interval(tested: Tested) -> Iterator[Advice]:
         f"others like them is {format_range(low, high)} (95 % interval)."
     )
     meaning = "A run whose accuracy is in there may be no better and no worse than this one."
-    yield Advice("interval", f"± {format_points((high - low) / 2)}", words, meaning)
+    yield Advice("interval", f"Known to ± {format_points((high - low) / 2)}", words, meaning)
 
 
 def _say_gap(tested: Tested) -> Iterator[Advice]:

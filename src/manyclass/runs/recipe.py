@@ -14,6 +14,7 @@ from manyclass._core.lazy import find_public
 class ObjectiveName(StrEnum):
     """What is minimized."""
 
+    auto = "auto"
     ovr = "ovr"
     multiclass = "multiclass"
     ranking = "ranking"
@@ -68,6 +69,8 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
     """The recipe of an objective and of settings, which must be arguments of its estimator."""
     kind = _one_of(ObjectiveName, objective, "objective")
     tuned = [_one_of(Tune, name, "tune") for name in ([tune] if isinstance(tune, str) else tune)]
+    if kind is ObjectiveName.auto and (tuned or not settings.keys().isdisjoint(_ONE_VS_REST)):
+        kind = ObjectiveName.ovr  # of which these are settings, or which they are found for
     _check_tuning(kind, tuned, settings)
     check_count(seed, "seed", least=0)
     chosen = dict(settings)

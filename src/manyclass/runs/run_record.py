@@ -140,7 +140,7 @@ def describe_fit(model: Any) -> dict[str, Any]:
     about: dict[str, Any] = replace_nonfinite(
         {
             "estimator": type(model).__name__,
-            "objective": getattr(model, "objective", "trace"),
+            "objective": _objective(model),
             "loss": _loss(model),
             "classes": len(model.classes_),
             "columns": int(model.n_features_in_),
@@ -151,10 +151,15 @@ def describe_fit(model: Any) -> dict[str, Any]:
     return about
 
 
+def _objective(model: Any) -> str:
+    """The one by which it was trained, where there was a choice."""
+    return str(getattr(model, "trained_", [getattr(model, "objective", "trace")])[0])
+
+
 def _loss(model: Any) -> str | None:
     """By its name, of objectives that have a choice of them."""
-    loss = getattr(model, "loss", None)
-    return loss if isinstance(loss, str) and getattr(model, "objective", "trace") in ("ovr", "trace") else None
+    loss = getattr(model, "trained_", (None, getattr(model, "loss", None)))[1]
+    return loss if isinstance(loss, str) and _objective(model) in ("ovr", "trace") else None
 
 
 def machine() -> dict[str, Any]:

@@ -53,7 +53,7 @@ class TrainedRun:
 def train(
     data: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    objective: str = "ovr",
+    objective: str = "auto",
     *,
     labels: str | os.PathLike[str] | None = None,
     subset: str | None = None,
@@ -82,9 +82,10 @@ def train(
         Features with labels: whatever `read_features` reads.
     out : path-like
         Folder of the run.
-    objective : {"ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="ovr"
+    objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="auto"
         What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", by `SquareLossClassifier` for
-        "square", otherwise by `StochasticClassifier`.
+        "square", otherwise by `StochasticClassifier`. "auto" is "ovr", or of few columns "softmax" where that is
+        better on a sample; with `tune`, `loss` or `beta` it is "ovr".
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
     subset : str, default=None
@@ -147,6 +148,8 @@ def train(
     """
     tell = notify or _ignore
     shard = None if classes is None else Shard.parse(classes, "classes")
+    if objective == ObjectiveName.auto and (shard is not None or plan is not None):
+        objective = ObjectiveName.ovr  # whose machines can be trained apart
     if shard is not None and objective != ObjectiveName.ovr:
         raise SettingsError(f"`classes` does not go with `objective='{objective}'`, whose classes compete")
     if shard is not None and validation is not None:

@@ -75,6 +75,20 @@ def test_learning_finds_the_gaussians_that_rows_were_drawn_from():
     np.testing.assert_allclose(found.weights[order], truth.weights, rtol=0.1)
 
 
+def test_many_rows_are_all_learned_from_in_the_end():
+    X = np.random.default_rng(0).normal(size=(8192, 1)).astype("f4")
+    X[np.arange(8192) % 4 > 0] += 8  # all but those that are picked for the beginning
+    found = fit_gmm(X, 1, seed=0)
+    np.testing.assert_allclose(found.means, X.mean(dtype=float), rtol=1e-5)
+    np.testing.assert_allclose(found.variances, X.var(dtype=float), rtol=1e-5)
+
+
+def test_rows_that_are_different_only_where_none_is_picked_are_found():
+    X = np.zeros((30_000, 2), "f4")
+    X[1], X[2] = (1, 0), (0, 1)
+    assert len(np.unique(fit_gmm(X, 3, seed=0).means.round(6), axis=0)) == 3
+
+
 def test_more_steps_never_lower_the_likelihood():
     X = twins.rows_of(twins.mixture_of(6, 5, spread=1), 3000)
     values = [fit_gmm(X, 8, 0, n).moments(X, Partition.single(3000)).likelihood for n in range(6)]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manyclass import _native
+from manyclass.features.images.pixels import resize
 from manyclass.features.local.color import LocalColor
-from manyclass.features.local.dense_sift import resize
 
 
 def twin(image, step, patch):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from manyclass import _native
-from manyclass.features.local.dense_sift import DenseSift, resize, smooth
+from manyclass.features.images.pixels import resize, smooth
+from manyclass.features.local.dense_sift import DenseSift, to_gray
 from tests.features import sift_twin
 
 
@@ -54,6 +55,14 @@ def test_every_scale_is_the_twin_of_the_image_at_that_size(any_level, level):
     sizes = [(45, 61), (32, 43), (22, 30)]
     expected = [sift_twin.patches(smooth(resize(gray(image), *size), 0.8), 7, 6) for size in sizes]
     assert_allclose(found, np.concatenate(expected), atol=3e-6)
+
+
+@pytest.mark.parametrize("level", _native.levels())
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (16, 33), (40, 64)])
+def test_gray_is_the_luma_of_bytes(any_level, level, shape):
+    _native.set_level(level)
+    image = np.random.default_rng(0).integers(0, 256, (*shape, 3), np.uint8)
+    assert_allclose(to_gray(image), image @ np.array([0.299, 0.587, 0.114]) / 255, atol=2e-7)
 
 
 def test_patches_are_those_of_vlfeat_with_a_flat_window():

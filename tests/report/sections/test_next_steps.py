@@ -30,7 +30,7 @@ def test_without_an_evaluation_there_is_nothing_to_say(page):
 
 def test_findings_stand_with_what_they_mean(page):
     body = page(evaluation_record(mistakes=SURE)).body
-    assert "<h3>± 5.4 points</h3>" in body
+    assert "<h3>Known to ± 5.4 points</h3>" in body
     assert "may be no better and no worse than this one." in body
     assert "Look whether their labels are wrong" in body
 
@@ -42,18 +42,27 @@ def test_sure_mistakes_have_their_pictures(page):
     assert "<img" not in page(evaluation_record(mistakes=[SURE[0] | {"surer_than": 0.1}])).body
 
 
-def two_runs(checked, tmp_path, shares, marks=("f", "f"), objectives=("ovr", "softmax")):
+def two_runs(checked, tmp_path, shares, marks=("f", "f"), objectives=("ovr", "softmax"), names=None):
     runs = []
     for number, (share, mark, objective) in enumerate(zip(shares, marks, objectives, strict=True)):
         record = run_record(objective, data=[{"role": "train", "path": "x", "fingerprint": mark}])
         evaluation = checked("evaluation", evaluation_record(share))
-        runs.append(RunReport(objective, tmp_path, checked("run", record), {"x": evaluation}, number))
+        runs.append(
+            RunReport((names or objectives)[number], tmp_path, checked("run", record), {"x": evaluation}, number)
+        )
     return show_next_steps(ReportData(runs)).body
 
 
 def test_an_objective_that_is_ahead_is_named_with_the_interval(checked, tmp_path):
     body = two_runs(checked, tmp_path, (0.6, 0.8))
-    assert "softmax (softmax, 80.0 %) is ahead of ovr (ovr, 60.0 %) by 11.9 to 27.8 points on 240 rows" in body
+    assert "softmax (80.0 %) is ahead of ovr (60.0 %) by at least 11.9 points on 240 rows (95 % interval)." in body
+
+
+def test_one_sentence_tells_of_all_objectives_that_are_behind(checked, tmp_path):
+    three = {"shares": (0.5, 0.6, 0.8), "marks": "fff", "objectives": ("ovr", "warp", "trace")}
+    body = two_runs(checked, tmp_path, **three, names=("ovr", "warp", "best"))
+    words = "trace (best, 80.0 %) is ahead of warp (60.0 %) and ovr (50.0 %) by at least 11.9 points on 240 rows"
+    assert f"{words} (95 % intervals)." in body
 
 
 @pytest.mark.parametrize(

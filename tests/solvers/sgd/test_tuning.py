@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers import conjugate_gradient
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd import tuning
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.tuning import (
@@ -164,7 +164,7 @@ def test_a_sample_of_the_classes_finds_a_start_too(monkeypatch):
     _, _, train, held = _noisy()
     whole = LeastSquaresStart(train, held)
     n_iter = whole.find_steps()
-    monkeypatch.setattr(tuning, "PANEL", 5)
+    monkeypatch.setattr(conjugate_gradient, "_PANEL", 5)
     some = LeastSquaresStart(train, held)
     assert abs(some.find_steps() - n_iter) <= 1
     # All classes take the steps then, and those that were found come from the same steps.
@@ -185,8 +185,13 @@ def test_a_start_for_a_refit_knows_the_rows_that_were_held_out():
 )  # fmt: skip
 def test_a_start_pays_for_problems_of_some_size(n, d, k, pays):
     class Sized:
+        index = np.arange(n)
+
         def __len__(self):
             return n
+
+        def part(self, index):
+            return self
 
     problem = Sized()
     problem.d, problem.k = d, k

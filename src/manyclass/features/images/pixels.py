@@ -1,16 +1,23 @@
 """Pixels: images of any kind as red, green and blue in 8 bits, upright and at a size that is worth working on.
 
 What decoders give and what users hold in arrays comes in many kinds: gray, palettes, alpha, 16 bits, fractions. All
-become RGB here, or end in an `ImageError` that says what is wrong.
+become RGB here, or end in an `ImageError` that says what is wrong. `resize` and `smooth` make each pixel a weighted sum
+of its neighbors, along y and along x.
 """
 
 import math
 import re
-from typing import Any
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image
+
+from manyclass import _native
+
+R = TypeVar("R", np.uint8, np.float32)
 
 Pixels = NDArray[np.uint8]  # (h, w, 3), red, green and blue
 
@@ -57,7 +64,7 @@ def image_to_pixels(image: Image.Image, max_pixels: int) -> Pixels:
     image.load()
     turn = _UPRIGHT.get(_orientation(image))
     small = shrink_image(image, max_pixels)
-    return np.array(small.transpose(turn) if turn is not None else small)
+    return small if turn is None else np.array(Image.fromarray(small).transpose(turn))
 
 
 def array_to_pixels(array: Any, max_pixels: int) -> Pixels:
@@ -68,15 +75,17 @@ def array_to_pixels(array: Any, max_pixels: int) -> Pixels:
         raise ImageError(f"an image must be a path or an array (h, w) or (h, w, 1 to 4); got shape {array.shape}")
     values = np.ascontiguousarray(to_uint8(array).reshape(shape))
     image = Image.frombytes(_CHANNEL_MODES[shape[2]], (shape[1], shape[0]), values.tobytes())
-    return np.asarray(shrink_image(image, max_pixels)).copy()
+    return shrink_image(image, max_pixels)
 
 
-def shrink_image(image: Image.Image, max_pixels: int) -> Image.Image:
+def shrink_image(image: Image.Image, max_pixels: int) -> Pixels:
     """The image in RGB, of at most so many pixels; one that is small enough keeps its size."""
     size = final_size(image.width, image.height, max_pixels)
     factors = [max(1, old // (_REDUCING_GAP * new)) for old, new in zip(image.size, size, strict=True)]
     colors = _average_down(image, factors[0], factors[1])
-    return colors if colors.size == size else colors.resize(size, Image.Resampling.BICUBIC)
+    if colors.size == size:
+        return np.array(colors)
+    return resize(np.asarray(colors), size[1], size[0])
 
 
 def final_size(width: int, height: int, max_pixels: int) -> tuple[int, int]:
@@ -153,3 +162,63 @@ def _orientation(image: Image.Image) -> int:
     except Exception:
         return 1
     return value if isinstance(value, int) else 1
+
+
+# Entry i of an axis is sum_t weights[t, i] * entry starts[i] + t.
+Band = tuple[NDArray[np.int32], NDArray[np.float32]]
+
+
+def resize(image: NDArray[R], height: int, width: int) -> NDArray[R]:
+    """An image (h, w) or (h, w, c) at another size, by cubic interpolation; what would alias is smoothed away.
+
+    Numbers are float32, or bytes, to which sums are rounded once.
+
+    >>> resize(np.ones((8, 6), np.float32), 4, 3).shape
+    (4, 3)
+    """
+    if image.shape[:2] == (height, width):
+        return image
+    return _resample(image, _cubic(image.shape[0], height), _cubic(image.shape[1], width))
+
+
+def smooth(image: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
+    """A float32 image (h, w) or (h, w, c), convolved with a Gaussian of `sigma` pixels; 0 leaves it as it is."""
+    if sigma == 0:
+        return image
+    return _resample(image, _gaussian(image.shape[0], sigma), _gaussian(image.shape[1], sigma))
+
+
+def _resample(image: NDArray[R], rows: Band, columns: Band) -> NDArray[R]:
+    shape = (len(rows[0]), len(columns[0]), *image.shape[2:])
+    out = np.empty(shape, image.dtype)
+    channels = image.shape[2] if image.ndim == 3 else 1
+    planes = np.ascontiguousarray(image).reshape(*image.shape[:2], channels)
+    _native.resample(planes, *rows, *columns, out.reshape(*shape[:2], channels))
+    return out
+
+
+@lru_cache(maxsize=512)
+def _cubic(n: int, m: int) -> Band:
+    """From n entries to m, by Keys' cubic kernel, which is stretched where entries become fewer."""
+    centers = (np.arange(m) + 0.5) * n / m - 0.5
+    scale = max(1.0, n / m)
+    return _band(n, centers, 2 * scale, lambda away: _keys(away / scale))
+
+
+@lru_cache(maxsize=512)
+def _gaussian(n: int, sigma: float) -> Band:
+    return _band(n, np.arange(n, dtype=np.float64), 4 * sigma, lambda away: np.exp(-0.5 * (away / sigma) ** 2))
+
+
+def _band(n: int, centers: NDArray[np.float64], reach: float, kernel: Callable[[NDArray[Any]], NDArray[Any]]) -> Band:
+    """Weights kernel(distance) of the entries within `reach` of each center; they add up to 1, also at the ends."""
+    taps = min(n, int(np.ceil(2 * reach)) + 1)
+    starts = np.clip(np.ceil(centers - reach).astype(np.int32), 0, n - taps)
+    weights = kernel(np.abs(starts + np.arange(taps)[:, None] - centers))
+    return starts, (weights / weights.sum(axis=0)).astype(np.float32)
+
+
+def _keys(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    near, far = 1 + x * x * (1.5 * x - 2.5), 2 + x * (-4 + x * (2.5 - 0.5 * x))
+    values: NDArray[np.float64] = np.where(x < 1, near, np.where(x < 2, far, 0.0))
+    return values

@@ -1,17 +1,18 @@
 """Local color statistics: mean and standard deviation of red, green and blue in the cells of patches."""
 
+from functools import partial
+
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass.features.local.dense_sift import resize
+from manyclass.features.images.pixels import resize
 from manyclass.features.local.descriptor import (
     GridLevel,
     LocalDescriptors,
     PatchGrid,
     check_image,
-    concatenate_descriptors,
+    describe_levels,
 )
 
 
@@ -59,37 +60,12 @@ class LocalColor:
         """
         image = check_image(image)
         levels = self.grid.levels(image.shape[0], image.shape[1], self.grid.patch)
-        values = [self._describe_level(image, level) for level in levels]
-        return concatenate_descriptors(values, [level.positions for level in levels], self.dimension)
+        return describe_levels(levels, self.dimension, partial(self._describe_level, image))
 
-    def _describe_level(self, image: NDArray[np.uint8], level: GridLevel) -> NDArray[np.float32]:
-        image, rows, columns = _resize_bytes(image, level.height, level.width), level.rows, level.columns
-        cell, pitch = self.grid.cell, self.grid.pitch
+    def _describe_level(self, image: NDArray[np.uint8], level: GridLevel, out: NDArray[np.float32]) -> None:
+        cell, step, pitch = self.grid.cell, self.grid.step, self.grid.pitch
         sums = np.empty((*level.lattice, 8), np.float32)
-        _native.color_cells(image, (rows.first, pitch), (columns.first, pitch), np.ones(cell, np.float32), sums)
-        cells = _mean_and_deviation(sums, cell * cell)
-        y, x, number = cells.strides
-        jump, within = self.grid.step // pitch, cell // pitch
-        patches = as_strided(
-            cells,
-            (rows.number, columns.number, 4, 4, 6),
-            (jump * y, jump * x, within * y, within * x, number),
-            writeable=False,
-        )
-        return patches.reshape(-1, 96)
-
-
-def _resize_bytes(image: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
-    if image.shape[:2] == (height, width):
-        return image
-    resized = resize(image.astype(np.float32), height, width)
-    return np.rint(resized.clip(0, 255, out=resized), out=resized).astype(np.uint8)
-
-
-def _mean_and_deviation(sums: NDArray[np.float32], n: int) -> NDArray[np.float32]:
-    """Means and deviations (..., 6) from sums of n pixels less 128, and of their squares, which are whole numbers."""
-    S, Q = sums[..., :3].astype(np.float64), sums[..., 3:6].astype(np.float64)
-    # n Q - S^2 is a difference of whole numbers below 2^53, hence exact and never negative.
-    deviations = np.sqrt(n * Q - S * S)
-    statistics = np.concatenate([S / n + 128, deviations / n], axis=-1, dtype=np.float32, casting="same_kind")
-    return statistics / np.float32(255)
+        small = resize(image, level.height, level.width)
+        top, left = level.rows.first, level.columns.first
+        _native.color_cells(small, (top, pitch), (left, pitch), np.ones(cell, np.float32), sums)
+        _native.color_of_cells(sums, cell // pitch, step // pitch, cell * cell, out)

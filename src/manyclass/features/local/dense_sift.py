@@ -4,25 +4,22 @@ The geometry is that of VLFeat's dense SIFT with a flat window. A patch has 4 x 
 apart. A pixel votes with the length of its gradient, shared linearly between the nearest of 8 directions and between
 the nearest cells; the Gaussian window that would weigh pixels by their distance from the center of the patch (standard
 deviation: two cells) is replaced by its mean over each cell.
-
-`resize` and `smooth` make each pixel a weighted sum of its neighbors, along y and along x.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.checks import check_nonnegative
+from manyclass.features.images.pixels import resize, smooth
 from manyclass.features.local.descriptor import (
     GridLevel,
     LocalDescriptors,
     PatchGrid,
     check_image,
-    concatenate_descriptors,
+    describe_levels,
 )
 
 _GRAY = np.array([0.299, 0.587, 0.114], np.float32) / np.float32(255)  # luma of ITU-R BT.601
@@ -88,92 +85,30 @@ class DenseSift:
         """
         image = check_image(image)
         levels = self.grid.levels(image.shape[0], image.shape[1], 3 * self.grid.cell + 1)
-        gray = to_gray(image)
-        values = [self._describe_level(gray, level) for level in levels]
-        return concatenate_descriptors(values, [level.positions for level in levels], self.dimension)
+        return describe_levels(levels, self.dimension, partial(self._describe_level, to_gray(image)))
 
-    def _describe_level(self, image: NDArray[np.float32], level: GridLevel) -> NDArray[np.float32]:
+    def _describe_level(self, image: NDArray[np.float32], level: GridLevel, out: NDArray[np.float32]) -> None:
         gray = smooth(resize(image, level.height, level.width), self.smoothing)
         cell, step, pitch = self.grid.cell, self.grid.step, self.grid.pitch
         profile = (1 - np.abs(np.arange(1 - cell, cell)) / cell).astype(np.float32)
         cells = np.empty((*level.lattice, 8), np.float32)
         top, left = level.rows.first - cell + 1, level.columns.first - cell + 1
         _native.orientation_cells(gray, (top, pitch), (left, pitch), profile, cells)
-        out = np.empty((level.rows.number, level.columns.number, 128), np.float32)
         least = self.contrast * self.grid.patch**2
         _native.sift_of_cells(cells, cell // pitch, step // pitch, _window(cell), least, self.root, out)
-        return out.reshape(-1, 128)
 
 
 def to_gray(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Lightness in [0, 1]."""
-    gray: NDArray[np.float32] = image[..., 0] * _GRAY[0]
-    gray += image[..., 1] * _GRAY[1]
-    gray += image[..., 2] * _GRAY[2]
+    gray = np.empty(image.shape[:2], np.float32)
+    _native.gray_of_colors(image, _GRAY, gray)
     return gray
 
 
+@lru_cache(maxsize=64)
 def _window(cell: int) -> NDArray[np.float32]:
     """The mean over each of the 16 cells of a Gaussian around the center of the patch."""
     pixels = np.arange(1 - cell, cell)
     centers = cell * (np.arange(4) - 1.5)
     along = np.exp(-0.5 * ((pixels + centers[:, None]) / (2 * cell)) ** 2).mean(axis=1)
     return np.outer(along, along).ravel().astype(np.float32)
-
-
-# Entry i of an axis is sum_t weights[t, i] * entry starts[i] + t.
-Band = tuple[NDArray[np.int32], NDArray[np.float32]]
-
-
-def resize(image: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
-    """A float32 image (h, w) or (h, w, c) at another size, by cubic interpolation; what would alias is smoothed away.
-
-    >>> resize(np.ones((8, 6), np.float32), 4, 3).shape
-    (4, 3)
-    """
-    if image.shape[:2] == (height, width):
-        return image
-    return _resample(image, _cubic(image.shape[0], height), _cubic(image.shape[1], width))
-
-
-def smooth(image: NDArray[np.float32], sigma: float) -> NDArray[np.float32]:
-    """A float32 image (h, w) or (h, w, c), convolved with a Gaussian of `sigma` pixels; 0 leaves it as it is."""
-    if sigma == 0:
-        return image
-    return _resample(image, _gaussian(image.shape[0], sigma), _gaussian(image.shape[1], sigma))
-
-
-def _resample(image: NDArray[np.float32], rows: Band, columns: Band) -> NDArray[np.float32]:
-    shape = (len(rows[0]), len(columns[0]), *image.shape[2:])
-    out = np.empty(shape, np.float32)
-    channels = image.shape[2] if image.ndim == 3 else 1
-    planes = np.ascontiguousarray(image).reshape(*image.shape[:2], channels)
-    _native.resample(planes, *rows, *columns, out.reshape(*shape[:2], channels))
-    return out
-
-
-@lru_cache(maxsize=512)
-def _cubic(n: int, m: int) -> Band:
-    """From n entries to m, by Keys' cubic kernel, which is stretched where entries become fewer."""
-    centers = (np.arange(m) + 0.5) * n / m - 0.5
-    scale = max(1.0, n / m)
-    return _band(n, centers, 2 * scale, lambda away: _keys(away / scale))
-
-
-@lru_cache(maxsize=512)
-def _gaussian(n: int, sigma: float) -> Band:
-    return _band(n, np.arange(n, dtype=np.float64), 4 * sigma, lambda away: np.exp(-0.5 * (away / sigma) ** 2))
-
-
-def _band(n: int, centers: NDArray[np.float64], reach: float, kernel: Callable[[NDArray[Any]], NDArray[Any]]) -> Band:
-    """Weights kernel(distance) of the entries within `reach` of each center; they add up to 1, also at the ends."""
-    taps = min(n, int(np.ceil(2 * reach)) + 1)
-    starts = np.clip(np.ceil(centers - reach).astype(np.int32), 0, n - taps)
-    weights = kernel(np.abs(starts + np.arange(taps)[:, None] - centers))
-    return starts, (weights / weights.sum(axis=0)).astype(np.float32)
-
-
-def _keys(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    near, far = 1 + x * x * (1.5 * x - 2.5), 2 + x * (-4 + x * (2.5 - 0.5 * x))
-    values: NDArray[np.float64] = np.where(x < 1, near, np.where(x < 2, far, 0.0))
-    return values

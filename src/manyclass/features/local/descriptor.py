@@ -4,7 +4,7 @@ Patches lie on regular grids, on copies of the image whose sizes are a factor sq
 and mixtures are learned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import gcd
 from typing import Any, NamedTuple, Protocol
 
@@ -204,20 +204,32 @@ class PatchGrid:
 
 def patch_positions(rows: GridLine, columns: GridLine, height: int, width: int, extent: int) -> NDArray[np.float32]:
     """Centers (x, y) of patches as fractions of the image, row by row; pixel i covers [i, i + 1)."""
-    x = (columns.first + columns.step * np.arange(columns.number) + extent / 2) / width
-    y = (rows.first + rows.step * np.arange(rows.number) + extent / 2) / height
-    grid: NDArray[Any] = np.stack(np.meshgrid(x, y), axis=-1)
-    return grid.reshape(-1, 2).astype(np.float32)
+    grid = np.empty((rows.number, columns.number, 2), np.float32)
+    grid[..., 0] = (columns.first + columns.step * np.arange(columns.number) + extent / 2) / width
+    grid[..., 1] = ((rows.first + rows.step * np.arange(rows.number) + extent / 2) / height)[:, None]
+    return grid.reshape(-1, 2)
 
 
 def concatenate_descriptors(
     values: Sequence[NDArray[np.float32]], positions: Sequence[NDArray[np.float32]], dimension: int
 ) -> LocalDescriptors:
     """Patches of several sizes or images, one after the other; of none at all an array without rows."""
-    return LocalDescriptors(
-        np.concatenate([np.empty((0, dimension), np.float32), *values]),
-        np.concatenate([np.empty((0, 2), np.float32), *positions]),
-    )
+    return LocalDescriptors(_joined(values, dimension), _joined(positions, 2))
+
+
+def _joined(parts: Sequence[NDArray[np.float32]], width: int) -> NDArray[np.float32]:
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, width), np.float32), *parts])
+
+
+def describe_levels(
+    levels: Sequence[GridLevel], dimension: int, describe: Callable[[GridLevel, NDArray[np.float32]], None]
+) -> LocalDescriptors:
+    """Patches of all levels, one after the other; describe(level, out) fills out (rows, columns, dimension)."""
+    ends = np.cumsum([0, *(len(level.positions) for level in levels)])
+    values = np.empty((ends[-1], dimension), np.float32)
+    for level, begin, end in zip(levels, ends, ends[1:], strict=False):
+        describe(level, values[begin:end].reshape(level.rows.number, level.columns.number, dimension))
+    return concatenate_descriptors([values], [level.positions for level in levels], dimension)
 
 
 def check_image(image: Any) -> NDArray[np.uint8]:

@@ -129,14 +129,11 @@ def summarize(report: ReportData) -> Markup:
             (format_percent(evaluation["top_5"]), "top-5 accuracy"),
         ]
         tiles.append((format_count(len(evaluation["per_class"])), "classes"))
-        which = (
-            f"the best of {len(report.evaluated_runs)} runs, {run.name},"
-            if len(report.evaluated_runs) > 1
-            else run.name
-        )
-        words.append(
-            f"Accuracies are of {which} on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}."
-        )
+        which = ""
+        if len(report.runs) > 1:
+            best = f"the best of {len(report.evaluated_runs)} runs, " if len(report.evaluated_runs) > 1 else ""
+            which = f"of {best}{run.name}{',' if best else ''} "
+        words.append(f"Accuracies are {which}on {pluralize(evaluation['rows'], 'row')}{_describe_split(evaluation)}.")
         words += warn_of_seen_rows(run, evaluation)
         if report.runs_on_other_tests:
             names = ", ".join(run.name for run, _ in report.runs_on_other_tests)

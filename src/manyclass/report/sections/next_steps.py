@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from manyclass._core.text import format_percent, format_points, pluralize
+from manyclass._core.text import format_percent, format_points, join_names, pluralize
 from manyclass.evaluation.proportions import difference_interval
 from manyclass.report.advice import Advice, advise, sure_mistakes
 from manyclass.report.components import Section, paragraph
@@ -59,20 +59,31 @@ def _mistake(one: dict[str, Any], thumbnails: Thumbnails) -> Markup:
 def _compare_objectives(report: ReportData) -> list[Advice]:
     """Whether the objective of the best run is ahead of others on the same rows, as far as so many of them tell."""
     (best, a), *others = report.evaluated_runs
-    found = []
+    behind, leads, rows = [], [], min(a["rows"], 10**12)
     for run, b in others:
-        names = [str((one.record["model"] or {}).get("objective")) for one in (best, run)]
-        if names[0] == names[1] or not _same_rows(best, run):
+        if _objective(best) == _objective(run) or not _same_rows(best, run):
             continue
-        rows = min(a["rows"], b["rows"], 10**12)
-        low, high = difference_interval((round(a["top_1"] * rows), rows), (round(b["top_1"] * rows), rows))
+        low, _ = difference_interval((round(a["top_1"] * rows), rows), (round(b["top_1"] * rows), rows))
         if low > 0:
-            found.append(
-                f"{names[0]} ({best.name}, {format_percent(a['top_1'])}) is ahead of {names[1]} ({run.name}, "
-                f"{format_percent(b['top_1'])}) by {100 * low:.1f} to {format_points(high)} on "
-                f"{pluralize(rows, 'row')} (95 % interval)."
-            )
-    return [Advice("objective", "The objective matters", " ".join(found))] if found else []
+            behind.append(_objective_with_share(run, b))
+            leads.append(low)
+    if not behind:
+        return []
+    words = (
+        f"{_objective_with_share(best, a)} is ahead of {join_names(behind)} by at least {format_points(min(leads))} on "
+        f"{pluralize(rows, 'row')} (95 % interval{'s' if len(leads) > 1 else ''})."
+    )
+    return [Advice("objective", "The objective matters", words)]
+
+
+def _objective(run: RunReport) -> str:
+    return str((run.record["model"] or {}).get("objective"))
+
+
+def _objective_with_share(run: RunReport, evaluation: dict[str, Any]) -> str:
+    """The objective with its accuracy, and the name of the run if that is another word."""
+    name = "" if run.name == _objective(run) else f"{run.name}, "
+    return f"{_objective(run)} ({name}{format_percent(evaluation['top_1'])})"
 
 
 def _same_rows(first: RunReport, second: RunReport) -> bool:

@@ -45,9 +45,7 @@ class LinearWeights:
     @classmethod
     def of(cls, coef: Any, intercept: Any) -> "LinearWeights":
         """Machines with these weights, (k, d) and (k,), copied."""
-        machines = cls.zeros(*np.shape(coef))
-        machines.W[...], machines.biases[...] = coef, intercept
-        return machines
+        return cls.around(np.array(coef, np.float32, order="C"), np.array(intercept, np.float32))
 
     @classmethod
     def around(
@@ -67,8 +65,10 @@ class LinearWeights:
 
     def lift(self, X: Matrix) -> "LinearWeights":
         """The same with weights of the columns that the rows of X came with."""
-        lifted = [np.ascontiguousarray(X.lift(self.W[at].T).T, np.float32) for at in spans(len(self.W), PANEL)]
-        return replace(self, W=np.concatenate(lifted))
+        panels = spans(len(self.W), PANEL)
+        W = [np.ascontiguousarray(X.lift(self.W[at].T).T, np.float32) for at in panels]
+        added = [np.broadcast_to(X.offsets(self.W[at].T), at.stop - at.start) for at in panels]
+        return replace(self, W=np.concatenate(W), biases=(self.biases + np.concatenate(added)).astype(np.float32))
 
     def fold(self) -> None:
         """Multiply the scales into W."""

@@ -9,7 +9,7 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 from manyclass import _native
-from manyclass.features.local.dense_sift import resize, smooth
+from manyclass.features.images.pixels import resize, smooth
 
 
 def noise(*shape):
@@ -25,7 +25,34 @@ def test_a_resized_picture_is_what_pillow_makes_of_it(any_level, level, h, w, H,
     assert_allclose(resize(image, H, W), expected, atol=2e-6)
 
 
-@given(h=st.integers(2, 40), w=st.integers(2, 40), channels=st.integers(1, 5))
+@pytest.mark.parametrize("level", _native.levels())
+@given(
+    h=st.integers(1, 60), w=st.integers(1, 60), H=st.integers(1, 60), W=st.integers(1, 60), channels=st.integers(1, 9)
+)
+def test_bytes_are_resized_to_the_nearest_whole_number(any_level, level, h, w, H, W, channels):
+    _native.set_level(level)
+    image = np.random.default_rng(h * w).choice(np.array([0, 1, 90, 254, 255], np.uint8), (h, w, channels))
+    found = resize(image, H, W)
+    assert (found.dtype, found.shape) == (np.uint8, (H, W, channels))
+    for c in range(channels):
+        plane = Image.fromarray(image[..., c].astype(np.float32)).resize((W, H), Image.Resampling.BICUBIC)
+        assert_allclose(found[..., c], np.asarray(plane).clip(0, 255), atol=0.5 + 1e-3)
+
+
+@pytest.mark.parametrize("level", _native.levels())
+@given(starts=st.lists(st.integers(0, 20), min_size=1, max_size=12), taps=st.integers(1, 9))
+def test_rows_of_bytes_may_be_taken_in_any_order(any_level, level, starts, taps):
+    _native.set_level(level)
+    image = np.random.default_rng(taps).integers(0, 256, (29, 7, 3), np.uint8)
+    rows, weights = np.array(starts, np.int32), np.full((taps, len(starts)), 1 / taps, "f")
+    columns, ones = np.arange(7, dtype=np.int32), np.ones((1, 7), "f")
+    out = np.empty((len(starts), 7, 3), np.uint8)
+    _native.resample(image, rows, weights, columns, ones, out)
+    expected = np.array([image[first : first + taps].mean(axis=0) for first in starts])
+    assert_allclose(out, expected, atol=0.5 + 1e-3)
+
+
+@given(h=st.integers(2, 40), w=st.integers(2, 40), channels=st.integers(1, 9))
 def test_channels_are_resized_each_for_itself(h, w, channels):
     image = noise(h, w, channels)
     together = resize(image, 11, 17)
