@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.runs.run_record import run_rows, run_summary
 from manyclass.runs.training import planned_settings
 
 K, D = 300, 12
@@ -108,7 +109,9 @@ def test_epochs_of_a_plan_that_began_with_least_squares_are_those_from_zero(data
         ({"classes": "1/3", "objective": "softmax"}, "`classes` does not go with `objective='softmax'`, whose classes"),
         ({"classes": "1/3"}, r"a part of the classes \(1/3\) needs .*`early_stopping=False`.*; give them, or a `plan`"),
         ({"classes": "1/3", "early_stopping": False, "beta": 2.0}, "needs .* a `step`"),
-        ({"classes": "1/9", **FIXED}, "300 classes can be divided into 3 parts of 128 at least; part 1/9 has none"),
+        ({"classes": "1/9", **FIXED}, "300 classes can be divided into 3 parts of 128 at least; got 1/9"),
+        ({"classes": "9/9", **FIXED}, "300 classes can be divided into 3 parts of 128 at least; got 9/9"),
+        ({"classes": "1/3", "validation": "train", **FIXED}, "`validation` does not go with `classes`: a part of the"),
         ({"sample": 0}, "sample must be"),
     ],
 )
@@ -125,3 +128,19 @@ def test_what_cannot_be_a_plan_is_refused(data, tmp_path):
     mc.runs.train(data, tmp_path / "plan", **FIXED)
     with pytest.raises(ValueError, match="`step` does not go with `plan`, which has it"):
         mc.runs.train(data, tmp_path / "run", plan=tmp_path / "plan", step=1.0)
+    with pytest.raises(ValueError, match="`plan` does not go with `objective='softmax'`"):
+        mc.runs.train(data, tmp_path / "run", "softmax", plan=tmp_path / "plan")
+
+
+def test_a_plan_gives_what_its_step_was_found_with(data, tmp_path):
+    found = {"regularization": 1e-3, "step_decay": True, "sampling": "balanced", "class_weight": "balanced"}
+    mc.runs.train(data, tmp_path / "plan", **FIXED | found)
+    run = mc.runs.train(data, tmp_path / "run", plan=tmp_path / "plan", classes="1/3")
+    assert {name: run.record["settings"][name] for name in found} == found
+
+
+def test_a_part_says_in_a_table_that_it_is_one(data, tmp_path):
+    part = mc.runs.train(data, tmp_path / "part", classes="3/3", **FIXED)
+    assert ("classes", "44 of 300, part 3/3") in run_rows(run_summary(part.record))
+    whole = mc.runs.train(data, tmp_path / "whole", **FIXED)
+    assert "classes" not in dict(run_rows(run_summary(whole.record)))

@@ -68,7 +68,8 @@ def train(
     ] = None,
     test_fraction: TestFraction = None,
     sample: Annotated[
-        int | None, typer.Option(min=1, help="Rows to train on at most, of every class alike.", show_default="all")
+        int | None,
+        typer.Option(min=1, help="Rows to train on at most, one of every class or more.", show_default="all"),
     ] = None,
     validation: Annotated[
         str | None, typer.Option(help="Data to stop by and to choose by, or a part of DATA, in place of rows held out.")

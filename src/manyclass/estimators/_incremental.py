@@ -60,13 +60,13 @@ def first_weights(estimator: FittedSgd, problem: Problem, before: NDArray[Any] |
             f"a part of the classes ({shard}) needs `objective='ovr'`, `early_stopping=False`, and a `step` and a "
             "`beta`, as parts do not see how the others do; give them, or a `plan` that has them"
         )
-    span = shard.span(problem.k, PANEL)
-    if not span:
-        most = -(-problem.k // PANEL)
+    most = -(-problem.k // PANEL)
+    if shard.count > most:  # some would have none, and without them the others cannot be joined
         raise SettingsError(
-            f"{problem.k:,} classes can be divided into {most} parts of {PANEL} at least; part {shard} has none; "
+            f"{problem.k:,} classes can be divided into {most} parts of {PANEL} at least; got {shard}; "
             f"divide them by {most} at most"
         )
+    span = shard.span(problem.k, PANEL)
     return LinearWeights.zeros(len(span), problem.d, span.start)
 
 

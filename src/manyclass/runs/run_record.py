@@ -250,6 +250,7 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
         "status": record["status"],
         "data": train["path"],
         "part": train["part"],
+        "shard": record.get("shard"),
         "rows": train["rows"],
         "model": record.get("model"),
         "validation_accuracy": max(judged, default=None),
@@ -270,6 +271,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("status", summary["status"]),
         ("data", _data_words(summary)),
         *model_rows(model),
+        ("classes", _classes_words(summary["shard"])),
         ("validation accuracy", accuracy),
         ("tried", tried),
         ("seed", str(summary["seed"])),
@@ -278,6 +280,13 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("memory", format_bytes(summary["peak_bytes"]) if summary["peak_bytes"] else ""),
     ]
     return list(filter(itemgetter(1), rows))
+
+
+def _classes_words(shard: dict[str, Any] | None) -> str:
+    """Of a part, how many of all classes it has, and which part it is."""
+    if not shard:
+        return ""
+    return f"{shard['stop'] - shard['first']:,} of {shard['total']:,}, part {shard['number']}/{shard['count']}"
 
 
 def _data_words(summary: dict[str, Any]) -> str:

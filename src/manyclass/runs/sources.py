@@ -50,17 +50,25 @@ def read_subset(
 
 
 def draw_rows(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
-    """About so many rows, the same part of every class and at least one; all if there are no more, or None is given."""
+    """So many rows, the same part of every class and at least one; all if there are no more, or None is given."""
     import numpy as np
 
     from manyclass._core.checks import check_count
-    from manyclass.datasets.splits import stratified_split
+    from manyclass._core.errors import SettingsError
 
     if sample is None or check_count(sample, "sample") >= len(dataset):
         return dataset
-    y = np.asarray(dataset.label_names())
-    rows = np.flatnonzero(stratified_split(y, sample / len(y), np.random.default_rng(seed)))
-    return dataset.take(rows, dataset.subset_name)
+    numbers, counts = np.unique(np.asarray(dataset.label_names()), return_inverse=True, return_counts=True)[1:]
+    if sample < len(counts):
+        raise SettingsError(f"`sample` must be at least {len(counts)}, a row of every class; got {sample}")
+    rng = np.random.default_rng(seed)
+    shuffled = rng.permutation(len(numbers))
+    by_class = shuffled[np.argsort(numbers[shuffled], kind="stable")]
+    rank = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # Rows of a class stand at equal distances in (0, 1], from a random place on; the first of each comes before all.
+    place = (rank + np.repeat(rng.random(len(counts)), counts)) / np.repeat(counts, counts)
+    chosen = np.argsort(np.where(rank, place, -1.0), kind="stable")[:sample]
+    return dataset.take(np.sort(by_class[chosen]), dataset.subset_name)
 
 
 def read_validation(source: Path, warn: Notify | None = None) -> "Dataset":

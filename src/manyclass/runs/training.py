@@ -95,12 +95,12 @@ def train(
     test_fraction : float, default=None
         Fraction of every class to keep for `evaluate`, of data without a split.
     sample : int, default=None
-        Rows to train on at most, drawn from every class alike; None for all.
+        Rows to train on at most, the same part of every class and at least one; None for all.
     tune : iterable of {"step", "beta", "regularization", "path"}, default=()
         Settings to choose by whole fits, judged on validation.
     plan : path-like, default=None
-        A run of "ovr", on a sample of the rows for instance, whose step, beta and number of epochs are taken; nothing
-        is held out then.
+        A run of "ovr", on a sample of the rows for instance, whose loss, step, beta and number of epochs are taken, and
+        what else it was trained with unless given; nothing is held out then.
     classes : str or Shard, default=None
         Train the machines of a part of the classes only, such as "3/16" for the third of 16; by "ovr", with a `plan`
         or its settings given. `join` makes one run of all parts, with the same bits as if it were trained at once.
@@ -152,9 +152,11 @@ def train(
         objective = ObjectiveName.ovr  # whose machines can be trained apart
     if shard is not None and objective != ObjectiveName.ovr:
         raise SettingsError(f"`classes` does not go with `objective='{objective}'`, whose classes compete")
-    recipe = make_recipe(
-        objective, tune, seed, settings if plan is None else settings | planned_settings(plan, settings)
-    )
+    if shard is not None and validation is not None:
+        raise SettingsError("`validation` does not go with `classes`: a part of the classes cannot be judged alone")
+    if plan is not None and objective != ObjectiveName.ovr:
+        raise SettingsError(f"`plan` does not go with `objective='{objective}'`, as it is a run of 'ovr'")
+    recipe = make_recipe(objective, tune, seed, settings if plan is None else planned_settings(plan, settings))
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
         raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
@@ -202,11 +204,12 @@ def _ignore(message: str) -> None:
 
 
 def planned_settings(plan: str | os.PathLike[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings by which the machines of another run are trained from zero, and nothing is held out."""
+    """Those given, and those by which the machines of another run are trained from zero, and nothing is held out."""
     from manyclass.solvers.sgd.objectives import epochs_from_zero
 
     path = expand_home(plan)
-    model = read_run(path)["model"] or {}
+    record = read_run(path)
+    model = record["model"] or {}
     if model.get("objective") != ObjectiveName.ovr or not model.get("step"):
         raise SettingsError(f"`plan` must be a run of `objective='ovr'`; {path} is one of {model.get('objective')!r}")
     planned = {
@@ -218,7 +221,9 @@ def planned_settings(plan: str | os.PathLike[str], given: Mapping[str, Any]) -> 
     }
     for name in planned.keys() & given:
         raise SettingsError(f"`{name}` does not go with `plan`, which has it; leave out one of them")
-    return planned
+    # A step is found with these, which may be tuned too; who gives others knows why.
+    shared = {name: record["settings"][name] for name in ("step_decay", "sampling", "class_weight")}
+    return {**shared, "regularization": model["regularization"], **given, **planned}
 
 
 def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: Notify | None) -> Dataset:

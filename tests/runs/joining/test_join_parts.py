@@ -30,6 +30,14 @@ def test_the_result_must_be_no_part(parts):
     assert len(mc.open_store(parts[1])) == 3
 
 
+def test_the_result_must_lie_in_no_part(parts):
+    """Parts stay as they are, and whoever removes them must not remove the result."""
+    before = sorted(parts[0].iterdir())
+    with pytest.raises(mc.StorageError, match=r"joined lies in the part .*part1; choose another name"):
+        mc.runs.join(parts[0] / "joined", parts)
+    assert sorted(parts[0].iterdir()) == before
+
+
 def test_a_part_is_given_once(tmp_path, parts):
     (tmp_path / "link").symlink_to(parts[0])
     with pytest.raises(mc.StorageError, match="link is given twice"):
@@ -41,6 +49,8 @@ def test_stores_and_galleries_are_not_mixed(tmp_path, parts):
     mc.runs.build_gallery(tmp_path / "x.npy", tmp_path / "g", method="none", shard="2/2")
     with pytest.raises(mc.StorageError, match=r"part1 is a store and .*g is a gallery; give parts of one kind"):
         mc.runs.join(tmp_path / "joined", [parts[0], tmp_path / "g"])
+    with pytest.raises(mc.StorageError, match=r"nothing cannot be read as a store: there is no such folder"):
+        mc.runs.join(tmp_path / "joined", [tmp_path / "g", tmp_path / "nothing"])
 
 
 def test_what_is_no_part_is_refused(tmp_path, parts):

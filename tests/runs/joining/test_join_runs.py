@@ -57,8 +57,8 @@ def test_a_joined_run_is_evaluated_as_any_other(folder, tmp_path):
     [
         (("part1", "part3"), "part 2/3 is missing"),
         (("part1", "part2", "other", "part3"), "they differ in data"),
-        (("part1", "part2", "part3", "half"), "by the same n"),
-        (("whole",), "whole is no part"),
+        (("part1", "part2", "part3", "half"), "by the same n of `classes`"),
+        (("whole",), "whole is no part: it was made without `classes`"),
     ],
 )
 def test_what_is_not_one_whole_is_refused(folder, tmp_path, names, words):
@@ -102,3 +102,20 @@ def test_a_damaged_part_is_refused(tmp_path):
     with pytest.raises(StorageError, match="part2"):
         mc.runs.join(tmp_path / "run", names)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_join_that_was_killed_goes_on_with_the_same_command(folder, tmp_path, monkeypatch):
+    names, out = parts(folder, "part1", "part2", "part3"), tmp_path / "run"
+
+    def kill(*_):
+        raise SystemExit  # after which nothing is tidied up
+
+    with monkeypatch.context() as killed:
+        killed.setattr("manyclass.runs.joining.join_runs.keep_run", kill)
+        with pytest.raises(SystemExit):
+            mc.runs.join(out, names)
+    assert (out / "unfinished-0").exists()
+    mc.runs.join(out, names)
+    assert sorted(file.name for file in out.iterdir()) == ["model-0.safetensors", "run.json"]
+    with pytest.raises(ValueError, match="holds a run already"):
+        mc.runs.join(out, names)

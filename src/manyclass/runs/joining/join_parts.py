@@ -36,7 +36,7 @@ def join(
     overwrite : bool, default=False
         Replace what is there.
     resume : bool, default=True
-        Go on with stores that an interrupted call was joining; False drops what it had done.
+        Go on with what an interrupted call was joining; False drops what it had done of a store.
     warn : callable, default=None
         Called with a sentence about what is doubtful in the result; None for warnings of Python.
     progress : callable, default=None
@@ -75,15 +75,27 @@ def join(
     for i, place in enumerate(places):
         if place == target.resolve():
             raise StorageError(f"{target} is one of the parts; choose another name for what they become")
+        if place in target.resolve().parents:
+            raise StorageError(f"{target} lies in the part {folders[i]}; choose another name for what they become")
         if place in places[:i]:
             raise StorageError(f"{folders[i]} is given twice; leave one of them out")
     kinds = [_kind_of(folder) for folder in folders]
     for folder, kind in zip(folders, kinds, strict=True):
         if kind != kinds[0]:
+            _check_is_any(folders[0], folder)
             raise StorageError(f"{folders[0]} is a {kinds[0]} and {folder} is a {kind}; give parts of one kind")
     with (progress or no_progress)("joining", "rows") as report:
         found = _JOIN[kinds[0]](target, folders, overwrite, resume, warn, report)
     return {"path": str(target), "kind": kinds[0], "parts": len(folders), **found}
+
+
+def _check_is_any(*folders: Path) -> None:
+    """Say of a folder that is nothing at all what is wrong with it, rather than that it is of another kind."""
+    from manyclass.data.store.manifest import read_manifest
+
+    for folder in folders:
+        if _kind_of(folder) == "store":
+            read_manifest(folder)
 
 
 def _stores(target: Path, folders: list[Path], overwrite: bool, resume: bool, _: Any, report: Any) -> dict[str, Any]:
@@ -98,10 +110,10 @@ def _galleries(target: Path, folders: list[Path], overwrite: bool, _: bool, warn
     return join_galleries(target, folders, overwrite, warn, report)
 
 
-def _runs(target: Path, folders: list[Path], overwrite: bool, _: bool, warn: Any, report: Any) -> dict[str, Any]:
+def _runs(target: Path, folders: list[Path], overwrite: bool, resume: bool, warn: Any, _: Any) -> dict[str, Any]:
     from manyclass.runs.joining.join_runs import join_runs
 
-    return join_runs(target, folders, overwrite, warn)
+    return join_runs(target, folders, overwrite, resume, warn)
 
 
 # What joins parts of a kind: (out, parts, overwrite, resume, warn, report) to what the result holds.

@@ -24,21 +24,22 @@ if TYPE_CHECKING:
 _OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_")
 
 
-def join_runs(out: Path, paths: Sequence[Path], overwrite: bool, warn: Notify | None) -> dict[str, Any]:
+def join_runs(out: Path, paths: Sequence[Path], overwrite: bool, resume: bool, warn: Notify | None) -> dict[str, Any]:
     """Make the run that `manyclass train` without --classes would have made; what it has, for a table."""
     found = {path: read_whole_run(path) for path in paths}
     parts = in_order(_part(path, record) for path, record in found.items())
     records = [found[part.path] for part in parts]
     _check_encoders(parts, records)
     folder = RunFolder(out)
-    folder.check(resume=False, overwrite=overwrite)
+    resume = resume and folder.unfinished is not None and folder.done is None  # one that was interrupted
+    folder.check(resume, overwrite)
     model = _joined([load_run_file(part.path, found[part.path], "model") for part in parts])
     record = _joined_record(records)
     histories = zip(*(one["history"] or [] for one in records), strict=True)
     outcome = {"history": [_joined_epoch(epochs) for epochs in histories], "tuning": [], "grid": None}
     encoder = records[0]["encoder"]
-    with folder.locked(resume=False, overwrite=overwrite):
-        run = folder.begin(record, resume=False, overwrite=overwrite)
+    with folder.locked(resume, overwrite):
+        run = folder.begin(record, resume, overwrite)
         try:
             examples = _examples(record, warn or warnings.warn)
             learned = None if encoder is None else Path(encoder), _encoder_bytes(parts[0].path, records[0])
@@ -51,7 +52,8 @@ def join_runs(out: Path, paths: Sequence[Path], overwrite: bool, warn: Notify | 
 
 
 def _part(path: Path, record: dict[str, Any]) -> Part:
-    return Part.of(path, {} if record["shard"] is None else {SHARD: record["shard"]}, record["model"]["classes"])
+    provenance = {} if record["shard"] is None else {SHARD: record["shard"]}
+    return Part.of(path, provenance, record["model"]["classes"], option="classes")
 
 
 def _check_encoders(parts: list[Part], records: list[dict[str, Any]]) -> None:

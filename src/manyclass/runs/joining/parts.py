@@ -26,25 +26,30 @@ _WAYS_OUT = {
 
 @dataclass(frozen=True)
 class Part:
-    """A folder, and what its provenance says of the whole; `count` is how many things it has accounted for."""
+    """A folder, and what its provenance says of the whole; `count` is how many things it has accounted for.
+
+    `option` is the argument that made it a part.
+    """
 
     path: Path
     record: ShardRecord
     count: int
+    option: str = "shard"
 
     @classmethod
-    def of(cls, path: Path, provenance: dict[str, Any], count: int) -> Self:
+    def of(cls, path: Path, provenance: dict[str, Any], count: int, option: str = "shard") -> Self:
         """The part in a folder, which must be as it was made."""
         if SHARD not in provenance:
-            raise StorageError(f"{path} is no part: it was made without `shard`, and is whole as it is")
+            raise StorageError(f"{path} is no part: it was made without `{option}`, and is whole as it is")
         try:
             record = ShardRecord.from_json(provenance[SHARD])
         except StorageError as error:
             raise StorageError(f"{path} cannot be read as a part: {error}") from None
         if count != record.stop - record.first:
             wanted = record.stop - record.first
-            raise StorageError(f"{path} was changed since it was made: it has {count:,} of its {wanted:,} images")
-        return cls(path, record, count)
+            things = "images" if option == "shard" else option
+            raise StorageError(f"{path} was changed since it was made: it has {count:,} of its {wanted:,} {things}")
+        return cls(path, record, count, option)
 
     @property
     def shard(self) -> Shard:
@@ -75,7 +80,7 @@ def _check_same(first: Part, other: Part) -> None:
     if first.shard.count != other.shard.count:
         raise StorageError(
             f"{first.path} is part {first.shard} and {other.path} is part {other.shard}; "
-            "give parts that were made by the same n of `shard`"
+            f"give parts that were made by the same n of `{first.option}`"
         )
     key = _difference(first.record.whole, other.record.whole)
     if key is None and first.record.total != other.record.total:
