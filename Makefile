@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
