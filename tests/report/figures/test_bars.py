@@ -37,3 +37,7 @@ def test_a_long_name_is_cut():
 @pytest.mark.parametrize("interval", [None, (0.0, 1e308), (-1e308, 1e308)])
 def test_the_largest_numbers_can_be_drawn(interval):
     assert ">much<" in draw_bars("k", "", [Bar("a", 0, 1e308, "much", interval), Bar("b", 0, 1.0, "1")])
+
+
+def test_whole_numbers_of_more_bits_than_c_has_can_be_drawn():
+    assert ">much<" in draw_bars("k", "", [Bar("a", 0, 2**64, "much"), Bar("b", 0, 1, "1")])

@@ -67,12 +67,12 @@ _FARTHEST = 1e100  # matplotlib has no ticks for the largest numbers that there 
 
 
 def bounded(values: Iterable[float]) -> list[float]:
-    """Numbers as they can be drawn, which are not so large.
+    """Numbers as they can be drawn, which are not so large, and no whole ones of more bits than C has.
 
-    >>> bounded([3, -1e308])
-    [3, -1e+100]
+    >>> bounded([3, -1e308, 2**64])
+    [3.0, -1e+100, 1.8446744073709552e+19]
     """
-    return [min(max(value, -_FARTHEST), _FARTHEST) for value in values]
+    return [float(min(max(value, -_FARTHEST), _FARTHEST)) for value in values]
 
 
 def available() -> bool:
