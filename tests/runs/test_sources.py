@@ -6,7 +6,7 @@ from cli.runs import CLASSES, rows, store
 
 from manyclass.runs.sources import (
     check_is_pictures,
-    draw_rows,
+    draw_sample,
     draw_test_subset,
     labeled_subset,
     read_labeled,
@@ -99,7 +99,7 @@ def test_a_sample_has_so_many_rows_of_every_class_alike_and_at_least_one(tmp_pat
     counts = np.array([1, 1, 2, 3, 10, 20, 40, 43])
     y = np.random.default_rng(0).permutation(np.repeat(np.arange(8), counts))
     data = read_labeled(npz(tmp_path / "x.npz", X=np.arange(120, dtype=np.float32)[:, None], y=y), None)
-    drawn = draw_rows(data, sample, seed=0)
+    drawn = draw_sample(data, sample, seed=0)
     found = np.bincount(np.asarray(drawn.label_names(), int), minlength=8)
     assert found.sum() == sample
     assert found.min() >= 1
@@ -111,6 +111,6 @@ def test_a_sample_has_so_many_rows_of_every_class_alike_and_at_least_one(tmp_pat
 def test_a_sample_of_fewer_rows_than_classes_is_refused(tmp_path):
     data = read_labeled(npz(tmp_path / "x.npz", X=np.eye(120, 2, dtype=np.float32), y=np.arange(120) % 40), None)
     with pytest.raises(ValueError, match="`sample` must be at least 40, a row of every class; got 39"):
-        draw_rows(data, 39, seed=0)
-    assert len(draw_rows(data, 40, seed=0)) == 40
-    assert draw_rows(data, 120, seed=0) is draw_rows(data, None, seed=0) is data
+        draw_sample(data, 39, seed=0)
+    assert len(draw_sample(data, 40, seed=0)) == 40
+    assert draw_sample(data, 120, seed=0) is draw_sample(data, None, seed=0) is data

@@ -49,7 +49,7 @@ def read_subset(
     return labeled_subset(dataset, subset, preferred, warn)
 
 
-def draw_rows(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
+def draw_sample(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
     """So many rows, the same part of every class and at least one; all if there are no more, or None is given."""
     import numpy as np
 

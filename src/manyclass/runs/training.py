@@ -19,7 +19,7 @@ from manyclass.runs.folder import RunFolder, UnfinishedRun, read_run
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
 from manyclass.runs.recipe import ObjectiveName, Recipe, make_recipe
 from manyclass.runs.run_record import begin_record, finish_record
-from manyclass.runs.sources import draw_rows, passing_warnings, read_subset, read_validation
+from manyclass.runs.sources import draw_sample, passing_warnings, read_subset, read_validation
 
 
 @dataclass(frozen=True)
@@ -147,15 +147,9 @@ def train(
     (['model-0.safetensors', 'run.json'], 5)
     """
     tell = notify or _ignore
-    shard = None if classes is None else Shard.parse(classes, "classes")
-    if objective == ObjectiveName.auto and (shard is not None or plan is not None):
-        objective = ObjectiveName.ovr  # whose machines can be trained apart
-    if shard is not None and objective != ObjectiveName.ovr:
-        raise SettingsError(f"`classes` does not go with `objective='{objective}'`, whose classes compete")
-    if shard is not None and validation is not None:
-        raise SettingsError("`validation` does not go with `classes`: a part of the classes cannot be judged alone")
-    if plan is not None and objective != ObjectiveName.ovr:
-        raise SettingsError(f"`plan` does not go with `objective='{objective}'`, as it is a run of 'ovr'")
+    shard = None
+    if classes is not None or plan is not None:
+        objective, shard = ObjectiveName.ovr, _check_divisible(objective, classes, plan, validation)
     recipe = make_recipe(objective, tune, seed, settings if plan is None else planned_settings(plan, settings))
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
@@ -165,7 +159,7 @@ def train(
     source, labels = expand_home(data), None if labels is None else os.fspath(labels)
     with unchanged(source):
         encoder = encoder_file(source), encoder_bytes(source)
-        examples = draw_rows(read_subset(source, labels, subset, ("train",), test_fraction, seed, warn), sample, seed)
+        examples = draw_sample(read_subset(source, labels, subset, ("train",), test_fraction, seed, warn), sample, seed)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}")
     judged = None if validation is None else _read_judged(os.fspath(validation), examples, labels, warn)
@@ -201,6 +195,17 @@ def train(
 
 def _ignore(message: str) -> None:
     pass
+
+
+def _check_divisible(objective: str, classes: Shard | str | None, plan: Any, validation: Any) -> Shard | None:
+    """The part of the classes to train, if it is a part; refuse what does not go with it, or with a plan."""
+    shard = None if classes is None else Shard.parse(classes, "classes")
+    if objective not in (ObjectiveName.auto, ObjectiveName.ovr):
+        why = "as it is a run of 'ovr'" if shard is None else "whose classes compete"
+        raise SettingsError(f"`{'classes' if shard else 'plan'}` does not go with `objective='{objective}'`, {why}")
+    if shard is not None and validation is not None:
+        raise SettingsError("`validation` does not go with `classes`: a part of the classes cannot be judged alone")
+    return shard
 
 
 def planned_settings(plan: str | os.PathLike[str], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from manyclass._core.typing import Notify
 from manyclass.runs.folder import RunFolder, read_whole_run
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 from manyclass.runs.load_model import load_run_file
-from manyclass.runs.sources import draw_rows, read_subset
+from manyclass.runs.sources import draw_sample, read_subset
 from manyclass.runs.training import keep_run
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _examples(record: dict[str, Any], warn: Notify) -> "Dataset | None":
             source, settings["labels"], data["part"], (), settings["test_fraction"], record["seed"], lambda _: None
         )
         sample = settings.get("sample")
-        found = draw_rows(found, None if sample is None else int(sample), record["seed"])
+        found = draw_sample(found, None if sample is None else int(sample), record["seed"])
         if found.fingerprint() == data["fingerprint"]:
             return found
         why = "they are others now"
