@@ -121,3 +121,8 @@ def test_a_step_is_told_in_the_unit_of_the_columns_as_they_came():
     steps = [fitted(X * scale, y).step_ for scale in (1, 8)]
     assert steps[0] == pytest.approx(64 * steps[1], rel=1e-3)
     assert steps[0] * np.median((X**2).sum(axis=1)) < 100
+
+
+@pytest.mark.parametrize("given", [{"beta": 3.0}, {"beta": None}, {"loss": "squared_hinge"}, {"step": 0.05}])
+def test_who_gives_a_setting_of_one_vs_rest_gets_one_vs_rest(given):
+    assert fitted(*line(), **given).trained_ == ("ovr", given.get("loss", "hinge"))

@@ -208,3 +208,9 @@ def test_a_crafted_checkpoint_with_a_good_seal_is_refused_in_one_sentence(path, 
     with pytest.raises(ValueError, match=r"fit\.checkpoint.* remove the file to begin anew$") as refused:
         mc.StochasticClassifier(**settings).fit(X, y)
     assert "\n" not in str(refused.value)
+
+
+def test_machines_of_a_part_of_the_classes_come_back_as_such(path):
+    under_way(path).write()
+    descent = Checkpoint(path).run.descent_from(LinearWeights.zeros(3, 4, first=128))
+    assert [one.first for one in (descent.machines, descent.mean, descent.best)] == [128] * 3
