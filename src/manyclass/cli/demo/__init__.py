@@ -1,4 +1,4 @@
-"""manyclass demo: the whole library in two minutes.
+"""manyclass demo: the whole library in three minutes.
 
 command           the command, its folder and its table
 glyph_data        characters that are drawn, and dealt out to learning, searching and negatives
