@@ -1,8 +1,6 @@
 #include "cells.h"
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
 
 #include "dispatch.h"
 #include "parallel.h"
@@ -29,23 +27,23 @@ void pool_image(std::size_t h, std::size_t w, const Lattice& rows, const Lattice
   const std::size_t after = std::size_t(std::max<std::ptrdiff_t>(0, end - std::ptrdiff_t(w)));
   const std::size_t width = columns.count * 8;
   Buffer<float> line = allocate<float>((before + w + after) * 8), pooled = allocate<float>(width);
-  std::vector<float> weights(rows.count);
+  const std::ptrdiff_t taps = std::ptrdiff_t(profile.taps), step = std::ptrdiff_t(rows.step);
   std::fill_n(cells, rows.count * width, 0.0f);
-  for (std::size_t y = 0; y < h; ++y) {
-    bool used = false;
-    for (std::size_t c = 0; c < rows.count; ++c) {
-      weights[c] = weight_of(std::ptrdiff_t(y), std::ptrdiff_t(h), rows.first + std::ptrdiff_t(c * rows.step), profile);
-      used |= weights[c] != 0.0f;
-    }
-    if (!used) continue;
+  for (std::ptrdiff_t y = 0; y < std::ptrdiff_t(h); ++y) {
+    // Cells that start at y or above, and end below it.
+    const std::ptrdiff_t over = y - taps - rows.first, from = over < 0 ? 0 : over / step + 1;
+    const std::ptrdiff_t until = y < rows.first ? 0 : (y - rows.first) / step + 1;
+    const std::ptrdiff_t to = std::min(until, std::ptrdiff_t(rows.count));
+    if (from >= to) continue;
     float* inside = line.get() + before * 8;
-    pixels_of(y, inside);
+    pixels_of(std::size_t(y), inside);
     for (std::size_t x = 0; x < before; ++x) std::copy_n(inside, 8, line.get() + x * 8);
     for (std::size_t x = 0; x < after; ++x) std::copy_n(inside + (w - 1) * 8, 8, inside + (w + x) * 8);
     const std::size_t skip = std::size_t(std::ptrdiff_t(before) + columns.first);
     loops.pool(line.get() + skip * 8, profile.weights, profile.taps, columns.step, columns.count, pooled.get());
-    for (std::size_t c = 0; c < rows.count; ++c)
-      if (weights[c] != 0.0f) loops.add_multiple(weights[c], pooled.get(), width, cells + c * width);
+    for (std::ptrdiff_t c = from; c < to; ++c)
+      loops.add_multiple(weight_of(y, std::ptrdiff_t(h), rows.first + c * step, profile), pooled.get(), width,
+                         cells + std::size_t(c) * width);
   }
 }
 
@@ -94,19 +92,18 @@ void sift_of_cells(const float* cells, std::size_t columns, std::size_t apart, s
 
 void color_of_cells(const float* cells, std::size_t rows, std::size_t columns, std::size_t apart, std::size_t step,
                     std::size_t high, std::size_t wide, std::size_t n, float* out) {
-  Buffer<float> statistics = allocate<float>(rows * columns * 6);
-  for (std::size_t i = 0; i < rows * columns; ++i)
-    for (std::size_t c = 0; c < 3; ++c) {
-      const double sum = cells[i * 8 + c], squares = cells[i * 8 + 3 + c], count = double(n);
-      statistics[i * 6 + c] = float(sum / count + 128.0) / 255.0f;
-      // A difference of whole numbers below 2^53, hence exact and never negative.
-      statistics[i * 6 + 3 + c] = float(std::sqrt(count * squares - sum * sum) / count) / 255.0f;
-    }
+  Buffer<float> statistics = allocate<float>(rows * columns * 6 + 2);
+  kernels().color_statistics(cells, rows * columns, double(n), statistics.get());
   for (std::size_t i = 0; i < high; ++i)
     for (std::size_t j = 0; j < wide; ++j)
-      for (std::size_t y = 0; y < 4; ++y)
-        for (std::size_t x = 0; x < 4; ++x, out += 6)
-          std::copy_n(statistics.get() + ((i * step + y * apart) * columns + j * step + x * apart) * 6, 6, out);
+      for (std::size_t y = 0; y < 4; ++y) {
+        const float* from = statistics.get() + ((i * step + y * apart) * columns + j * step) * 6;
+        if (apart == 1)
+          std::copy_n(from, 24, out);
+        else
+          for (std::size_t x = 0; x < 4; ++x) std::copy_n(from + x * apart * 6, 6, out + x * 6);
+        out += 24;
+      }
 }
 
 }  // namespace manyclass

@@ -139,3 +139,18 @@ static void sift(const float* cells, size_t down, size_t right, size_t stride, s
                  float least, int root, float* out) {
   for (size_t p = 0; p < count; ++p) sift_patch(cells + p * stride, down, right, window, least, root, out + p * 128);
 }
+
+// A color at a time and one number beyond, over which the next is written.
+static void color_statistics(const float* cells, size_t n, double count, float* out) {
+  for (size_t i = 0; i < n; ++i, cells += 8, out += 6) {
+    float mean[4], deviation[4];
+    for (int c = 0; c < 4; ++c) {
+      const double sum = cells[c], squares = cells[3 + c];
+      mean[c] = (float)(sum / count + 128.0) / 255.0f;
+      // A difference of whole numbers below 2^53, hence exact and never negative.
+      deviation[c] = (float)(__builtin_sqrt(count * squares - sum * sum) / count) / 255.0f;
+    }
+    Pack<4>::load(mean).store(out);
+    Pack<4>::load(deviation).store(out + 3);
+  }
+}

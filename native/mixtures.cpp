@@ -28,10 +28,17 @@ Buffer<float> widened(const float* from, std::size_t n, std::size_t d) {
   return to;
 }
 
-// A row that joins the moments of a center with a weight.
-struct Share {
-  std::int32_t center, row;
-  float weight;
+// Rows that join the moments of centers with weights; only the first `count` of the arrays count.
+struct Shares {
+  // Room for so many more.
+  void reserve(std::size_t more) {
+    if (count + more <= centers.size()) return;
+    const std::size_t size = std::max(count + more, 2 * centers.size());
+    centers.resize(size), rows.resize(size), weights.resize(size);
+  }
+  std::size_t count = 0;
+  std::vector<std::int32_t> centers, rows;
+  std::vector<float> weights;
 };
 
 // Centers in the order of the loops: rows of even width, and panels of scores. Rates are 1 for words.
@@ -42,22 +49,32 @@ class Centers {
         rates(rates ? widened(rates, k, d) : allocate<float>(k * padded(d))), offsets(allocate<float>(padded(k))),
         panels(allocate<float>(padded(k) * d * (rates ? 2 : 1))) {
     if (!rates) std::fill_n(this->rates.get(), k * width, 1.0f);
-    std::fill_n(offsets.get(), columns, -std::numeric_limits<float>::max());
+    std::fill_n(offsets.get(), columns, -std::numeric_limits<float>::infinity());
     std::fill_n(panels.get(), columns * d * (rates ? 2 : 1), 0.0f);
   }
 
-  // |mean rate|^2 / 2 of center c, and its columns of the panels.
-  double lay_out(std::size_t c, bool squares) {
-    const std::size_t depth = squares ? 2 * COLUMNS : COLUMNS;
-    float* column = panels.get() + c / COLUMNS * d * depth + c % COLUMNS;
+  // The columns of word c, with its offset; returns |word|^2 / 2.
+  double lay_out_word(std::size_t c) {
+    float* column = panels.get() + c / COLUMNS * d * COLUMNS + c % COLUMNS;
     double half = 0;
     for (std::size_t j = 0; j < d; ++j) {
-      const double mean = means[c * width + j], rate = rates[c * width + j];
-      column[j * depth] = float(mean * rate * rate);
-      if (squares) column[j * depth + COLUMNS] = float(-0.5 * rate * rate);
-      half += 0.5 * (mean * rate) * (mean * rate);
+      const double mean = means[c * width + j];
+      column[j * COLUMNS] = float(mean);
+      half += 0.5 * mean * mean;
     }
+    offsets[c] = float(-half);
     return half;
+  }
+
+  // The columns of Gaussian c, with its offset: the roots of half squares, so that squares need not be halved.
+  void lay_out_gaussian(std::size_t c, float offset) {
+    float* column = panels.get() + c / COLUMNS * d * 2 * COLUMNS + c % COLUMNS;
+    for (std::size_t j = 0; j < d; ++j) {
+      const double rate = rates[c * width + j] * std::sqrt(0.5);
+      column[j * 2 * COLUMNS] = float(rate);
+      column[j * 2 * COLUMNS + COLUMNS] = float(-means[c * width + j] * rate);
+    }
+    offsets[c] = offset;
   }
 
   std::size_t k, d, width, columns;
@@ -75,7 +92,7 @@ class Block {
 
   // Rows of X, less the origin if there is one.
   void fill(const float* X, const std::int64_t* order, std::size_t n, const float* origin) {
-    shares.clear();
+    shares.count = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const float* from = X + std::size_t(order[i]) * centers_.d;
       float* row = rows.get() + i * centers_.width;
@@ -108,15 +125,15 @@ class Block {
   // Shares by center, in the order of the rows.
   void sort() {
     std::fill(starts_.begin(), starts_.end(), 0);
-    for (const Share& share : shares) ++starts_[share.center + 1];
+    for (std::size_t t = 0; t < shares.count; ++t) ++starts_[shares.centers[t] + 1];
     for (std::size_t c = 0; c < centers_.k; ++c) starts_[c + 1] += starts_[c];
-    index_.resize(shares.size());
-    weights_.resize(shares.size());
+    index_.resize(shares.count);
+    weights_.resize(shares.count);
     next_.assign(starts_.begin(), starts_.end() - 1);
-    for (const Share& share : shares) {
-      const std::size_t at = next_[share.center]++;
-      index_[at] = share.row;
-      weights_[at] = share.weight;
+    for (std::size_t t = 0; t < shares.count; ++t) {
+      const std::size_t at = next_[shares.centers[t]]++;
+      index_[at] = shares.rows[t];
+      weights_[at] = shares.weights[t];
     }
   }
 
@@ -124,7 +141,7 @@ class Block {
 
  public:
   Buffer<float> rows;
-  std::vector<Share> shares;
+  Shares shares;
 
  private:
   std::vector<std::size_t> starts_, next_;
@@ -133,54 +150,52 @@ class Block {
   std::vector<double> first_, second_;
 };
 
-// The posteriors of rows: all Gaussians are scored in the quick form, and those that matter in the exact one.
+// The posteriors of rows.
 class Posteriors {
  public:
-  Posteriors(const Kernels& loops, const Centers& centers, const float* logs, float margin)
-      : loops_(loops), centers_(centers), logs_(logs), margin_(margin),
-        scores_(allocate<float>(SCORED * centers.columns)), index_(centers.columns), exact_(centers.columns) {}
+  Posteriors(const Kernels& loops, const Centers& centers, float margin)
+      : loops_(loops), centers_(centers), margin_(margin), scores_(allocate<float>(SCORED * centers.columns)) {}
 
   // Shares of n rows; returns the first that has no finite density, or n.
   std::size_t add(Block& block, std::size_t n, double& total) {
+    Shares& shares = block.shares;
     for (std::size_t begin = 0; begin < n; begin += SCORED) {
-      const std::size_t rows = std::min(SCORED, n - begin);
+      const std::size_t rows = std::min(SCORED, n - begin), before = shares.count;
       loops_.mixture_scores(block.rows.get() + begin * centers_.width, rows, centers_.width, centers_.d,
                             centers_.panels.get(), centers_.offsets.get(), centers_.columns, scores_.get());
-      for (std::size_t i = 0; i < rows; ++i)
-        if (!add_row(block, begin + i, scores_.get() + i * centers_.columns, total)) return begin + i;
-      total += std::log(product_);
-      product_ = 1;
+      shares.reserve(rows * centers_.columns);
+      shares.count += loops_.posteriors(scores_.get(), rows, centers_.columns, margin_, &shares.centers[before],
+                                        &shares.rows[before], &shares.weights[before], tops_, totals_);
+      for (std::size_t t = before; t < shares.count; ++t) shares.rows[t] += std::int32_t(begin);
+      const std::size_t good = add_logarithms(rows, total);
+      if (good < rows) {
+        shares.count = 0;  // those of a row without a density name no center
+        return begin + good;
+      }
     }
     return n;
   }
 
  private:
-  bool add_row(Block& block, std::size_t row, const float* scores, double& total) {
-    std::size_t count = loops_.near_top(scores, centers_.columns, margin_, index_.data());
-    while (count && std::size_t(index_[count - 1]) >= centers_.k) --count;
-    if (!count) return false;
-    loops_.half_squares(block.rows.get() + row * centers_.width, centers_.width, centers_.means.get(),
-                        centers_.rates.get(), index_.data(), count, exact_.data());
-    for (std::size_t t = 0; t < count; ++t) exact_[t] = logs_[index_[t]] - exact_[t];
-    double sum;
-    const float top = loops_.softmax(exact_.data(), count, 1.0f, exact_.data(), &sum);
-    if (!(sum > 0) || !std::isfinite(top)) return false;
-    // One logarithm for many rows: a sum lies between 1 and k.
-    total += double(top);
-    product_ *= sum;
-    if (product_ > 1e200) total += std::log(product_), product_ = 1;
-    for (std::size_t t = 0; t < count; ++t) block.shares.push_back({index_[t], std::int32_t(row), exact_[t]});
-    return true;
+  // One logarithm for many rows: a sum lies between 1 and k.
+  std::size_t add_logarithms(std::size_t rows, double& total) {
+    double product = 1;
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (!std::isfinite(tops_[i])) return i;
+      total += double(tops_[i]);
+      product *= totals_[i];
+      if (product > 1e200) total += std::log(product), product = 1;
+    }
+    total += std::log(product);
+    return rows;
   }
 
   const Kernels& loops_;
   const Centers& centers_;
-  const float* logs_;
   const float margin_;
-  double product_ = 1;
   Buffer<float> scores_;
-  std::vector<std::int32_t> index_;
-  std::vector<float> exact_;
+  float tops_[SCORED];
+  double totals_[SCORED];
 };
 
 // Calls work(cell, order, n) for the rows of each cell, at most BLOCK at a time.
@@ -198,9 +213,9 @@ std::int64_t mixture_sums(const float* X, std::size_t d, const Partition& cells,
                           double* counts, double* first, double* second, double* total) {
   const Kernels& loops = kernels();
   Centers centers(means, rates, k, d);
-  for (std::size_t c = 0; c < k; ++c) centers.offsets[c] = float(logs[c] - centers.lay_out(c, true));
+  for (std::size_t c = 0; c < k; ++c) centers.lay_out_gaussian(c, logs[c]);
   Block block(centers);
-  Posteriors posteriors(loops, centers, logs, margin);
+  Posteriors posteriors(loops, centers, margin);
   std::int64_t bad = -1;
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
     if (bad >= 0) return;
@@ -217,11 +232,7 @@ std::int64_t nearest_words(const float* X, std::size_t n, std::size_t d, const f
   const Kernels& loops = kernels();
   Centers centers(words, nullptr, k, d);
   double longest = 0;
-  for (std::size_t c = 0; c < k; ++c) {
-    const double half = centers.lay_out(c, false);
-    centers.offsets[c] = float(-half);
-    longest = std::max(longest, half);
-  }
+  for (std::size_t c = 0; c < k; ++c) longest = std::max(longest, centers.lay_out_word(c));
   const auto rows = allocate<float>(SCORED * centers.width), scores = allocate<float>(SCORED * centers.columns);
   std::fill_n(rows.get(), SCORED * centers.width, 0.0f);
   std::vector<std::int32_t> index(centers.columns);
@@ -248,6 +259,26 @@ std::int64_t nearest_words(const float* X, std::size_t n, std::size_t d, const f
   return -1;
 }
 
+void project_rows(const float* X, std::size_t n, std::size_t d, const float* components, const float* offsets,
+                  std::size_t p, float* out) {
+  const Kernels& loops = kernels();
+  const std::size_t columns = padded(p);
+  const auto panels = allocate<float>(columns * d), starts = allocate<float>(columns);
+  std::fill_n(panels.get(), columns * d, 0.0f);
+  std::fill_n(starts.get(), columns, 0.0f);
+  std::copy_n(offsets, p, starts.get());
+  for (std::size_t j = 0; j < d; ++j)
+    for (std::size_t c = 0; c < p; ++c) panels[(c / COLUMNS * d + j) * COLUMNS + c % COLUMNS] = components[j * p + c];
+  const auto some = allocate<float>(SCORED * columns);
+  for (std::size_t begin = 0; begin < n; begin += SCORED) {
+    const std::size_t rows = std::min(SCORED, n - begin);
+    float* to = columns == p ? out + begin * p : some.get();
+    loops.word_scores(X + begin * d, rows, d, d, panels.get(), starts.get(), columns, to);
+    if (columns != p)
+      for (std::size_t i = 0; i < rows; ++i) std::copy_n(to + i * columns, p, out + (begin + i) * p);
+  }
+}
+
 void residual_sums(const float* X, std::size_t d, const Partition& cells, const std::int32_t* labels,
                    const float* words, std::size_t k, double* counts, double* sums) {
   const Kernels& loops = kernels();
@@ -255,7 +286,13 @@ void residual_sums(const float* X, std::size_t d, const Partition& cells, const 
   Block block(centers);
   for_blocks(cells, [&](std::size_t g, const std::int64_t* order, std::size_t n) {
     block.fill(X, order, n, nullptr);
-    for (std::size_t i = 0; i < n; ++i) block.shares.push_back({labels[order[i]], std::int32_t(i), 1.0f});
+    block.shares.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      block.shares.centers[i] = labels[order[i]];
+      block.shares.rows[i] = std::int32_t(i);
+      block.shares.weights[i] = 1.0f;
+    }
+    block.shares.count = n;
     block.add(loops, counts + g * k, sums + g * k * d, nullptr);
   });
 }

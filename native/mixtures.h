@@ -34,4 +34,9 @@ std::int64_t nearest_words(const float* X, std::size_t n, std::size_t d, const f
 void residual_sums(const float* X, std::size_t d, const Partition& cells, const std::int32_t* labels,
                    const float* words, std::size_t k, double* counts, double* sums);
 
+// out (n, p): out[i, c] = offsets[c] + sum_j X[i, j] * components[j, c], one chain of additions each, so that a row
+// depends on itself alone.
+void project_rows(const float* X, std::size_t n, std::size_t d, const float* components, const float* offsets,
+                  std::size_t p, float* out);
+
 }  // namespace manyclass

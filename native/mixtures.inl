@@ -6,25 +6,33 @@ constexpr int COLUMNS = 16;
 // As many rows at a time as there are registers for their sums, beside what these are made of.
 constexpr int CENTER_ROWS = LANES == 16 ? 12 : 4;
 
-// One row and one panel: sum_j x[j] * (linear[j, :] + x[j] * square[j, :]), or without squares.
+// Some rows and one panel: offsets - sum_j (x[j] * rate[j, :] + shift[j, :])^2 of a mixture, whose sums cannot cancel;
+// offsets + sum_j x[j] * word[j, :] of words.
 template <int N, bool SQUARES>
 static inline void score_tile(const float* rows, size_t stride, size_t d, const float* panel, const float* offsets,
                               float* scores, size_t padded) {
   typedef Pack<COLUMNS> Scores;
   constexpr size_t depth = SQUARES ? 2 * COLUMNS : COLUMNS;
   Scores sum[N];
-  for (int r = 0; r < N; ++r) sum[r] = Scores::load(offsets);
+  for (int r = 0; r < N; ++r) sum[r] = SQUARES ? Scores::zero() : Scores::load(offsets);
   for (size_t j = 0; j < d; ++j) {
-    const Scores linear = Scores::load(panel + j * depth);
-    const Scores square = SQUARES ? Scores::load(panel + j * depth + COLUMNS) : linear;
+    const Scores rate = Scores::load(panel + j * depth);
+    const Scores shift = SQUARES ? Scores::load(panel + j * depth + COLUMNS) : rate;
     for (int r = 0; r < N; ++r) {
       const float x = rows[r * stride + j];
-      Scores slope = linear;
-      if (SQUARES) slope.multiply_add(x, square);
-      sum[r].multiply_add(x, slope);
+      Scores u = shift;
+      if (SQUARES) u.multiply_add(x, rate), sum[r].multiply_add(u, u);
+      if (!SQUARES) sum[r].multiply_add(x, rate);
     }
   }
-  for (int r = 0; r < N; ++r) sum[r].store(scores + r * padded);
+  for (int r = 0; r < N; ++r) {
+    if (SQUARES) {
+      const Scores squares = sum[r];
+      sum[r] = Scores::load(offsets);
+      sum[r].multiply_add(-1.0f, squares);
+    }
+    sum[r].store(scores + r * padded);
+  }
 }
 
 template <bool SQUARES>
@@ -55,6 +63,8 @@ static void word_scores(const float* rows, size_t n, size_t stride, size_t d, co
 static inline uint32_t set_lanes(Ints lanes) {
 #if defined(__AVX2__) && LANES == 8
   return (uint32_t)__builtin_ia32_movmskps256((Floats)lanes);
+#elif defined(__AVX512DQ__) && LANES == 16
+  return (uint32_t)(uint16_t)__builtin_ia32_cvtd2mask512(lanes);
 #else
   typedef int8_t Bytes __attribute__((vector_size(LANES)));
   const Bytes bytes = __builtin_convertvector(lanes, Bytes) & 1;
@@ -76,6 +86,32 @@ static size_t find_high(const float* s, size_t padded, float least, int32_t* ind
 
 static size_t near_top(const float* s, size_t padded, float margin, int32_t* index) {
   return find_high(s, padded, largest(s, padded) - margin, index);
+}
+
+static size_t posteriors(const float* scores, size_t n, size_t padded, float margin, int32_t* centers, int32_t* rows,
+                         float* weights, float* tops, double* totals) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; ++i, scores += padded) {
+    const float top = tops[i] = largest(scores, padded), least = top - margin;
+    const size_t begin = count;
+    double total = 0;
+    for (size_t c = 0; c < padded; c += LANES) {
+      const Floats s = *(const Loose*)(scores + c);
+      uint32_t left = set_lanes(s >= Floats{} + least);
+      if (!left) continue;
+      float e[LANES];
+      *(Loose*)e = Exp::of(s - top);
+      for (; left; left &= left - 1) {
+        const int l = __builtin_ctz(left);
+        centers[count] = (int32_t)(c + l), rows[count] = (int32_t)i, weights[count++] = e[l];
+        total += e[l];
+      }
+    }
+    totals[i] = total;
+    const float factor = (float)(1.0 / total);
+    for (size_t t = begin; t < count; ++t) weights[t] *= factor;
+  }
+  return count;
 }
 
 // The sum of all lanes, half by half.

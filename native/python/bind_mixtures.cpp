@@ -59,6 +59,15 @@ void residual_sums(const In<float, 2>& X, const Index& order, const Index& start
   manyclass::residual_sums(X.data(), d, cells, labels.data(), words.data(), k, counts.data(), sums.data());
 }
 
+void project_rows(const In<float, 2>& X, const In<float, 2>& components, const In<float, 1>& offsets,
+                  const Out<float, 2>& out) {
+  const std::size_t n = X.shape(0), d = X.shape(1), p = components.shape(1);
+  require(components.shape(0) == d && offsets.shape(0) == p, "components must have a row for each column of X");
+  require(out.shape(0) == n && out.shape(1) == p, "out must have a row for each of X and a column for each component");
+  nb::gil_scoped_release release;
+  manyclass::project_rows(X.data(), n, d, components.data(), offsets.data(), p, out.data());
+}
+
 }  // namespace
 
 void bind_mixtures(nb::module_& m) {
@@ -70,4 +79,6 @@ void bind_mixtures(nb::module_& m) {
         "The nearest of the words to every row of X; the first row that has none, or -1.");
   m.def("residual_sums", &residual_sums, exact("X"), exact("order"), exact("starts"), exact("labels"), exact("words"),
         exact("counts"), exact("sums"), "Add to the number and the residuals of the rows of each cell by their words.");
+  m.def("project_rows", &project_rows, exact("X"), exact("components"), exact("offsets"), exact("out"),
+        "Products of rows of X with components, plus offsets; every row by itself.");
 }

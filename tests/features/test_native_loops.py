@@ -92,6 +92,18 @@ def test_words_and_mixtures_of_nothing():
         _native.nearest_words(np.empty((2, 0), "f"), np.ones((2, 0), "f"), np.empty(2, np.int32))
 
 
+def test_projections_of_another_size_are_refused():
+    X, components, offsets = room(4, 3), room(3, 2), room(2)
+    for bad in (
+        (X, room(4, 2), offsets, room(4, 2)),
+        (X, components, room(3), room(4, 2)),
+        (X, components, offsets, room(3, 2)),
+        (X, components, offsets, room(4, 3)),
+    ):
+        with pytest.raises(ValueError, match=r"components|out"):
+            _native.project_rows(*bad)
+
+
 @pytest.mark.parametrize("shape", [(0, 5, 1), (5, 0, 1), (5, 5, 0)])
 def test_an_image_of_nothing_is_resampled_to_nothing(shape):
     out = room(*(min(2, side) for side in shape))

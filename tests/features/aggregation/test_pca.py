@@ -5,6 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 import manyclass as mc
+from manyclass import _native
 from manyclass.features.aggregation.pca import Projection, fit_projection, project_descriptors
 from manyclass.features.local.descriptor import LocalDescriptors
 
@@ -28,6 +29,32 @@ def test_whitened_rows_are_those_of_scikit_learn_at_unit_length():
     expected = model.transform(X) * np.sqrt(np.minimum(1, 100 * shares))
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(np.abs(fit_projection(X, 5, True)(X)), np.abs(expected), atol=1e-3)
+
+
+@pytest.mark.parametrize("level", _native.levels())
+@pytest.mark.parametrize(("n", "d", "p"), [(0, 3, 2), (1, 1, 1), (97, 128, 64), (200, 96, 17), (30, 5, 33)])
+def test_projected_rows_are_products_in_float64(level, any_level, n, d, p):
+    _native.set_level(level)
+    rng = np.random.default_rng(n)
+    X, mean, components = (rng.normal(size=shape).astype("f") for shape in ((n, d), (d,), (d, p)))
+    expected = (X.astype(float) - mean) @ components.astype(float)
+    np.testing.assert_allclose(Projection(mean, components)(X), expected, atol=2e-6 * d)
+
+
+@pytest.mark.parametrize("level", _native.levels())
+def test_a_projected_row_depends_on_itself_alone(level, any_level):
+    _native.set_level(level)
+    X = rows(50)
+    projection = fit_projection(X, 4, False)
+    together = projection(X)
+    for i in range(50):
+        np.testing.assert_array_equal(projection(X[i : i + 1])[0], together[i])
+
+
+def test_what_a_projection_works_with_is_no_part_of_its_state():
+    projection = fit_projection(rows(), 4, False)
+    projection(rows())
+    assert sorted(projection.state()) == ["components", "mean", "unit"]
 
 
 def test_a_large_offset_costs_no_variance():

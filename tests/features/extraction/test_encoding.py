@@ -14,6 +14,7 @@ from manyclass.features.extraction.encoding import (
     quantize_rows,
     sample_size,
 )
+from manyclass.features.extraction.processes import CAN_FORK
 from tests.features.child import Means, Pairs
 from tests.features.extraction.written import many_images
 from tests.features.hostile import picture
@@ -31,6 +32,30 @@ def test_rows_come_in_the_order_of_the_images(n, n_threads):
         found = encode_images(images, Means())
     assert found.shape == (n, 12)
     assert_array_equal(found, np.reshape([Means().encode(image) for image in images], (n, 12)))
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="processes are forked")
+@pytest.mark.parametrize(("width", "together"), [(12, 4), (4096, 4), (1 << 15, 2), (1 << 17, 1)])
+def test_short_rows_come_from_a_process_by_fours(width, together, monkeypatch):
+    class Wide(Means):
+        forks = True
+        n_features_out_ = width
+
+        def encode(self, image):
+            return np.full(width, image.mean(), np.float32)
+
+    sizes = []
+
+    def map_here(self, groups, on_crash):
+        sizes.extend(map(len, groups))
+        return map(self._work, groups)
+
+    monkeypatch.setattr("manyclass.features.extraction.processes.WorkerProcesses.map", map_here)
+    images = many_images(22)
+    with mc.threads(2):
+        found = encode_images(images, Wide())
+    assert_array_equal(found[:, -1], np.array([image.mean() for image in images], np.float32))
+    assert (max(sizes), sum(sizes)) == (together, 22)
 
 
 def test_a_bad_image_is_named_by_its_path_or_its_position(tmp_path):
@@ -52,6 +77,13 @@ def test_bits_do_not_depend_on_where_a_run_begins(start):
     whole, rest = (list(encoding.encode_from(first, {})) for first in (0, start))
     assert [outcome.position for found in rest for outcome in found] == list(range(start, 7))
     assert [row.tobytes() for row in rows_of(rest)] == [row.tobytes() for row in rows_of(whole)][start:]
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_where_all_are_encoded_nothing_is_left(n):
+    encoding = Encoding(many_images(n), Pairs())
+    assert encoding.chunks(n) == []
+    assert list(encoding.encode_from(n, {})) == []
 
 
 def test_what_is_known_is_not_encoded_again():
@@ -137,3 +169,14 @@ def test_a_span_of_chunks_is_encoded_as_in_a_run_of_all():
     part = [outcome for found in encoding.encode_from(4, {}, 8) for outcome in found]
     assert [outcome.position for outcome in part] == [4, 5, 6, 7]
     assert_array_equal([outcome.row for outcome in part], [outcome.row for outcome in whole[4:8]])
+
+
+@pytest.mark.parametrize("size", [1, 3, 4])
+def test_chunks_of_a_part_are_those_of_the_whole(size):
+    encoding = Encoding([None] * 11, Pairs())
+    object.__setattr__(encoding.encoder, "batch_size", size)
+    whole = encoding.chunks()
+    for start in range(11):
+        for stop in (*range(start + 1, 11), None):
+            met = [chunk for chunk in whole if start < chunk.stop and (stop is None or chunk.start < stop)]
+            assert encoding.chunks(start, stop) == met

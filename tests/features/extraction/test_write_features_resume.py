@@ -122,11 +122,11 @@ def kill_at(store, folder, done):
     return process.wait() != 0
 
 
-def test_killed_ten_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
+def test_killed_six_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
     whole, path = tmp_path / "whole.store", tmp_path / "a.store"
     child.write(whole, folder)
     # Each goes on where the one before was killed, which may be some pictures earlier than it told.
-    killed = sum(kill_at(path, folder, done) for done in (2, 8, 14, 20, 26, 32, 38, 44, 50, 56))
-    assert killed >= 9
+    killed = sum(kill_at(path, folder, done) for done in (2, 14, 20, 32, 44, 56))
+    assert killed >= 5
     child.write(path, folder)
     assert contents_of(path) == contents_of(whole)

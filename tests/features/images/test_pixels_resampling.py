@@ -61,6 +61,16 @@ def test_channels_are_resized_each_for_itself(h, w, channels):
         assert_array_equal(together[..., c], resize(image[..., c], 11, 17))
 
 
+@pytest.mark.parametrize("level", _native.levels())
+@given(h=st.integers(1, 40), w=st.integers(1, 40), H=st.integers(1, 40), W=st.integers(1, 40))
+def test_colors_are_resized_as_each_of_them_alone(any_level, level, h, w, H, W):
+    _native.set_level(level)
+    image = np.random.default_rng(h + w).integers(0, 256, (h, w, 3), np.uint8)
+    together = resize(image, H, W)
+    for c in range(3):
+        assert_array_equal(together[..., c], resize(image[..., c], H, W))
+
+
 def test_a_resized_ramp_stays_a_ramp_in_the_middle():
     ramp = np.tile(np.arange(64, dtype=np.float32), (64, 1))
     small = resize(ramp, 64, 32)[20, 4:-4]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass.features.local.dense_sift import DenseSift
 from manyclass.features.local.descriptor import GridLine, PatchGrid, patch_positions
 
 
@@ -36,3 +37,12 @@ def test_positions_lie_within_the_picture_and_are_balanced(h, w, step):
 def test_positions_come_row_by_row_as_x_and_y():
     where = patch_positions(GridLine(0, 8, 2), GridLine(4, 4, 2), 16, 20, 8)
     assert where == pytest.approx(np.array([[0.4, 0.25], [0.6, 0.25], [0.4, 0.75], [0.6, 0.75]]))
+
+
+def test_images_of_one_size_share_their_grids_but_not_the_positions_that_are_handed_out():
+    image, descriptor = np.zeros((40, 50, 3), np.uint8), DenseSift(scales=1)
+    first, expected = descriptor.describe(image), descriptor.describe(image).positions.copy()
+    first.positions[:] = 7
+    assert descriptor.describe(image).positions.tolist() == expected.tolist()
+    (level,) = descriptor.grid.levels(40, 50, 19)
+    assert not level.positions.flags.writeable

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from manyclass.features.local import descriptor
 from manyclass.features.local.descriptor import LocalDescriptors, sample_descriptors
 
 
@@ -28,3 +29,13 @@ def test_an_image_with_fewer_rows_than_its_share_gives_all():
     images = [np.full((2, 2, 3), (5, 0, 0), np.uint8), np.full((2, 2, 3), (200, 1, 0), np.uint8)]
     (local,) = sample_descriptors(images, [Counting()], 40, 100, seed=0).descriptors
     assert np.bincount(local.values[:, 1].astype(int)).tolist() == [5, 20]
+
+
+def test_a_sample_may_outgrow_the_memory_that_was_asked_for(monkeypatch):
+    images = [np.full((2, 2, 3), (100, i, 0), np.uint8) for i in range(7)]
+    (expected,) = sample_descriptors(images, [Counting()], 210, 100, seed=0).descriptors
+    monkeypatch.setattr(descriptor, "_ROOM", 4)
+    (found,) = sample_descriptors(images, [Counting()], 210, 100, seed=0).descriptors
+    assert found.values.shape == (210, 2)
+    assert found.values.tolist() == expected.values.tolist()
+    assert found.positions.shape == (210, 2)

@@ -132,7 +132,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         states, pipelines, size = [], [], 0
         for local, name in zip(sample.descriptors, self.descriptors, strict=True):
             pipeline = self._fit_pipeline(local, name, seed)
-            projection = dict(vars(pipeline.projection)) if pipeline.projection else {}
+            projection = pipeline.projection.state() if pipeline.projection else {}
             states.append({"projection": projection, "aggregation": pipeline.aggregation.state()})
             pipelines.append(pipeline)
             size += pipeline.aggregation.size

@@ -1,19 +1,25 @@
 """PCA of local descriptors: fewer numbers each, that vary independently."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass import _native
 from manyclass._core.checks import check_finite
-from manyclass._core.parallel import one_blas_thread
+from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.singular import column_signs
+from manyclass.data.matrix import spans
 from manyclass.data.moments import tile_moments
 from manyclass.features.local.descriptor import LocalDescriptors
 
 Vectors = NDArray[np.float32]
 
 _TILE = 4096  # rows whose products are made at once; the bits of the sums depend on it
+
+_PROJECTED = 16384  # rows that a thread takes at a time
 
 _LEAST_VARIANCE = 1e-2  # of the largest variance, below which whitening would magnify noise
 
@@ -33,11 +39,19 @@ class Projection:
                 f"{self.components.shape}"
             )
 
+    @cached_property
+    def _tables(self) -> tuple[Vectors, Vectors]:
+        offsets = -(self.mean.astype(np.float64) @ self.components)
+        return np.ascontiguousarray(self.components, np.float32), offsets.astype(np.float32)
+
+    def state(self) -> dict[str, Any]:
+        """What was learned, by name."""
+        return {key: getattr(self, key) for key in ("mean", "components", "unit")}
+
     def __call__(self, X: Vectors) -> Vectors:
-        """z for every row of X (m, D), as (m, p) float32; every row depends on itself and its place alone."""
-        with one_blas_thread():
-            Z = X @ self.components
-        Z -= (self.mean.astype(np.float64) @ self.components).astype(np.float32)
+        """z for every row of X (m, D), as (m, p) float32; every row depends on itself alone."""
+        X, Z = np.ascontiguousarray(X), np.empty((len(X), self.components.shape[1]), np.float32)
+        for_each(lambda at: _native.project_rows(X[at], *self._tables, Z[at]), spans(len(X), _PROJECTED))
         if self.unit:
             lengths = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
             Z /= np.where(lengths > 0, lengths, 1)

@@ -9,6 +9,7 @@ is learned from it by expectation-maximization. Sums are made around the means o
 deviations, so that nothing cancels; they are added in float64.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -300,7 +301,8 @@ def fit_gmm(X: Vectors, k: int, seed: int, iterations: int = 50) -> DiagonalGmm:
 def _pick_rows(X: Vectors, k: int) -> Vectors:
     """Evenly picked rows, 2,048 or more for each of k Gaussians; all, if fewer than k of these are different."""
     few = np.ascontiguousarray(X[:: max(1, len(X) // (_FEW * k))])
-    return few if len(np.unique(few, axis=0)) >= k else X
+    # Most often the first rows are different already, and not all need to be compared.
+    return few if any(len(np.unique(few[:n], axis=0)) >= k for n in (2 * k, len(few))) else X
 
 
 def _iterate(X: Vectors, gmm: DiagonalGmm, floor: float, iterations: int) -> DiagonalGmm:
@@ -315,9 +317,16 @@ def _iterate(X: Vectors, gmm: DiagonalGmm, floor: float, iterations: int) -> Dia
 
 
 def _variance_floor(X: Vectors) -> float:
-    largest = float(X.var(axis=0, dtype=np.float64).max())
+    means = _column_means(X, lambda rows: rows)
+    largest = float(_column_means(X, lambda rows: np.square(rows - means)).max())
     # Rows that are all alike fit a Gaussian of any width.
     return VARIANCE_FLOOR * largest if largest > 0 else 1.0
+
+
+def _column_means(X: Vectors, of: Callable[[Doubles], Doubles]) -> Doubles:
+    """The means of of(rows) in float64, on all threads."""
+    sums = thread_map(lambda at: of(X[at].astype(np.float64)).sum(axis=0), spans(len(X), _TILE))
+    return np.asarray(sum(sums, np.zeros(X.shape[1])) / len(X))
 
 
 def _initialize(vocabulary: VisualVocabulary, X: Vectors, floor: float) -> DiagonalGmm:

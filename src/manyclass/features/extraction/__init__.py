@@ -4,7 +4,7 @@
                       it can be continued
     skip_log          SkipLog, the images of a run without a row, committed with the rows
     encoding          Encoding, images to rows or codes, in parallel and in order; quantizers that learn from some first
-    workers           processes that may crash without taking the run with them
+    processes         processes that may crash without taking the run with them
 
 Neither the number of processes nor an interruption changes a bit of what is written.
 """

@@ -4,11 +4,10 @@ Where there is a quantizer, rows become its codes. One that is not fitted yet le
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,11 +17,15 @@ from manyclass._core.checks import check_count
 from manyclass._core.parallel import get_threads, thread_map, threads
 from manyclass._core.typing import Report
 from manyclass.data.quantizer import Quantizer
-from manyclass.features.extraction.workers import Workers, may_fork
+from manyclass.features.extraction.processes import WorkerProcesses, may_fork
 from manyclass.features.images.decoding import as_image_list, read_image
 from manyclass.features.images.pixels import ImageError, Pixels, error_reason
 
 _WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
+
+# Chunks that go to a process at a time, and bytes of rows that come back at most: to send one takes half a millisecond,
+# which is not nothing beside the seven or eight that a photograph takes.
+_SENT_TOGETHER, _SENT_BYTES = 4, 1 << 18
 
 _QUANTIZED_TOGETHER = 8  # chunks; a quantizer of long rows reads codebooks of many megabytes, for one row as for eight
 
@@ -59,6 +62,29 @@ Group = list[list[EncodedImage]]  # of several chunks
 Known = dict[int, list[EncodedImage]]  # by the position of the first image of a chunk
 
 
+class PartSequence(Sequence[Any]):
+    """Some entries of a longer sequence, in a row, found by their positions there.
+
+    >>> part = PartSequence.of("abcdef", range(2, 4))
+    >>> len(part), part[3]
+    (6, 'd')
+    """
+
+    def __init__(self, entries: Sequence[Any], first: int, total: int):
+        self._entries, self._first, self._total = entries, first, total
+
+    @classmethod
+    def of(cls, whole: Sequence[Any], span: range) -> "PartSequence":
+        """The entries at these positions."""
+        return cls([whole[i] for i in span], span.start, len(whole))
+
+    def __len__(self) -> int:
+        return self._total
+
+    def __getitem__(self, position: Any) -> Any:
+        return self._entries[position - self._first]
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """Images, what encodes them, and how large they are read.
@@ -88,10 +114,17 @@ class Encoding:
         """How many images are encoded together."""
         return int(getattr(self.encoder, "batch_size", 1))
 
-    def chunks(self) -> list[range]:
+    def chunks(self, start: int = 0, stop: int | None = None) -> list[range]:
         """Divide the images into those that are encoded together.
 
         They do not depend on where a run begins, so neither do the bits.
+
+        Parameters
+        ----------
+        start : int, default=0
+            A position that the first chunk holds.
+        stop : int, default=None
+            The position before which the last chunk begins; None for the end.
 
         Returns
         -------
@@ -99,7 +132,9 @@ class Encoding:
             The positions of each chunk.
         """
         n, size = len(self.images), self.chunk_size
-        return [range(first, min(n, first + size)) for first in range(0, n, size)]
+        end = n if stop is None else stop
+        firsts = range(start - start % size, end, size) if start < end else range(0)
+        return [range(first, min(n, first + size)) for first in firsts]
 
     def encode_from(self, start: int, known: Known, stop: int | None = None) -> Iterator[list[EncodedImage]]:
         """Encode the images from a position on.
@@ -118,42 +153,57 @@ class Encoding:
         list of EncodedImage
             What became of the images of each chunk, in order.
         """
-        end = len(self.images) if stop is None else stop
-        chunks = [chunk for chunk in self.chunks() if start < chunk.stop and chunk.start < end]
+        chunks = self.chunks(start, stop)
         fresh = self.encode_chunks([chunk for chunk in chunks if chunk.start not in known])
         for chunk in chunks:
             outcomes = known.pop(chunk.start) if chunk.start in known else next(fresh)
             yield [outcome for outcome in outcomes if outcome.position >= start]
 
-    def encode_chunks(self, chunks: Sequence[range]) -> Iterator[list[EncodedImage]]:
+    def encode_chunks(self, chunks: Sequence[range], singly: bool = False) -> Iterator[list[EncodedImage]]:
         """Encode chunks of images, in parallel and in order.
 
         Parameters
         ----------
         chunks : sequence of range
             The positions of each chunk.
+        singly : bool, default=False
+            Whether a process gets one chunk at a time, so that little is under way for whoever may not want all.
 
         Yields
         ------
         list of EncodedImage
             What became of every image of a chunk.
         """
-        size = _QUANTIZED_TOGETHER if self.quantizer else 1
+        in_processes = len(chunks) >= _WORTH_PROCESSES and self._forks()
+        size = _QUANTIZED_TOGETHER if self.quantizer else self._sent_together() if in_processes and not singly else 1
         groups = [list(chunks[first : first + size]) for first in range(0, len(chunks), size)]
-        if len(chunks) < _WORTH_PROCESSES or not self._forks():
-            yield from chain.from_iterable(thread_map(self._encode_group, groups))
+        if not in_processes:
+            yield from _complete(groups, thread_map(self._encode_group, groups), self._encode_group)
             return
-        with Workers(self._encode_group, get_threads()) as workers:
-            yield from chain.from_iterable(workers.map(groups, partial(_encode_alone, workers)))
+        with WorkerProcesses(self._encode_group, get_threads()) as workers:
+            on_crash = partial(_encode_alone, workers)
+            yield from _complete(groups, workers.map(groups, on_crash), partial(workers.run, on_crash=on_crash))
+
+    def _sent_together(self) -> int:
+        n_bytes = 4 * int(self.encoder.n_features_out_) * self.chunk_size
+        return max(1, min(_SENT_TOGETHER, _SENT_BYTES // n_bytes))
 
     def _forks(self) -> bool:
         # Other sequences may read from files, which are not open in the workers.
-        in_memory = isinstance(self.images, list | tuple | np.ndarray)
+        in_memory = isinstance(self.images, list | tuple | np.ndarray | PartSequence)
         return may_fork() and in_memory and getattr(self.encoder, "forks", False)
 
     def _encode_group(self, chunks: list[range]) -> Group:
+        """The chunks, up to the first with an error that is no image's: it is raised where it comes first."""
+        group: Group = []
         with threads(1):  # the images are distributed, and not what is done to one
-            group = [self._encode_chunk(chunk) for chunk in chunks]
+            for chunk in chunks:
+                try:
+                    group.append(self._encode_chunk(chunk))
+                except Exception:
+                    if not group:
+                        raise
+                    break
             return group if self.quantizer is None else quantize_rows(group, self.quantizer)
 
     def _encode_chunk(self, chunk: range) -> list[EncodedImage]:
@@ -198,7 +248,19 @@ class Encoding:
         return EncodedImage(position, row)
 
 
-def _encode_alone(workers: Workers[list[range], Group], chunks: list[range]) -> Group:
+def _complete(
+    groups: list[list[range]], found: Iterable[Group], encode: Callable[[list[range]], Group]
+) -> Iterator[list[EncodedImage]]:
+    """What was found of every chunk; an error among them is met again by encoding the rest, after what comes before."""
+    for chunks, group in zip(groups, found, strict=True):
+        yield from group
+        while len(group) < len(chunks):
+            chunks = chunks[len(group) :]
+            group = encode(chunks)
+            yield from group
+
+
+def _encode_alone(workers: WorkerProcesses[list[range], Group], chunks: list[range]) -> Group:
     """What became of the images of chunks that ended a process: each answers for itself."""
 
     def encode(chunk: range) -> list[EncodedImage]:
@@ -309,7 +371,7 @@ def _encode_sample(encoding: Encoding, n_rows: int, seed: int, progress: Report 
     order = np.random.default_rng(seed).permutation(len(chunks)).tolist()
     found: Known = {}
     count = seen = 0
-    for outcomes in encoding.encode_chunks([chunks[i] for i in order]):
+    for outcomes in encoding.encode_chunks([chunks[i] for i in order], singly=True):
         found[outcomes[0].position] = outcomes
         count += sum(outcome.row is not None for outcome in outcomes)
         seen += len(outcomes)

@@ -27,6 +27,7 @@ from manyclass._core.typing import Report
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.attachments import ENCODER, SKIPPED, attachment_name
 from manyclass.data.store.store import Store, quantizer_fingerprint
+from manyclass.data.store.transaction import UnfinishedWrite
 from manyclass.data.store.writer import StoreWriter
 from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
 from manyclass.features.extraction.skip_log import SkipLog, SkippedImage, read_skipped
@@ -141,51 +142,136 @@ def write_features(
     StorageError
         If the disk is full, or the machine cannot read an image now; the same call then resumes.
     """
-    path = expand_home(path)
-    if not hasattr(encoder, "encode"):
-        raise ValueError(f"encoder must have encode(image), as FisherVectors has; got {type(encoder).__name__}")
-    images = as_image_list(images)
-    names = _names(images) if names is None else as_positional(names)
-    columns = {"y": as_positional(y), "names": names, "split": as_positional(split)}
-    _check_lengths(images, columns)
-    most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
-    encoding = Encoding(images, encoder, check_count(most, "max_pixels"), max_source_pixels)
-    identity = parse_json(run_identity(encoding, names, quantizer, sample, seed), "identity")
-    run, span, part = json_digest(identity), range(len(images)), None
+    task = FeatureTask.of(
+        images,
+        encoder,
+        columns={"y": y, "names": names, "split": split},
+        classes=classes,
+        quantizer=quantizer,
+        sample=sample,
+        seed=seed,
+        max_pixels=max_pixels,
+        max_source_pixels=max_source_pixels,
+        provenance=provenance,
+    )
     if shard is not None:
-        part = _shard_record(Shard.parse(shard), encoding, identity, {**columns, "classes": classes})
-        span, identity = range(part.first, part.stop), {**identity, SHARD: str(part.shard)}
-    # What the writer would refuse is refused before any image is read, and a quantizer of an earlier attempt is found.
-    earlier = StoreWriter.unfinished(path, identity, overwrite=overwrite, resume=resume)
-    known: Known = {}
-    if quantizer is not None and earlier.quantizer is not None:
-        quantizer = earlier.quantizer
-    elif quantizer is not None and not is_fitted(quantizer):
-        quantizer, known = fit_quantizer(quantizer, encoding, sample, seed, progress)
-        known = {first: outcomes for first, outcomes in known.items() if first in span}
-    encoding = replace(encoding, quantizer=quantizer)
-    width = None if quantizer else encoder.n_features_out_
-    with StoreWriter(path, width, quantizer=quantizer, identity=identity, overwrite=overwrite, resume=resume) as writer:
-        resumed_after, listed = writer.rows_done, path / attachment_name(SKIPPED, writer.serial)
-        if is_savable(encoder):
-            writer.attach(ENCODER, *model_pieces(encoder))
-        writer.reserve(len(span))
-        if writer.is_done:
-            log = SkipLog(listed, run, read_skipped(path))
-        else:
-            log = SkipLog.open(listed, run, resumed_after, span.start)
-            _write_rows(writer, log, encoding, span, known, names, progress)
-        if writer.rows_done == 0 and part is None:
-            name, reason = log.entries[0].name, log.entries[0].reason
-            raise ValueError(f"at least one of the {len(images)} images must be usable; the first, {name}, {reason}")
-        skipped = {entry.position for entry in log.entries}
-        rows = [position for position in span if position not in skipped]
-        if skipped:
-            writer.attach(SKIPPED, log.content())
-        entries = {key: [values[i] for i in rows] for key, values in columns.items() if values is not None}
-        about = {"images": len(span), "skipped": len(skipped)} | ({} if part is None else {SHARD: part.json()})
-        store = writer.commit(**entries, classes=classes, provenance={**(provenance or {}), **about})
-    return FeatureRun(store, log.entries, resumed_after)
+        task = task.part(Shard.parse(shard))
+    return task.write(path, overwrite, resume, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTask:
+    """What `write_features` is to write: images and what goes with them, and what tells the run from others.
+
+    `part` says which of the images are written, if it is not all; what is learned is learned from all of them.
+    """
+
+    encoding: Encoding
+    columns: dict[str, Sequence[Any] | None]
+    classes: Sequence[str] | None
+    identity: dict[str, Any]
+    provenance: dict[str, Any]
+    quantizer: Quantizer | None = None  # as it is given, or as an earlier attempt has left it
+    shard: ShardRecord | None = None
+
+    @classmethod
+    def of(
+        cls,
+        images: Sequence[Any],
+        encoder: Any,
+        *,
+        columns: dict[str, Any],
+        classes: Sequence[str] | None = None,
+        quantizer: Quantizer | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+        max_pixels: int | None = None,
+        max_source_pixels: int = 50_000_000,
+        provenance: dict[str, Any] | None = None,
+    ) -> "FeatureTask":
+        """What is to be written of all images; the arguments are those of `write_features`, and must fit each other."""
+        if not hasattr(encoder, "encode"):
+            raise ValueError(f"encoder must have encode(image), as FisherVectors has; got {type(encoder).__name__}")
+        images = as_image_list(images)
+        columns = {key: as_positional(values) for key, values in columns.items()}
+        columns["names"] = _names(images) if columns["names"] is None else columns["names"]
+        _check_lengths(images, columns)
+        most = getattr(encoder, "max_pixels", 100_000) if max_pixels is None else max_pixels
+        encoding = Encoding(images, encoder, check_count(most, "max_pixels"), max_source_pixels)
+        identity = parse_json(run_identity(encoding, columns["names"], quantizer, sample, seed), "identity")
+        return cls(encoding, columns, classes, identity, provenance or {}, quantizer)
+
+    @property
+    def span(self) -> range:
+        """The positions of the images that are written."""
+        return range(len(self.encoding.images)) if self.shard is None else range(self.shard.first, self.shard.stop)
+
+    def part(self, shard: Shard) -> "FeatureTask":
+        """The same for one part of the images."""
+        return self.parts([shard])[0]
+
+    def parts(self, shards: Sequence[Shard]) -> list["FeatureTask"]:
+        """The same for several parts."""
+        n, whole = len(self.encoding.images), self._whole()
+        spans = [shard.span(n, self.encoding.chunk_size) for shard in shards]
+        records = [ShardRecord.of(shard, span, n, whole) for shard, span in zip(shards, spans, strict=True)]
+        return [replace(self, shard=record) for record in records]
+
+    def unfinished(self, path: Path, overwrite: bool = False, resume: bool = True) -> UnfinishedWrite:
+        """What an earlier attempt has left; what the writer would refuse is refused, before any image is read."""
+        return StoreWriter.unfinished(path, self._own_identity(), overwrite=overwrite, resume=resume)
+
+    def fit_quantizer(self, progress: Report | None = None) -> tuple[Quantizer | None, Known]:
+        """The quantizer, which learns from a sample of all images unless it is fitted, and the codes of these."""
+        if self.quantizer is None or is_fitted(self.quantizer):
+            return self.quantizer, {}
+        return fit_quantizer(self.quantizer, self.encoding, self.identity["sample"], self.identity["seed"], progress)
+
+    def write(self, path: str | os.PathLike[str], overwrite: bool, resume: bool, progress: Report | None) -> FeatureRun:
+        """Encode the images of the span, and write them."""
+        path, span, encoder = expand_home(path), self.span, self.encoding.encoder
+        quantizer = self.unfinished(path, overwrite, resume).quantizer
+        known: Known = {}
+        if quantizer is None:
+            quantizer, sampled = self.fit_quantizer(progress)
+            known = {first: outcomes for first, outcomes in sampled.items() if first in span}
+        encoding, names = replace(self.encoding, quantizer=quantizer), self.columns["names"]
+        settings: dict[str, Any] = {"identity": self._own_identity(), "overwrite": overwrite, "resume": resume}
+        width, run = None if quantizer else encoder.n_features_out_, json_digest(self.identity)
+        with StoreWriter(path, width, quantizer=quantizer, **settings) as writer:
+            resumed_after, listed = writer.rows_done, path / attachment_name(SKIPPED, writer.serial)
+            if is_savable(encoder):
+                writer.attach(ENCODER, *model_pieces(encoder))
+            writer.reserve(len(span))
+            if writer.is_done:
+                log = SkipLog(listed, run, read_skipped(path))
+            else:
+                log = SkipLog.open(listed, run, resumed_after, span.start)
+                _write_rows(writer, log, encoding, span, known, names, progress)
+            if writer.rows_done == 0 and self.shard is None:
+                name, reason = log.entries[0].name, log.entries[0].reason
+                raise ValueError(f"at least one of the {len(span)} images must be usable; the first, {name}, {reason}")
+            skipped = {entry.position for entry in log.entries}
+            rows = [position for position in span if position not in skipped]
+            if skipped:
+                writer.attach(SKIPPED, log.content())
+            entries = {key: [values[i] for i in rows] for key, values in self.columns.items() if values is not None}
+            about: dict[str, Any] = {"images": len(span), "skipped": len(skipped)}
+            about |= {} if self.shard is None else {SHARD: self.shard.json()}
+            store = writer.commit(**entries, classes=self.classes, provenance={**self.provenance, **about})
+        return FeatureRun(store, log.entries, resumed_after)
+
+    def _own_identity(self) -> dict[str, Any]:
+        return self.identity if self.shard is None else {**self.identity, SHARD: str(self.shard.shard)}
+
+    def _whole(self) -> dict[str, Any]:
+        """What must be the same of all parts."""
+        # Names are among the images already.
+        columns = {**self.columns, "classes": self.classes}
+        labels = {key: values for key, values in columns.items() if key != "names" and values is not None}
+        words = (f"{key} {values[i]}\0" for key, values in labels.items() for i in range(len(values)))
+        versions = library_versions(("PIL", *getattr(self.encoding.encoder, "libraries", ())))
+        return {"features": self.identity, "labels": sha256_digest(words), "versions": versions}
 
 
 def _write_rows(
@@ -251,19 +337,6 @@ def run_identity(
         "sample": sample,
         "seed": seed,
     }
-
-
-def _shard_record(
-    shard: Shard, encoding: Encoding, identity: dict[str, Any], columns: dict[str, Sequence[Any] | None]
-) -> ShardRecord:
-    """Which images a part has, whole chunks of them, and what must be the same of all parts."""
-    n, libraries = len(encoding.images), getattr(encoding.encoder, "libraries", ())
-    # Names are among the images already.
-    labels = {key: values for key, values in columns.items() if key != "names" and values is not None}
-    words = (f"{key} {values[i]}\0" for key, values in labels.items() for i in range(len(values)))
-    versions = library_versions(("PIL", *libraries))
-    whole = {"features": identity, "labels": sha256_digest(words), "versions": versions}
-    return ShardRecord.of(shard, shard.span(n, encoding.chunk_size), n, whole)
 
 
 def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:

@@ -5,6 +5,7 @@ and mixtures are learned.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import gcd
 from typing import Any, NamedTuple, Protocol
 
@@ -18,6 +19,8 @@ from manyclass.features.images.decoding import read_image
 from manyclass.features.images.pixels import ImageError
 
 MAX_IMAGES = 5000  # to read more takes longer and changes little: a quarter of a million descriptors are 50 of each
+
+_ROOM = 1 << 18  # rows of a sample that memory is asked for at first; what is not written to is never given
 
 
 class LocalDescriptors(NamedTuple):
@@ -144,9 +147,9 @@ class PatchGrid:
         Returns
         -------
         list of GridLevel
-            The patches of each scale.
+            The patches of each scale; positions are not to be written to, as images of one size share them.
         """
-        return [self._level(h, w, extent) for h, w in self.sizes(height, width, extent)]
+        return list(_grid_levels(self.step, self.scales, self.patch, height, width, extent))
 
     def sizes(self, height: int, width: int, least: int) -> list[tuple[int, int]]:
         """Compute height and width of each scale, as far as both are `least` pixels or more.
@@ -195,11 +198,20 @@ class PatchGrid:
         room = length - extent
         return GridLine(room % self.step // 2, self.step, room // self.step + 1)
 
-    def _level(self, height: int, width: int, extent: int) -> GridLevel:
-        rows, columns = self.line(height, extent), self.line(width, extent)
-        lattice = [((line.number - 1) * self.step + 3 * self.cell) // self.pitch + 1 for line in (rows, columns)]
-        positions = patch_positions(rows, columns, height, width, extent)
-        return GridLevel(height, width, rows, columns, positions, (lattice[0], lattice[1]))
+
+@lru_cache(maxsize=64)
+def _grid_levels(step: int, scales: int, patch: int, height: int, width: int, extent: int) -> tuple[GridLevel, ...]:
+    """The levels of images of one size, of which a folder has many."""
+    grid = PatchGrid(step, scales, patch)
+    return tuple(_grid_level(grid, h, w, extent) for h, w in grid.sizes(height, width, extent))
+
+
+def _grid_level(grid: PatchGrid, height: int, width: int, extent: int) -> GridLevel:
+    rows, columns = grid.line(height, extent), grid.line(width, extent)
+    lattice = [((line.number - 1) * grid.step + 3 * grid.cell) // grid.pitch + 1 for line in (rows, columns)]
+    positions = patch_positions(rows, columns, height, width, extent)
+    positions.setflags(write=False)
+    return GridLevel(height, width, rows, columns, positions, (lattice[0], lattice[1]))
 
 
 def patch_positions(rows: GridLine, columns: GridLine, height: int, width: int, extent: int) -> NDArray[np.float32]:
@@ -210,17 +222,6 @@ def patch_positions(rows: GridLine, columns: GridLine, height: int, width: int, 
     return grid.reshape(-1, 2)
 
 
-def concatenate_descriptors(
-    values: Sequence[NDArray[np.float32]], positions: Sequence[NDArray[np.float32]], dimension: int
-) -> LocalDescriptors:
-    """Patches of several sizes or images, one after the other; of none at all an array without rows."""
-    return LocalDescriptors(_joined(values, dimension), _joined(positions, 2))
-
-
-def _joined(parts: Sequence[NDArray[np.float32]], width: int) -> NDArray[np.float32]:
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, width), np.float32), *parts])
-
-
 def describe_levels(
     levels: Sequence[GridLevel], dimension: int, describe: Callable[[GridLevel, NDArray[np.float32]], None]
 ) -> LocalDescriptors:
@@ -229,7 +230,9 @@ def describe_levels(
     values = np.empty((ends[-1], dimension), np.float32)
     for level, begin, end in zip(levels, ends, ends[1:], strict=False):
         describe(level, values[begin:end].reshape(level.rows.number, level.columns.number, dimension))
-    return concatenate_descriptors([values], [level.positions for level in levels], dimension)
+    # A copy, as levels are shared.
+    positions = np.concatenate([np.empty((0, 2), np.float32), *(level.positions for level in levels)])
+    return LocalDescriptors(values, positions)
 
 
 def check_image(image: Any) -> NDArray[np.uint8]:
@@ -271,7 +274,7 @@ def sample_descriptors(
         rng = np.random.default_rng((seed, position))
         return [descriptor.describe(image).draw(per_image, rng) for descriptor in descriptors]
 
-    found: list[list[LocalDescriptors]] = []
+    room = [_SampleRoom(descriptor.dimension) for descriptor in descriptors]
     skipped: list[tuple[int, str]] = []
     if progress:
         progress(0, len(drawn))
@@ -280,11 +283,31 @@ def sample_descriptors(
         if isinstance(result, str):
             skipped.append((position, result))
         else:
-            found.append(result)
+            for rows, local in zip(room, result, strict=True):
+                rows.append(local)
         if progress:
             progress(done, len(drawn))
-    together = []
-    for i, descriptor in enumerate(descriptors):
-        values, positions = [image[i].values for image in found], [image[i].positions for image in found]
-        together.append(concatenate_descriptors(values, positions, descriptor.dimension))
-    return DescriptorSample(together, skipped)
+    return DescriptorSample([rows.filled() for rows in room], skipped)
+
+
+class _SampleRoom:
+    """Room for rows, so that those of many images need not be copied together when all are there."""
+
+    def __init__(self, dimension: int):
+        self._values, self._positions = np.empty((_ROOM, dimension), np.float32), np.empty((_ROOM, 2), np.float32)
+        self._count = 0
+
+    def append(self, local: LocalDescriptors) -> None:
+        at = slice(self._count, self._count + len(local.values))
+        if at.stop > len(self._values):
+            self._values, self._positions = _doubled(self._values, at.stop), _doubled(self._positions, at.stop)
+        self._values[at], self._positions[at], self._count = local.values, local.positions, at.stop
+
+    def filled(self) -> LocalDescriptors:
+        return LocalDescriptors(self._values[: self._count], self._positions[: self._count])
+
+
+def _doubled(rows: NDArray[np.float32], least: int) -> NDArray[np.float32]:
+    more = np.empty((max(least, 2 * len(rows)), rows.shape[1]), np.float32)
+    more[: len(rows)] = rows
+    return more

@@ -1,4 +1,4 @@
-"""Workers: processes among which tasks are distributed, and which may crash without taking the run with them.
+"""WorkerProcesses: processes among which tasks are distributed, and which may crash without taking the run with them.
 
 They are forked, so that they have all that this process has, and only tasks and results go through pipes. Threads would
 do for code that lets go of the interpreter, but small steps in Python between the loops keep two of them from being
@@ -41,7 +41,7 @@ class WorkerCrashedError(Exception):
     """A process ended in the middle of a task."""
 
 
-class Workers(Generic[T, R]):
+class WorkerProcesses(Generic[T, R]):
     """n processes that do `work(task)`. They end with the `with` block, or by themselves if this process is killed."""
 
     def __init__(self, work: Callable[[T], R], n: int):

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from manyclass._core import parallel as silence_module
-from manyclass.features.extraction.workers import CAN_FORK, Workers, may_fork
+from manyclass.features.extraction.processes import CAN_FORK, WorkerProcesses, may_fork
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="there is no safe fork here")
 
@@ -34,7 +34,7 @@ def work(task):
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_results_come_in_order_from_other_processes(n):
-    with Workers(work, n) as workers:
+    with WorkerProcesses(work, n) as workers:
         results = list(workers.map([0, 1, 2, 3, 4, 5, 6] * 3, lambda task: None))
     assert [task for task, _ in results] == [0, 1, 2, 3, 4, 5, 6] * 3
     pids = {pid for _, pid in results}
@@ -43,21 +43,21 @@ def test_results_come_in_order_from_other_processes(n):
 
 
 def test_what_a_task_raises_is_raised_here_with_the_place_where_it_was():
-    with Workers(work, 2) as workers, pytest.raises(KeyError, match="seven") as caught:
+    with WorkerProcesses(work, 2) as workers, pytest.raises(KeyError, match="seven") as caught:
         list(workers.map([1, 7, 2], lambda task: None))
     assert "in work" in caught.value.__notes__[0]
-    with Workers(work, 2) as workers, pytest.raises(RuntimeError, match="Strange: 1 and 2"):
+    with WorkerProcesses(work, 2) as workers, pytest.raises(RuntimeError, match="Strange: 1 and 2"):
         list(workers.map([9], lambda task: None))
 
 
 def test_a_task_that_ends_its_process_twice_is_lost_and_the_others_go_on():
-    with Workers(work, 2) as workers:
+    with WorkerProcesses(work, 2) as workers:
         results = list(workers.map([1, 11, 2, 11, 3], lambda task: (f"lost {task}", 0)))
     assert [task for task, _ in results] == [1, "lost 11", 2, "lost 11", 3]
 
 
 def test_workers_end_with_the_block():
-    with Workers(work, 2) as workers:
+    with WorkerProcesses(work, 2) as workers:
         pids = {pid for _, pid in workers.map([1, 2, 4, 5], lambda task: None)}
     for pid in pids:
         with pytest.raises(ProcessLookupError):
@@ -66,8 +66,8 @@ def test_workers_end_with_the_block():
 
 CHILD = """
 import os, sys, time
-from manyclass.features.extraction.workers import Workers
-with Workers(lambda task: os.getpid(), 2) as workers:
+from manyclass.features.extraction.processes import WorkerProcesses
+with WorkerProcesses(lambda task: os.getpid(), 2) as workers:
     print(*set(workers.map(range(9), None)), flush=True)
     time.sleep(60)
 """
@@ -88,8 +88,8 @@ def test_workers_end_when_their_process_is_killed():
 
 WITHOUT_STREAMS = """
 import os, sys
-from manyclass.features.extraction.workers import Workers
-with Workers(lambda task: task, 3) as workers:
+from manyclass.features.extraction.processes import WorkerProcesses
+with WorkerProcesses(lambda task: task, 3) as workers:
     results = list(workers.map(range(9), None))
 with open(sys.argv[1], "w") as file:
     file.write(str(results))
