@@ -1,6 +1,7 @@
 """Settings and fixtures that all tests share."""
 
 import errno
+import gc
 import itertools
 import os
 from contextlib import contextmanager
@@ -17,6 +18,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("manyclass")
+
+# What is imported and collected stays until the end: half a million objects, which the garbage collector need not look
+# through again and again. Measured on scikit-learn's checks, which take 34 s: 6 s of them before, 2 s now.
+gc.disable()
+
+
+def pytest_collection_finish():
+    """Everything is there: from now on only what tests leave is looked through."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

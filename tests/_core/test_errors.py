@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, unreadable_error
+from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, is_of_machine, unreadable_error
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,18 @@ def test_damage_names_its_block_if_it_is_in_one(damage, words):
 )
 def test_a_file_that_the_system_refuses_is_told_with_what_helps(error, words):
     assert str(unreadable_error("x", error)) == f"x cannot be read: {words}"
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOENT])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_trouble_of_the_machine_is_known_through_what_was_made_of_it(number, hidden):
+    def fail():
+        try:
+            raise OSError(number, "No")
+        except OSError as error:
+            raise ValueError("x cannot be used") from (None if hidden else error)
+
+    with pytest.raises(ValueError, match="cannot be used") as raised:
+        fail()
+    assert is_of_machine(raised.value) == (number != errno.ENOENT)
+    assert not is_of_machine(ValueError("x cannot be used"))

@@ -1,9 +1,9 @@
-"""Rows of unit length and power iteration."""
+"""Aligned arrays, rows of unit length and power iteration."""
 
 import numpy as np
 import pytest
 
-from manyclass._core.linalg import l2_normalize, power_iteration, unit_rows
+from manyclass._core.linalg import aligned_copy, aligned_empty, aligned_zeros, l2_normalize, power_iteration, unit_rows
 
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
@@ -25,3 +25,26 @@ def test_power_iteration_finds_the_largest_eigenvalue_and_survives_zero(dtype):
     found = power_iteration(lambda v: A.T @ (A @ v), np.ones(4, dtype), 100)
     assert np.linalg.norm(found) == pytest.approx(np.linalg.norm(A, 2) ** 2, rel=1e-4)
     assert not power_iteration(lambda v: 0 * v, np.ones(4, dtype), 3).any()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 5), (300, 2048)])
+def test_aligned_arrays_begin_at_a_line_of_the_cache(shape):
+    for make in 5 * [aligned_empty, aligned_zeros]:
+        X = make(shape)
+        assert X.shape == shape
+        assert X.dtype == np.float32
+        assert X.flags.c_contiguous
+        assert X.flags.writeable
+        assert X.ctypes.data % 64 == 0
+
+
+def test_aligned_zeros_are_zeros():
+    assert not aligned_zeros((300, 40)).any()
+
+
+def test_an_aligned_copy_is_apart():
+    X = np.arange(6.0).reshape(2, 3)
+    Y = aligned_copy(X)
+    np.testing.assert_array_equal(Y, X)
+    Y[0] = 7
+    assert X[0, 0] == 0

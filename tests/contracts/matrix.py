@@ -8,8 +8,12 @@ run CHECKS over it:
         check(my_maker, np.random.default_rng(0), 7, 5, 3)
 """
 
+import pickle
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -37,6 +41,14 @@ def _memmap(rng, n, d):
         X = np.memmap(file, np.float32, "w+", shape=(n, d)) if n * d else np.zeros((n, d), np.float32)
     X[:] = _normal(rng, n, d)
     return mc.DenseMatrix(X)
+
+
+def _mapped(rng, n, d):
+    folder = tempfile.mkdtemp()
+    np.save(f"{folder}/rows.npy", _normal(rng, n, d))
+    X = mc.as_matrix(f"{folder}/rows.npy")
+    weakref.finalize(X, shutil.rmtree, folder)
+    return X
 
 
 def _sharded(rng, n, d):
@@ -73,23 +85,26 @@ def _counts(rng, n, d):
     return mc.ScalarQuantizer().fit(np.vstack([X, np.ones((1, d), np.float32)])).encode(X)
 
 
-def _quantized(rng, n, d):
-    quantizer = mc.ProductQuantizer(block=4, n_centroids=16, iterations=2, random_state=0).fit(_normal(rng, 64, d))
-    return quantizer.encode(_normal(rng, n, d))
+@cache
+def _quantizer(d: int, rotation: str | None) -> mc.ProductQuantizer:
+    """One for rows of d numbers: it takes longer to fit than most of what is checked of its matrices."""
+    X = _normal(np.random.default_rng(d), 64, d)
+    return mc.ProductQuantizer(4, 16, rotation, iterations=2, random_state=0).fit(X)
 
 
-def _rotated(rotation: str) -> Maker:
-    def make(rng, n, d):
-        quantizer = mc.ProductQuantizer(4, 16, rotation, iterations=2, random_state=0).fit(_normal(rng, 64, d))
-        return quantizer.encode(_normal(rng, n, d))
+def _rotated(rotation: str | None) -> Maker:
+    return lambda rng, n, d: _quantizer(d, rotation).encode(_normal(rng, n, d))
 
-    return make
+
+_quantized = _rotated(None)
 
 
 def _stored(make: Callable[[np.random.Generator, int, int], object]) -> Maker:
     def write(rng, n, d):
-        with tempfile.TemporaryDirectory() as folder:
-            return mc.write_store(f"{folder}/rows.store", make(rng, n, d)).X
+        folder = tempfile.mkdtemp()
+        X = mc.write_store(f"{folder}/rows.store", make(rng, n, d)).X
+        weakref.finalize(X._files[0], shutil.rmtree, folder)  # which slices hold too
+        return X
 
     return write
 
@@ -129,6 +144,7 @@ MAKERS: dict[str, Maker] = {
     "dense_int16": lambda rng, n, d: mc.DenseMatrix(rng.integers(-99, 99, (n, d), dtype=np.int16)),
     "dense_read_only": _read_only,
     "dense_memmap": _memmap,
+    "dense_mapped": _mapped,
     "sharded": _sharded,
     "selection": _selection(_dense(np.float32)),
     "selection_quantized": _selection(_quantized),
@@ -299,6 +315,22 @@ def check_rows_cannot_write_into_the_storage(make, rng, n, d, k):
         if rows.flags.writeable:
             rows[:] = 77
     np.testing.assert_array_equal(X.toarray(), before)
+
+
+def check_it_is_the_same_in_another_process(make, rng, n, d, k):
+    """Other processes have arrays read-only, in memory that they share."""
+    X, W, R = make(rng, n, d), rng.standard_normal((d, k)), rng.standard_normal((n, k))
+    buffers = []
+    sent = pickle.dumps(X, protocol=5, buffer_callback=buffers.append)
+    Z = pickle.loads(sent, buffers=[bytes(buffer.raw()) for buffer in buffers])
+    assert (type(Z), Z.shape, Z.dtype, Z.nbytes) == (type(X), X.shape, X.dtype, X.nbytes)
+    np.testing.assert_array_equal(Z.toarray(), X.toarray())
+    np.testing.assert_array_equal(Z @ W, X @ W)
+    np.testing.assert_array_equal(Z.rmatmat(R), X.rmatmat(R))
+    np.testing.assert_array_equal(Z.row_norms(), X.row_norms())
+    half = slice(0, n // 2)
+    np.testing.assert_array_equal(Z.row_slice(half) @ W, X.row_slice(half) @ W)
+    np.testing.assert_array_equal(Z.rows([n - 1, 0]), X.rows([n - 1, 0]))
 
 
 def check_wrong_shapes_are_refused(make, rng, n, d, k):

@@ -1,5 +1,6 @@
 """DenseMatrix: arrays and memory maps as they are."""
 
+import pickle
 import re
 import subprocess
 import sys
@@ -171,3 +172,67 @@ def test_a_file_that_is_cut_while_it_is_mapped_is_an_error_and_not_the_end_of_th
     )
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(r".*x\.npy has become shorter while it is used: 4096 bytes of 256128; .*", done.stdout.strip())
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((300, 64), np.float32))
+    return mc.as_matrix(tmp_path / "x.npy")
+
+
+def test_a_mapped_file_travels_as_its_path(mapped, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    relative = mc.as_matrix("x.npy")
+    monkeypatch.chdir("/")
+    for X in (mapped, relative, mc.DenseMatrix(np.load(tmp_path / "x.npy", mmap_mode="r")[7:200:3, 5:])):
+        sent = pickle.dumps(X)
+        assert len(sent) < 1000
+        Z = pickle.loads(sent)
+        np.testing.assert_array_equal(Z.array, X.array, strict=True)
+        assert len(pickle.dumps(Z)) < 1000  # and from there to the next
+        Z.release()
+        np.testing.assert_array_equal(Z.rows([3]), X.rows([3]))
+
+
+@pytest.mark.parametrize("mode", ["r+", "c"])
+def test_what_may_change_in_memory_travels_as_it_is(tmp_path, mode):
+    np.save(tmp_path / "x.npy", np.zeros((30, 64), np.float32))
+    array = np.load(tmp_path / "x.npy", mmap_mode=mode)
+    array[3] = 7
+    sent = pickle.dumps(mc.DenseMatrix(array))
+    (tmp_path / "x.npy").unlink()
+    np.testing.assert_array_equal(pickle.loads(sent).toarray(), array)
+
+
+def test_a_file_that_is_not_on_the_other_machine_is_one_sentence(mapped, tmp_path):
+    sent = pickle.dumps(mapped)
+    (tmp_path / "x.npy").unlink()
+    with pytest.raises(mc.StorageError, match=r"x\.npy is not on this machine.*put it on storage that all"):
+        pickle.loads(sent)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda A: A[:-1], r"it has 76672 bytes and not 76928"),
+        (lambda A: A + (np.arange(300) == 299)[:, None].astype(np.float32), "its rows differ"),
+        (lambda A: A[::-1], "its rows differ"),
+    ],
+)
+def test_another_file_at_the_path_is_refused(mapped, tmp_path, change, reason):
+    sent = pickle.dumps(mapped)
+    np.save(tmp_path / "new.npy", change(mapped.array))
+    (tmp_path / "new.npy").rename(tmp_path / "x.npy")
+    with pytest.raises(mc.StorageError, match=rf"x\.npy must be the file that was opened .* is another: {reason}$"):
+        pickle.loads(sent)
+
+
+@pytest.mark.parametrize("view", [np.s_[::-1], np.s_[::2, ::3], np.s_[:, 7:], np.s_[:, ::-1]])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_a_view_have_the_bits_of_those_of_a_copy(view, order):
+    rng = np.random.default_rng(0)
+    A = np.asarray(rng.standard_normal((700, 70), np.float32), order=order)[view]
+    W, R = rng.standard_normal((A.shape[1], 3)), rng.standard_normal((len(A), 3))
+    X, Z = mc.DenseMatrix(A), pickle.loads(pickle.dumps(mc.DenseMatrix(A)))
+    np.testing.assert_array_equal(X @ W, Z @ W)
+    np.testing.assert_array_equal(X.rmatmat(R), Z.rmatmat(R))

@@ -72,7 +72,7 @@ ALIKE = {
     "sharded": lambda X: mc.ShardedMatrix([X[:9], X[9:]]),
     "sparse": lambda X: mc.SparseMatrix(csr_array(X)),
     "scalar": lambda X: mc.ScalarQuantizer().fit(X).encode(X),
-    "product": lambda X: mc.ProductQuantizer(2, random_state=0).fit(X).encode(X),
+    "product": lambda X: mc.ProductQuantizer(min(8, X.shape[1]), random_state=0).fit(X).encode(X),
     "biased": lambda X: mc.BiasedMatrix(X, 0.1),
 }
 

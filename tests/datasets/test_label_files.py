@@ -1,12 +1,24 @@
 """Labels in files: one per row, as numbers or words; by the names of rows, and with the names of classes."""
 
+import errno
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.datasets.dataset import without_label
-from manyclass.datasets.label_files import as_labels, class_mismatch, join_labels, read_labels, reorder_by_name
+from manyclass.datasets.label_files import (
+    LabelSource,
+    as_labels,
+    class_mismatch,
+    collect_labels,
+    join_labels,
+    read_labels,
+    reorder_by_name,
+)
 
 
 def written(path, text, encoding="utf-8"):
@@ -251,3 +263,12 @@ def test_letters_that_unicode_has_not_are_refused(order):
     words = np.frombuffer(np.array([0x61, 0x110000], f"{order}u4").tobytes(), f"{order}U1")
     with pytest.raises(ValueError, match=r"^x must be text; it has letters that Unicode has not$"):
         as_labels(words, "x")
+
+
+@pytest.mark.parametrize("gives", ["y", "split"])
+def test_trouble_of_the_machine_leaves_nothing_out(gives):
+    def fail():
+        raise ValueError("x cannot be read") from OSError(errno.EMFILE, "Too many open files")
+
+    with pytest.raises(ValueError, match=r"^x cannot be read$"):
+        collect_labels([LabelSource((gives,), "x", fail, certain=False)], as_matrix([[1.0]]), Path("x"), {"y", "split"})

@@ -94,13 +94,20 @@ _ADVICE = {
 }
 
 
-def is_of_machine(error: OSError) -> bool:
+def is_of_machine(error: BaseException) -> bool:
     """Whether the machine is in trouble, and not the file: too many open files, no memory, a disk that fails.
+
+    An error that was made of such a one is of the machine too.
 
     >>> is_of_machine(OSError(errno.EMFILE, "Too many open files")), is_of_machine(FileNotFoundError(errno.ENOENT, ""))
     (True, False)
     """
-    return error.errno in _OF_MACHINE
+    one: BaseException | None = error
+    while one is not None:
+        if isinstance(one, OSError) and one.errno in _OF_MACHINE:
+            return True
+        one = one.__cause__ or one.__context__
+    return False
 
 
 def unreadable_error(path: str | bytes | os.PathLike[Any], error: OSError) -> StorageError:

@@ -109,6 +109,11 @@ def _libraries() -> list[Any]:
     return [library for library in found if getattr(library, "threading_layer", None) != "disabled"]
 
 
+def blas_kernels() -> list[str]:
+    """The names of the kernels that BLAS chose for this processor, by which its sums may differ."""
+    return sorted(str(getattr(library, "architecture", "")) for library in _libraries())
+
+
 class _ProcessSetting(Generic[S]):
     """A setting of the whole process: the first thread to enter changes it, and the last to leave puts it back.
 

@@ -286,6 +286,16 @@ def map_npy(path: str | os.PathLike[str], kind: str | None = None) -> NDArray[An
         raise ValueError(f"{path} must be a whole .npy file of numbers; {_reason(error)}") from error
 
 
+def map_bytes(path: str) -> NDArray[np.uint8]:
+    """The bytes of a regular file, mapped; an array that knows its file."""
+    with open_file(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            return np.zeros(0, np.uint8)  # which cannot be mapped
+        pages = np.memmap(file, np.uint8, "r")
+    pages.filename = path  # which the descriptor does not tell
+    return pages
+
+
 def _mapped(file: BufferedReader) -> np.memmap[Any, Any]:
     header = read_array_header(file)
     if header.length + header.nbytes > os.fstat(file.fileno()).st_size:

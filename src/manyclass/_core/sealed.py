@@ -151,6 +151,12 @@ def starts_sealed(path: str | os.PathLike[str]) -> bool:
         return file.read(_SEAL.start)[8:] == START
 
 
+def read_seal(path: str | os.PathLike[str]) -> str:
+    """The checksum that a sealed file of arrays begins with; of another file, whatever is there."""
+    with open_file(path, "model") as file:
+        return file.read(_SEAL.stop)[_SEAL].decode("ascii", "replace")
+
+
 def _metadata(data: bytes) -> dict[str, str]:
     header = data[8 : 8 + int.from_bytes(data[:8], "little")]
     return load_json(header, "its header")["__metadata__"]  # type: ignore[no-any-return]

@@ -41,11 +41,16 @@ def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
     return matrix if reset else _check_scale(estimator, matrix)
 
 
-def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
-    """X to learn from: some rows, and in each of them finite numbers that float32 can hold.
+def open_examples(estimator: Any, X: Any, reset: bool = False, limits: "ScaleLimits | None" = None) -> Matrix:
+    """X to learn from, with `reset` by `remember_scale` too."""
+    matrix = read_examples(estimator, X, reset)
+    if reset:
+        remember_scale(estimator, matrix, limits)
+    return matrix
 
-    With `reset` the estimator remembers the scale of the rows too, and warns where it does harm.
-    """
+
+def read_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
+    """X to learn from: some rows, and in each of them finite numbers that float32 can hold."""
     matrix = open_features(estimator, X, reset)
     if 0 in matrix.shape:
         raise ValueError(f"X must have at least one row and one column; got shape {matrix.shape}")
@@ -55,14 +60,24 @@ def open_examples(estimator: Any, X: Any, reset: bool = False) -> Matrix:
         for start, rows in matrix.blocks():
             with np.errstate(over="ignore"):
                 check_finite(rows.astype(np.float32, copy=False), name, start)
-    return _check_scale(estimator, matrix, reset) if reset else matrix
+    return matrix
+
+
+def remember_scale(estimator: Any, matrix: Matrix, limits: "ScaleLimits | None" = None) -> None:
+    """Keep the scale of the rows that an estimator is to be fitted on; tell of it where it does harm.
+
+    That is beyond the limits, by default those of the estimator.
+    """
+    scale = RowScale.of(matrix)
+    estimator.row_lengths_ = scale.lengths
+    for words in scale.troubles(scale_limits(estimator) if limits is None else limits):
+        _tell(words)
 
 
 def scale_limits(estimator: Any) -> "ScaleLimits":
-    """What an estimator bears; one that may standardize so few columns itself bears all."""
+    """What an estimator bears."""
     limits: ScaleLimits = getattr(estimator, "scale_limits", ScaleLimits())
-    chooses = getattr(estimator, "objective", None) == "auto" and estimator.n_features_in_ <= limits.standardized
-    return ScaleLimits() if chooses else limits
+    return limits
 
 
 class ScaleLimits(NamedTuple):
@@ -73,7 +88,6 @@ class ScaleLimits(NamedTuple):
 
     apart: float = 0.0
     beside: float = 1e-11
-    standardized: int = 0  # columns that it standardizes where that helps, if its objective is "auto"
 
 
 @dataclass(frozen=True)
@@ -142,17 +156,8 @@ _FAR = 4  # rows that are so many times as long as any, or as short, come from e
 _LEAST_ROWS = 32  # that say how long others will be
 
 
-def _check_scale(estimator: Any, matrix: Matrix, reset: bool = False) -> Matrix:
-    """The matrix; tells of rows that are far longer or shorter than those that the estimator was fitted on.
-
-    With `reset` these are the rows that it is to be fitted on, and their scale is told of where it does harm.
-    """
-    if reset:
-        scale = RowScale.of(matrix)
-        estimator.row_lengths_ = scale.lengths
-        for words in scale.troubles(scale_limits(estimator)):
-            _tell(words)
-        return matrix
+def _check_scale(estimator: Any, matrix: Matrix) -> Matrix:
+    """The matrix; tells of rows that are far longer or shorter than those that the estimator was fitted on."""
     known = getattr(estimator, "row_lengths_", None)
     if known is None or not known[1] or 0 in matrix.shape:
         return matrix

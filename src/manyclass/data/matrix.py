@@ -41,6 +41,7 @@ class Matrix(ABC):
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
+    is_divisible = True  # whether a range of rows is of use without the others
 
     @property
     @abstractmethod

@@ -1,6 +1,6 @@
 """Moments: mean and covariance of the rows of a matrix that may be larger than memory, and their spectrum."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,7 +98,8 @@ def tile_moments(X: Floats, size: int) -> tuple[Doubles, Doubles]:
            [1., 1.]])
     """
     n, d = X.shape
-    mean: Doubles = np.sum([X[at].sum(axis=0, dtype=np.float64) for at in spans(n, size)], axis=0) / n
+    sums = thread_map(lambda at: X[at].sum(axis=0, dtype=np.float64), spans(n, size))
+    mean: Doubles = np.sum(list(sums), axis=0) / n
     covariance = scatter(lambda at: X[at] - mean, n, d, size)
     covariance /= n
     return mean, covariance
@@ -106,22 +107,43 @@ def tile_moments(X: Floats, size: int) -> tuple[Doubles, Doubles]:
 
 def scatter(tile: Callable[[slice], Floats], n: int, d: int, size: int | None = None) -> Doubles:
     """T'T (d, d) of n rows T, from tiles of `size` of them, added up in float64; one half of it is mirrored."""
+    tiles = spans(n, size or TILE)
+    return symmetric(d, lambda columns: sum_panels(d, columns, thread_map(panel_of(tile, columns), tiles)))
+
+
+def symmetric(d: int, panel: Callable[[slice], Doubles]) -> Doubles:
+    """A symmetric matrix (d, d), from panels of columns, each from the diagonal down.
+
+    Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
+
+    >>> A = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> symmetric(2, lambda columns: A[columns.start :, columns])
+    array([[2., 1.],
+           [1., 3.]])
+    """
     out = np.empty((d, d))
-    # Every thread holds a product of its own, so wide ones are made a panel of columns at a time.
     for columns in spans(d, max(1, PANEL_BYTES // (8 * d))):
-        total = np.zeros((d - columns.start, columns.stop - columns.start))
-        for product in thread_map(_panel(tile, columns), spans(n, size or TILE)):
-            total += product
-        if total.shape == out.shape:
-            return total
-        out[columns.start :, columns] = total
-        out[columns, columns.stop :] = total[len(total[0]) :].T
+        found = panel(columns)
+        if found.shape == out.shape:
+            return found
+        out[columns.start :, columns] = found
+        out[columns, columns.stop :] = found[len(found[0]) :].T
     return out
 
 
-def _panel(tile: Callable[[slice], Floats], columns: slice) -> Callable[[slice], Floats]:
+def panel_of(tile: Callable[[slice], Floats], columns: slice) -> Callable[[slice], Floats]:
+    """The panel of T'T for some columns, as a function of the rows of a tile."""
+
     def product(at: slice) -> Floats:
         T = tile(at)
         return T[:, columns.start :].T @ T[:, columns]
 
     return product
+
+
+def sum_panels(d: int, columns: slice, parts: Iterable[Floats]) -> Doubles:
+    """The sum of panels of some columns, one after the other in float64."""
+    total = np.zeros((d - columns.start, columns.stop - columns.start))
+    for part in parts:
+        total += part
+    return total

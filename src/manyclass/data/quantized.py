@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._core.linalg import aligned_empty
 from manyclass._core.parallel import get_threads, native_threads
 from manyclass._core.typing import Floats
 from manyclass.data.matrix import Matrix
@@ -70,7 +71,7 @@ class QuantizedMatrix(Matrix):
 
     def _decoded(self, index: slice | NDArray[np.intp]) -> Floats:
         codes = np.ascontiguousarray(self.codes[index])
-        rows = np.empty((len(codes), self.shape[1]), np.float32)
+        rows = aligned_empty((len(codes), self.shape[1]))
         _native.pq_decode(codes, self.codebooks, rows, native_threads(rows.nbytes))
         return rows
 

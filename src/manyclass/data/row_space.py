@@ -30,8 +30,8 @@ def row_gram(X: Matrix, dtype: DTypeLike | None = None) -> Doubles:
     """X X' (n, n) in float64, whatever keeps the rows; the same bits for any number of threads.
 
     Columns are read and multiplied some thousand at a time in `dtype`, by default that of X, and these products are
-    added in float64. Those of float32 are off by some 1e-7 of the lengths of their two rows, up or down: enough where
-    rows differ by much of their lengths.
+    added in float64. Those of float32 are off by some 1e-7 of the lengths of their two rows, up or down, and those of
+    counts, which are rounded alike, by up to 2e-6: enough where rows differ by much of their lengths.
 
     >>> row_gram(DenseMatrix([[1.0, 2.0, 2.0], [0.0, 0.0, 3.0]]))
     array([[9., 6.],
@@ -53,6 +53,8 @@ class RowSpaceMatrix(DenseMatrix):
     >>> X.shape, X.lift(X.array[0])
     ((2, 1), array([3., 0., 4.]))
     """
+
+    is_divisible = False  # weights of one row are turned back by all rows
 
     def __init__(self, X: Matrix):
         L, order, rank, lengths = _factor(X, X.dtype)

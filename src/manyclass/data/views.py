@@ -63,7 +63,10 @@ class RowSelection(Matrix):
         return self.whole._rows(self.index[index])
 
     def _row_slice(self, start: int, stop: int) -> Matrix:
-        return RowSelection(self.whole, self.index[start:stop])
+        index = self.index[start:stop]
+        # Of the whole, no more than the range in which they are: what is sent elsewhere is to be small.
+        first, last = (int(index.min()), int(index.max())) if len(index) else (0, -1)
+        return RowSelection(self.whole.row_slice(slice(first, last + 1)), index - first)
 
     def release(self) -> None:
         self.whole.release()

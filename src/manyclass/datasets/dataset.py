@@ -65,6 +65,8 @@ class Dataset:
         Numbers of the rows in what they were taken from; None for all rows.
     subset_name : str, default="all"
         The subset that these rows are.
+    labels_path : Path, default=None
+        The file beside the features in which labels were found; None if they are with them, or given.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Dataset:
     path: Path | None = None
     rows: NDArray[np.intp] | None = None
     subset_name: str = ALL
+    labels_path: Path | None = None
 
     def __post_init__(self) -> None:
         for values, what in ((self.y, "labels"), (self.names, "names"), (self.split, "split")):

@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_length
+from manyclass._core.errors import is_of_machine
 from manyclass._core.reading import map_npy, read_text
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
 
-About = dict[str, Any]  # some of y, names, classes and split
+About = dict[str, Any]  # some of y, names, classes and split, and where labels were found
 
 _ORDER = ("names", "split", "y", "classes")  # names tell the order of labels, and labels which classes there can be
 
@@ -67,6 +68,8 @@ def collect_labels(
         except (ValueError, OSError, ImportError) as error:
             notices += _excuse(finding, error, wanted)
         else:
+            if "y" in wanted and "y" in found and isinstance(finding.source, Path) and finding.source != path:
+                about.setdefault("labels_path", None if "y" in about else finding.source)
             for key in filter(wanted.__contains__, found):
                 about.setdefault(key, found[key])
     return about, tuple(dict.fromkeys(notices))  # one broken file may be met for names and again for parts
@@ -80,6 +83,8 @@ def _is_idle(finding: LabelSource, about: About, wanted: Collection[str]) -> boo
 def _excuse(finding: LabelSource, error: Exception, wanted: Collection[str]) -> list[str]:
     if finding.gives[0] not in wanted:
         return []  # somebody has set these labels aside, and need not hear what is wrong with them
+    if is_of_machine(error):
+        raise error  # what is in the file is not known, and without it these would be other data
     if finding.gives[0] == "y" and finding.certain:
         raise ValueError(f"{error}; labels=False (--labels none) leaves labels out") from error
     return [f"{error}; it is left out"]

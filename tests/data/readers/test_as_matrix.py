@@ -7,6 +7,8 @@ import pytest
 from scipy import sparse
 
 import manyclass as mc
+from manyclass._core.errors import StorageError
+from tests.data.readers.unreadable import PUT
 
 A = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -111,3 +113,18 @@ def test_a_folder_of_nothing_is_said(tmp_path):
     (tmp_path / ".hidden.npy").write_text("")
     with pytest.raises(ValueError, match=rf"^{tmp_path} must hold \.npy or \.parquet files, .*; got none of them$"):
         mc.as_matrix(tmp_path)
+
+
+@pytest.mark.parametrize("put", PUT, ids=lambda put: put.__name__)
+@pytest.mark.parametrize("write", [as_shards, as_clip_retrieval])
+def test_a_folder_with_a_manifest_that_cannot_be_read_is_no_folder_of_shards(tmp_path, write, put):
+    put(write(tmp_path) / "manifest.json")
+    with pytest.raises(StorageError, match=r"manifest\.json"):
+        mc.as_matrix(tmp_path)
+
+
+def test_a_store_that_was_interrupted_is_no_folder_of_shards(tmp_path):
+    path = as_store(tmp_path)
+    (path / "manifest.json").rename(path / "journal")
+    with pytest.raises(StorageError, match="is unfinished"):
+        mc.as_matrix(path)

@@ -1,4 +1,7 @@
+import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,6 +131,17 @@ def quantized_store(path, n=3000, d=32):
         return writer.commit().X
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's record of mapped pages")
+@pytest.mark.parametrize("rows", [slice(None), slice(3000, 20_000)])
+def test_reading_a_store_block_by_block_does_not_fill_the_memory(tmp_path, rows):
+    def mapped():
+        return int(re.search(r"RssFile:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+    mc.write_store(tmp_path / "s", np.ones((20_000, 512), np.float32))
+    X, before = mc.open_store(tmp_path / "s").X.row_slice(rows), mapped()
+    assert max(mapped() - before for _, block in X.blocks() if block.sum() > 0) < 20
+
+
 @pytest.mark.parametrize("rows", [slice(None), slice(0, 1400), slice(1000, 2500), slice(1500, 3000)])
 def test_products_of_stored_codes_decode_no_rows_whichever_are_asked_for(tmp_path, monkeypatch, rows):
     X = quantized_store(tmp_path / "a.store")
@@ -171,3 +185,39 @@ def test_a_slice_of_stored_codes_is_written_as_codes(tmp_path):
     X = quantized_store(tmp_path / "a.store")
     copy = mc.write_store(tmp_path / "b.store", X.row_slice(slice(1400, 1600)))
     np.testing.assert_array_equal(copy.X.stored(0, 200), X.stored(1400, 1600), strict=True)
+
+
+def test_rows_of_a_store_travel_as_its_path(matrix):
+    X, _ = matrix
+    for part in (X, X.row_slice(slice(40, 55)), X.row_slice(slice(10, 50)).row_slice(slice(3, 30))):
+        sent = pickle.dumps(part)
+        assert len(sent) < 400
+        Z = pickle.loads(sent)
+        np.testing.assert_array_equal(Z.toarray(), part.toarray(), strict=True)
+        np.testing.assert_array_equal(Z @ W, part @ W)
+        assert pickle.dumps(Z) == sent
+
+
+def test_rows_are_checked_on_the_other_machine_too(tmp_path, rows):
+    X = mc.write_store(tmp_path / "a.store", rows).X
+    sent = pickle.dumps(X)
+    file = next((tmp_path / "a.store").glob("X*.npy"))
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(StoreCorruptedError, match="does not match its checksum"):
+        pickle.loads(sent).toarray()
+
+
+def test_a_store_that_is_not_on_the_other_machine_is_one_sentence(tmp_path, rows):
+    sent = pickle.dumps(mc.write_store(tmp_path / "a.store", rows).X)
+    (tmp_path / "a.store").rename(tmp_path / "b.store")
+    with pytest.raises(mc.StorageError, match=r"a\.store is not on this machine.*put it on storage that all"):
+        pickle.loads(sent)
+
+
+def test_another_store_at_the_path_is_refused(tmp_path, rows):
+    sent = pickle.dumps(mc.write_store(tmp_path / "a.store", rows).X)
+    mc.write_store(tmp_path / "a.store", rows + (np.arange(60) == 31)[:, None], overwrite=True)
+    with pytest.raises(mc.StorageError, match=r"a\.store must be the store that was opened .* and is another$"):
+        pickle.loads(sent)

@@ -98,7 +98,8 @@ def pick_name(words: tuple[str, ...], choices: Iterable[str]) -> str | None:
 
 
 def _folder_layout(folder: Path) -> Layout:
-    if (folder / "manifest.json").is_file():
+    # Also where they are no files that can be read: the .npy files of a store or a gallery are no shards.
+    if os.path.lexists(folder / "manifest.json") or (folder / "journal").is_file():
         return "store"
     if (folder / "img_emb").is_dir():
         return "clip_retrieval"

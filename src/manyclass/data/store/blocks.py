@@ -6,6 +6,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,11 @@ class BlockFile:
         """Refuse a file that somebody cut under us: to touch what is beyond its end would end the process."""
         if self._map.size() != self.record.size:
             raise StoreCorruptedError(self._folder, size_damage(self.record, self._map.size()))
+
+    def release(self) -> None:
+        """Let go of the memory that mirrors the file; what is needed is read again."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
 
     def _good(self, block: int) -> bool:
         self.check_size()
@@ -155,11 +161,28 @@ def verify_attached(folder: Path, record: Attachment) -> None:
         pass
 
 
+@dataclass(frozen=True)
+class StoreOrigin:
+    """Where rows come from: the path of a store, the digest of its manifest, and the first of the rows."""
+
+    path: Path
+    digest: str
+    first: int = 0
+
+    def open(self, n: int) -> Matrix:
+        """The n rows from the first on, of the store at the path; StorageError where there is none, or another."""
+        from manyclass.data.store.store import open_rows
+
+        return open_rows(self.path, self.digest).row_slice(slice(self.first, self.first + n))
+
+
 class VerifiedMatrix(Matrix):
     """The rows of a store, checked against their checksums before they are used.
 
     Reading rows checks the blocks that hold them, and products check all blocks; each is checked once. Sizes of files
     are checked every time. A block that differs from what was written raises `StoreCorruptedError`.
+
+    Sent to another process, rows travel as the path of their store, and are opened again there.
 
     Parameters
     ----------
@@ -171,6 +194,8 @@ class VerifiedMatrix(Matrix):
         The quantizer of the rows, if they are codes.
     start : int, default=0
         Where the rows begin among those of the files.
+    origin : StoreOrigin, default=None
+        Where the rows begin in which store; None for rows that cannot be sent.
 
     Attributes
     ----------
@@ -180,7 +205,15 @@ class VerifiedMatrix(Matrix):
         The dtype of the files.
     """
 
-    def __init__(self, inner: Matrix, files: Sequence[BlockFile], quantizer: Quantizer | None = None, start: int = 0):
+    def __init__(
+        self,
+        inner: Matrix,
+        files: Sequence[BlockFile],
+        quantizer: Quantizer | None = None,
+        start: int = 0,
+        origin: "StoreOrigin | None" = None,
+    ):
+        self._origin = origin
         self.inner = inner
         self.quantizer = quantizer
         self.shape = inner.shape
@@ -220,7 +253,8 @@ class VerifiedMatrix(Matrix):
         return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
     def release(self) -> None:
-        self.inner.release()
+        for file in self._files:
+            file.release()
 
     def row_norms(self, squared: bool = False) -> Floats:
         self.check()
@@ -234,7 +268,13 @@ class VerifiedMatrix(Matrix):
         inner = self.inner.row_slice(slice(start, stop))
         met = [(first, file) for first, file in self._placed() if first < stop and start < first + len(file.array)]
         met = met or self._placed()[:1]
-        return VerifiedMatrix(inner, [file for _, file in met], self.quantizer, start - met[0][0])
+        origin = self._origin and replace(self._origin, first=self._origin.first + start)
+        return VerifiedMatrix(inner, [file for _, file in met], self.quantizer, start - met[0][0], origin)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise TypeError("rows of a store can be sent to another process if `open_store` opened them; these cannot")
+        return self._origin.open, (self.shape[0],)
 
     def _matmat(self, W: Floats) -> Floats:
         self.check()

@@ -16,9 +16,9 @@ from manyclass._core.sealed import as_little_endian, parse_json
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import Quantizer, restore_quantizer
-from manyclass.data.store.blocks import BlockFile, VerifiedMatrix, open_attached, read_attached
+from manyclass.data.store.blocks import BlockFile, StoreOrigin, VerifiedMatrix, open_attached, read_attached
 from manyclass.data.store.columns import StoreColumns
-from manyclass.data.store.manifest import FORMAT, Manifest, QuantizerRecord, manifests, write_array
+from manyclass.data.store.manifest import FORMAT, Manifest, QuantizerRecord, manifests, read_manifest, write_array
 
 
 def open_store(path: str | os.PathLike[str]) -> "Store":
@@ -96,7 +96,7 @@ class Store:
         self.split = self._split()
         self.names = self._names()
         self.quantizer: Quantizer | None = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
-        self.X: Matrix = self._matrix()
+        self.X: Matrix = _matrix(path, manifest, self.quantizer)
         self.shape = self.X.shape
         for attachment in manifest.attachments.values():
             with open_attached(path, attachment):
@@ -192,26 +192,6 @@ class Store:
         n, d = self.shape
         return f"Store({str(self.path)!r}, {n} x {d} as {self._manifest.rows_name}, {self.nbytes / 1e6:.1f} MB)"
 
-    def _matrix(self) -> VerifiedMatrix:
-        files = [BlockFile(self.path, file) for file in self._manifest.row_files]
-        segments = [self._segment(file) for file in files if len(file.array)] or [self._segment(files[0])]
-        if len(segments) == 1:
-            return VerifiedMatrix(segments[0], files, self.quantizer)
-        from manyclass.data.views import ShardedMatrix
-
-        return VerifiedMatrix(ShardedMatrix(segments), files, self.quantizer)
-
-    def _segment(self, file: BlockFile) -> Matrix:
-        if self.quantizer is None:
-            return DenseMatrix(file.array)
-        if (self.quantizer.n_features, self.quantizer.code_size) != (self._manifest.columns, file.array.shape[1]):
-            raise StorageError(f"{self.path} cannot be read as a store: its quantizer does not match its codes")
-        try:
-            return self.quantizer.matrix(file.array)
-        except ValueError as error:
-            file.check()  # codes that no quantizer gave are damage, if they are not what was written
-            raise StorageError(f"{self.path} cannot be read as a store: {error}") from error
-
     def _split(self) -> NDArray[np.str_] | None:
         words = self._manifest.splits
         if words is None:
@@ -244,6 +224,43 @@ class Store:
         for file in files:
             file.check()
         return [file.array for file in files]
+
+
+def open_rows(path: Path, digest: str) -> VerifiedMatrix:
+    """The rows of the store at a path whose manifest has this digest, as they were opened on another machine."""
+    if not path.is_dir():
+        raise StorageError(
+            f"{path} is not on this machine, and its rows are asked for here; put it on storage that all nodes share, "
+            "at the same path"
+        )
+    manifest = read_manifest(path)
+    if manifest.digest() != digest:
+        raise StorageError(f"{path} must be the store that was opened where its rows were sent from, and is another")
+    return _matrix(path, manifest, read_quantizer(path, manifest.quantizer) if manifest.quantizer else None)
+
+
+def _matrix(path: Path, manifest: Manifest, quantizer: Quantizer | None) -> VerifiedMatrix:
+    files = [BlockFile(path, file) for file in manifest.row_files]
+    filled = [file for file in files if len(file.array)] or files[:1]
+    segments = [_segment(path, manifest, quantizer, file) for file in filled]
+    origin = StoreOrigin(path.absolute(), manifest.digest())
+    if len(segments) == 1:
+        return VerifiedMatrix(segments[0], files, quantizer, origin=origin)
+    from manyclass.data.views import ShardedMatrix
+
+    return VerifiedMatrix(ShardedMatrix(segments), files, quantizer, origin=origin)
+
+
+def _segment(path: Path, manifest: Manifest, quantizer: Quantizer | None, file: BlockFile) -> Matrix:
+    if quantizer is None:
+        return DenseMatrix(file.array)
+    if (quantizer.n_features, quantizer.code_size) != (manifest.columns, file.array.shape[1]):
+        raise StorageError(f"{path} cannot be read as a store: its quantizer does not match its codes")
+    try:
+        return quantizer.matrix(file.array)
+    except ValueError as error:
+        file.check()  # codes that no quantizer gave are damage, if they are not what was written
+        raise StorageError(f"{path} cannot be read as a store: {error}") from error
 
 
 class Names(Sequence[str]):
