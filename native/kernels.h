@@ -57,6 +57,9 @@ struct Kernels {
   // x' w
   float (*dot)(const float* x, const float* w, size_t d);
 
+  // w += a last, and then x' w, with the bits of add_multiple and dot, in one pass over w
+  float (*move_and_dot)(float a, const float* last, const float* x, size_t d, float* w);
+
   // w += a x
   void (*add_multiple)(float a, const float* x, size_t d, float* w);
 
@@ -93,15 +96,20 @@ struct Kernels {
   void (*search_rows)(const float* const* rows, size_t n, size_t d, const float* panel, size_t width,
                       const float* limits, float* scores, uint32_t* masks);
 
-  // scores (n, padded): scores[i, c] = offsets[c] + sum_j rows[i, j] * (linear[j, c] + rows[i, j] * square[j, c]), with
-  // panels (padded / 16, d, 2, 16) that hold linear and square for 16 centers at a time; rows of rows are `stride`
-  // apart
+  // scores (n, padded): scores[i, c] = offsets[c] - sum_j (rows[i, j] * rate[j, c] + shift[j, c])^2, with panels
+  // (padded / 16, d, 2, 16) that hold rate and shift for 16 centers at a time; rows of rows are `stride` apart
   void (*mixture_scores)(const float* rows, size_t n, size_t stride, size_t d, const float* panels,
                          const float* offsets, size_t padded, float* scores);
 
-  // The same without squares; panels are (padded / 16, d, 16)
+  // scores[i, c] = offsets[c] + sum_j rows[i, j] * words[j, c];  panels of words are (padded / 16, d, 16)
   void (*word_scores)(const float* rows, size_t n, size_t stride, size_t d, const float* panels, const float* offsets,
                       size_t padded, float* scores);
+
+  // Of every row i of scores (n, padded): tops[i] = max_c s[c], totals[i] = the sum of e = exp(s[c] - tops[i]) over all
+  // c with s[c] >= tops[i] - margin; for these, ascending and row after row, centers[t] = c, rows[t] = i and
+  // weights[t] = e / totals[i]. Returns how many. There is room for all; NaN are left out.
+  size_t (*posteriors)(const float* scores, size_t n, size_t padded, float margin, int32_t* centers, int32_t* rows,
+                       float* weights, float* tops, double* totals);
 
   // index = all c with s[c] >= least, ascending; returns how many. There is room for all, and padded a multiple of 16.
   size_t (*find_high)(const float* s, size_t padded, float least, int32_t* index);
@@ -125,6 +133,10 @@ struct Kernels {
   // out (n, 8): red, green and blue less 128, their squares, 0, 0
   void (*color_powers)(const uint8_t* pixels, size_t n, float* out);
 
+  // out (n, 6), with room for one more: means and standard deviations in [0, 1] of red, green and blue, of n cells of
+  // `count` pixels whose color_powers were added up
+  void (*color_statistics)(const float* cells, size_t n, double count, float* out);
+
   // votes (w, 8): the length of the gradient (dx, dy), shared linearly between the two nearest of 8 directions, which
   // are 45 degrees apart from +x towards +y
   void (*vote)(const float* dx, const float* dy, size_t w, float* votes);
@@ -135,6 +147,13 @@ struct Kernels {
   // out[j] = sum_t weights[t * count] * rows[t, j], with rows of `width` numbers
   void (*mix_rows)(const float* rows, size_t width, const float* weights, size_t taps, size_t count, float* out);
 
+  // out (4, width): out[r, j] = sum_t weights[t, r] * rows[t, j] for t < span
+  void (*mix_four)(const float* rows, size_t width, size_t span, const float* weights, float* out);
+
+  // out (w, 4, 4): out[x, r] = red, green and blue of colors[r, x], and then anything;  colors (4, w, 3) have room for
+  // one number more
+  void (*interleave)(const float* colors, size_t w, float* out);
+
   // out[i, c] = sum_t weights[t, i] * row[starts[i] + t, c] for `depth` numbers c;  row and out have room for 3 more
   void (*blend)(const float* row, const int32_t* starts, const float* weights, size_t taps, size_t depth, size_t count,
                 float* out);
@@ -143,6 +162,9 @@ struct Kernels {
 
   // out[i] = the whole number in [0, 255] that is nearest to x[i], of two the even one
   void (*round_bytes)(const float* x, size_t n, uint8_t* out);
+
+  // out (n, 3): the same of the first three numbers of every row of x, rows being 16 apart
+  void (*round_colors)(const float* x, size_t n, uint8_t* out);
 
   // out (count, 128): SIFT of a line of patches, `stride` floats apart, with 4 x 4 cells of 8 numbers, `down` and
   // `right` floats apart: times window (16), of unit length, cut at 0.2, of unit length; with root, square roots of

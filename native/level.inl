@@ -30,6 +30,7 @@ constexpr Kernels table() {
   loops.assign = assign;
   loops.mix = mix;
   loops.dot = dot;
+  loops.move_and_dot = move_and_dot;
   loops.add_multiple = add_multiple;
   loops.add_lookups = add_lookups;
   loops.fast_lookups = FAST_LOOKUPS;
@@ -40,18 +41,23 @@ constexpr Kernels table() {
   loops.search_rows = search_rows;
   loops.mixture_scores = mixture_scores;
   loops.word_scores = word_scores;
+  loops.posteriors = posteriors;
   loops.find_high = find_high;
   loops.near_top = near_top;
   loops.half_squares = half_squares;
   loops.add_moments = add_moments;
   loops.gray = gray;
   loops.color_powers = color_powers;
+  loops.color_statistics = color_statistics;
   loops.vote = vote;
   loops.pool = pool;
   loops.mix_rows = mix_rows;
   loops.widen_bytes = widen_bytes;
+  loops.mix_four = mix_four;
+  loops.interleave = interleave;
   loops.blend = blend;
   loops.round_bytes = round_bytes;
+  loops.round_colors = round_colors;
   loops.sift = sift;
   return loops;
 }

@@ -101,10 +101,14 @@ void one_vs_rest(const Examples& examples, const Negatives& negatives, const Lin
         float bias = model.biases[c];
         std::int64_t t = model.steps[c];
         double lost = 0;
+        // A step is taken on the way to the next score: w is read and written once for both.
+        const float* last = nullptr;
+        float move = 0;
         for (const size_t i : lists.of(c)) {
           const float* x = examples.X + i * d;
+          const float product = last ? loops.move_and_dot(move, last, x, d, w) : loops.dot(x, w, d);
           const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
-          const LossAt at = evaluate(loss, sign * (float(scale) * loops.dot(x, w, d) + bias));
+          const LossAt at = evaluate(loss, sign * (float(scale) * product + bias));
           lost += weight * at.loss;
           const double step = step_at(schedule, t++);
           scale *= 1 - step * schedule.regularization;
@@ -113,11 +117,13 @@ void one_vs_rest(const Examples& examples, const Negatives& negatives, const Lin
             scale = 1;
           }
           const float pull = float(step) * weight * sign * at.pull;
-          if (pull != 0) {
-            loops.add_multiple(float(pull / scale), x, d, w);
+          last = pull != 0 ? x : nullptr;
+          if (last) {
+            move = float(pull / scale);
             bias += float(schedule.bias_rate) * pull;
           }
         }
+        if (last) loops.add_multiple(move, last, d, w);
         model.scales[c] = scale;
         model.biases[c] = bias;
         model.steps[c] = t;

@@ -31,17 +31,33 @@ typedef Pack<LANES>::Loose Loose;
 typedef double Doubles __attribute__((vector_size(LANES * 4)));  // one register of them, so half of the floats of one
 typedef float Half __attribute__((vector_size(LANES * 2), aligned(4), may_alias));
 
-static float largest(const float* s, size_t k) {
-  float top = -__builtin_inff();
-  size_t c = 0;
-  if (k >= LANES) {
-    Exp::Vector best = *(const Loose*)s;
-    for (c = LANES; c + LANES <= k; c += LANES) {
-      const Exp::Vector next = *(const Loose*)(s + c);
-      best = next > best ? next : best;
-    }
-    for (int l = 0; l < LANES; ++l) top = best[l] > top ? best[l] : top;
+// The largest of all lanes, half by half.
+template <int L>
+struct Highest {
+  typedef float Vector __attribute__((vector_size(L * 4)));
+  static inline float of(Vector v) {
+    typename Highest<L / 2>::Vector low, high;
+    __builtin_memcpy(&low, &v, sizeof low);
+    __builtin_memcpy(&high, (const char*)&v + sizeof low, sizeof high);
+    return Highest<L / 2>::of(low > high ? low : high);
   }
+};
+
+template <>
+struct Highest<2> {
+  typedef float Vector __attribute__((vector_size(8)));
+  static inline float of(Vector v) { return v[0] > v[1] ? v[0] : v[1]; }
+};
+
+// NaN are passed over.
+static float largest(const float* s, size_t k) {
+  Exp::Vector best = Exp::Vector{} - __builtin_inff();
+  size_t c = 0;
+  for (; c + LANES <= k; c += LANES) {
+    const Exp::Vector next = *(const Loose*)(s + c);
+    best = next > best ? next : best;
+  }
+  float top = Highest<LANES>::of(best);
   for (; c < k; ++c) top = s[c] > top ? s[c] : top;
   return top;
 }

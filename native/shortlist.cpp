@@ -18,17 +18,20 @@ using std::size_t;
 
 constexpr size_t GROUP = CLASS_GROUP;
 
-constexpr size_t BLOCK = 128;  // rows whose sums are held at a time: weights are read once for all of them
+constexpr size_t BLOCK = 256;  // rows whose sums are held at a time: weights are read once for all of them
 
 // Bytes of codes of a class between two additions to the sums, with which tables of four rows stay in the first cache
 // and eight entries at a time add up to less than 65,536; and groups of classes whose codes stay in the second.
-constexpr size_t BYTES = 128, GROUPS = 32;
+constexpr size_t BYTES = 128, GROUPS = 16;
 
 // Classes of which the best is looked for together.
 constexpr size_t RUN = 64;
 
 // Rows that are scored together by the fine weights of a class.
 constexpr size_t ROWS = 4;
+
+// Classes of the highest rough scores that are tried first where one rival is enough.
+constexpr size_t TRIES = 4;
 
 // Entries of tables are so much higher, and at most so far from it.
 constexpr int ZERO = 16, REACH = 15;
@@ -100,7 +103,72 @@ class Shortlist {
     return found_.size();
   }
 
+  size_t find_rivals(const float* X, size_t n, const float* own, const std::int64_t* y, float* scores,
+                     std::int64_t* rivals) {
+    X_ = X;
+    n_ = n;
+    code_rows();
+    add_up();
+    found_.clear();
+    std::vector<size_t> ends(n_);
+    std::vector<Own> owns(n_);
+    for (size_t i = 0; i < n_; ++i) {
+      const bool known = !rows_[i].odd && std::isfinite(own[i]);
+      rivals[i] = known ? -1 : -2;
+      if (known) {
+        owns[i] = own_of(i, own[i], y[i]);
+        if (add_possible_rivals(i, owns[i], scores + i)) rivals[i] = std::int64_t(rival_);
+      }
+      ends[i] = found_.size();
+    }
+    score_class_by_class();
+    for (size_t i = 0; i < n_; ++i)
+      for (size_t j = i ? ends[i - 1] : 0; j < ends[i] && rivals[i] == -1; ++j)
+        if (is_rival(found_[j], owns[i], scores + i)) rivals[i] = found_[j].c;
+    return found_.size();
+  }
+
  private:
+  // The score of the own class of a row, and what a score without what classes have in common must reach.
+  struct Own {
+    float score, limit;
+    std::int64_t y;
+  };
+
+  Own own_of(size_t i, float score, std::int64_t y) const {
+    constexpr float SLACK = 1e-5f;  // of sums in float32
+    const float common = loops_.dot(X_ + i * classes_.d, classes_.mean, classes_.d);
+    return {score, score - common - SLACK * (std::fabs(score) + std::fabs(common)), y};
+  }
+
+  // Whether one that is scored by 7 bits beats the own class by the weights themselves, and its score.
+  bool is_rival(const Candidate& one, const Own& own, float* score) const {
+    if (!(one.score + reach(one) >= own.limit)) return false;
+    *score =
+        classes_.biases[one.c] + loops_.dot(X_ + one.row * classes_.d, classes_.W + one.c * classes_.d, classes_.d);
+    return *score > own.score || (*score == own.score && std::int64_t(one.c) < own.y);
+  }
+
+  // Adds those whose rough scores may reach that of the own class, unless the first of them do: true if so.
+  bool add_possible_rivals(size_t i, const Own& own, float* value) {
+    const size_t begin = found_.size();
+    make_rough_scores(i);
+    if (own.y >= 0 && size_t(own.y) < classes_.k) highest_[size_t(own.y)] = NEVER;
+    add_above(i, own.limit);
+    const size_t tries = found_.size() - begin > TRIES ? TRIES : 0;
+    auto higher = [&](const Candidate& a, const Candidate& b) { return highest_[a.c] > highest_[b.c]; };
+    std::partial_sort(found_.begin() + begin, found_.begin() + begin + tries, found_.end(), higher);
+    for (size_t j = begin; j < begin + tries; ++j) {
+      Candidate* one = &found_[j];
+      score(&one, 1);
+      if (!is_rival(*one, own, value)) continue;
+      rival_ = one->c;
+      found_.resize(begin);
+      return true;
+    }
+    return false;
+  }
+
   void code_rows() {
     const size_t d = classes_.d, width = 3 * blocks_;
     std::vector<float> v(width), rest(width), sizes(width);
@@ -141,21 +209,12 @@ class Shortlist {
   // Those that may be among the best of a row by their rough scores. A few are scored by 7 bits first: the best are not
   // below what these reach.
   void add_survivors(size_t i) {
-    const size_t k = classes_.k, few = std::min(runs_.size(), 6 * top_ + 2), begin = found_.size();
-    const CodedRow& row = rows_[i];
-    const float rounding = classes_.rounding * row.rough_unit * std::sqrt(float(blocks_) / 12);
-    loops_.rough_scores(sums_.get() + i * padded_, k, std::int32_t(ZERO * blocks_), row.rough_unit,
-                        margin_ * std::hypot(row.length, rounding), classes_.offsets, classes_.slopes, classes_.spreads,
-                        highest_.data());
-    auto add_above = [&](float least) {
-      size_t count = loops_.find_high(highest_.data(), highest_.size(), least, index_.data());
-      while (count && size_t(index_[count - 1]) >= k) --count;  // the padding, where all will do
-      for (size_t j = 0; j < count; ++j) found_.push_back({std::uint32_t(i), std::uint32_t(index_[j]), 0});
-    };
+    const size_t few = std::min(runs_.size(), 3 * top_ + 2), begin = found_.size();
+    make_rough_scores(i);
     // The best of the best of runs are among the best of all.
     for (size_t r = 0; r < runs_.size(); ++r) runs_[r] = largest(highest_.data() + r * RUN, RUN, NEVER);
     std::nth_element(runs_.begin(), runs_.begin() + (few - 1), runs_.end(), std::greater<float>());
-    add_above(runs_[few - 1]);
+    add_above(i, runs_[few - 1]);
     for (size_t j = begin; j < found_.size(); ++j) {
       fetch(classes_.fine + found_[std::min(j + 2, found_.size() - 1)].c * classes_.d);
       Candidate* one = &found_[j];
@@ -166,7 +225,22 @@ class Shortlist {
     std::vector<float> heights;
     for (size_t j = begin; j < found_.size(); ++j) heights.push_back(highest_[found_[j].c]);
     found_.resize(begin);
-    add_above(std::min(least, worst_of_best(heights)));
+    add_above(i, std::min(least, worst_of_best(heights)));
+  }
+
+  // The most that the score of each class may be, by its rough score.
+  void make_rough_scores(size_t i) {
+    const CodedRow& row = rows_[i];
+    const float rounding = classes_.rounding * row.rough_unit * std::sqrt(float(blocks_) / 12);
+    loops_.rough_scores(sums_.get() + i * padded_, classes_.k, std::int32_t(ZERO * blocks_), row.rough_unit,
+                        margin_ * std::hypot(row.length, rounding), classes_.offsets, classes_.slopes, classes_.spreads,
+                        highest_.data());
+  }
+
+  void add_above(size_t i, float least) {
+    size_t count = loops_.find_high(highest_.data(), highest_.size(), least, index_.data());
+    while (count && size_t(index_[count - 1]) >= classes_.k) --count;  // the padding, where all will do
+    for (size_t j = 0; j < count; ++j) found_.push_back({std::uint32_t(i), std::uint32_t(index_[j]), 0});
   }
 
   // Scores of all that survive, class by class, so that the weights of each are read once.
@@ -257,6 +331,7 @@ class Shortlist {
   std::vector<std::int32_t> index_;
   std::vector<Candidate> found_;  // row by row
   std::vector<Candidate*> sorted_;
+  std::uint32_t rival_ = 0;
   const Kernels& loops_ = kernels();
 };
 
@@ -269,6 +344,25 @@ std::size_t top_of_shortlist(const ClassCodes& classes, const float* X, std::siz
   for (std::size_t i = 0; i < n; i += BLOCK)
     looks += shortlist.find(X + i * classes.d, std::min(BLOCK, n - i), best + i * top);
   return looks;
+}
+
+std::size_t find_rivals(const ClassCodes& classes, const float* X, std::size_t n, float margin, float fewest,
+                        const float* own, const std::int64_t* y, float* scores, std::int64_t* rivals) {
+  Shortlist shortlist(classes, std::min(n, BLOCK), margin, fewest, 1);
+  std::size_t looks = 0;
+  for (std::size_t i = 0; i < n; i += BLOCK)
+    looks += shortlist.find_rivals(X + i * classes.d, std::min(BLOCK, n - i), own + i, y + i, scores + i, rivals + i);
+  return looks;
+}
+
+void own_scores(const float* X, std::size_t n, std::size_t d, const float* W, const float* biases, std::size_t k,
+                const std::int64_t* y, float* own) {
+  const Kernels& loops = kernels();
+  for (std::size_t i = 0; i < n; ++i)
+    if (y[i] >= 0 && std::size_t(y[i]) < k) {
+      const std::size_t c = std::size_t(y[i]);
+      own[i] = biases[c] + loops.dot(X + i * d, W + c * d, d);
+    }
 }
 
 bool lookups_are_fast() { return kernels().fast_lookups; }

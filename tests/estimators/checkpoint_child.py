@@ -2,7 +2,7 @@
 
 `python checkpoint_child.py` reads lines of JSON, the arguments of `fit`. It begins each in a process of its own, prints
 the number of that process, the epochs as they pass, and how it ended (0, or the signal that killed it); then it waits
-for one line more. `python checkpoint_child.py JSON` runs one fit.
+for one line more.
 """
 
 import hashlib
@@ -83,4 +83,4 @@ def serve():
 
 
 if __name__ == "__main__":
-    run(**json.loads(sys.argv[1])) if len(sys.argv) > 1 else serve()
+    serve()

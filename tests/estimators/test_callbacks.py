@@ -187,7 +187,7 @@ def test_the_best_machines_are_kept_unless_a_refit_replaces_them_for_sure(monkey
 
     def watch(descent, *arguments):
         run_sgd(descent, *arguments)
-        kept.append(descent.best is not None)
+        kept.append(descent.weights.best is not None)
 
     monkeypatch.setattr(stochastic, "run_sgd", watch)
     ours = [mc.JsonLines(tmp_path / "history.jsonl"), mc.Progress(file=io.StringIO())]

@@ -168,3 +168,25 @@ def test_settings_that_change_later_change_nothing_that_was_fitted():
     model.set_params(objective="softmax", beta=1, regularization=0.5, step=3.0, class_weight="balanced", n_threads=1)
     assert all(vars(model)[name] is value for name, value in before.items())
     np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+MODELS = [
+    mc.StochasticClassifier(**FEW),
+    mc.StochasticClassifier(**FEW, objective="softmax"),
+    mc.SquareLossClassifier(),
+    mc.TraceNormClassifier(tolerance=1e-2),
+    mc.LinearClassifier(),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_models_are_fitted_and_used_in_memory_that_cannot_be_written(model):
+    """As where processes of a cluster share the memory of what was sent to them."""
+    X, y = blobs()
+    buffers = []
+    sent = pickle.dumps((clone(model).fit(X, y), X, y), protocol=5, buffer_callback=buffers.append)
+    there, X_there, y_there = pickle.loads(sent, buffers=[bytes(buffer.raw()) for buffer in buffers])
+    assert not X_there.flags.writeable
+    expected = clone(model).fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(there.decision_function(X_there), expected)
+    np.testing.assert_array_equal(clone(model).fit(X_there, y_there).decision_function(X_there), expected)

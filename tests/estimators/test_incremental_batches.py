@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
+from manyclass.solvers.sgd.descent import AveragedWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from tests.estimators.problems import blobs
 
 X, Y = blobs(spread=1.0)
@@ -89,7 +90,7 @@ def test_a_batch_copies_the_machines_once_and_takes_no_mean(monkeypatch, fitted)
     copy = LinearWeights.copy
     monkeypatch.setattr(LinearWeights, "copy", lambda machines: copies.append(1) or copy(machines))
     monkeypatch.setattr(LinearWeights, "of", lambda *_: pytest.fail("a second copy"))
-    monkeypatch.setattr(SgdRun, "average", lambda *_: pytest.fail("a mean"))
+    monkeypatch.setattr(AveragedWeights, "average", lambda *_: pytest.fail("a mean"))
     running.partial_fit(X, Y)
     assert len(copies) == 1
 

@@ -38,7 +38,7 @@ def test_each_new_class_meets_beta_negatives_for_every_positive(rows, n_new, mon
 
     def descend(descent, *rest):
         _descent.run_sgd(descent, *rest)
-        met.append(descent.machines.steps[:n_new])
+        met.append(descent.weights.machines.steps[:n_new])
 
     clf = mc.StochasticClassifier(beta=8, step=0.1, early_stopping=False, max_epochs=10, random_state=0)
     clf.fit(X[old], y[old])

@@ -192,6 +192,7 @@ def test_the_temperature_is_of_the_mean_before_a_refit_and_else_of_what_is_kept(
     monkeypatch.setattr(stochastic, "held_out_temperature", temperature)
     settings = {"max_epochs": 20, "random_state": 0, "refit": refit, "callbacks": [lambda record: None]}
     mc.StochasticClassifier("ovr", **settings).fit(*hard(0))
-    assert descents[0].best is not None
+    weights = descents[0].weights
+    assert weights.best is not None
     (found,) = judged
-    assert found is (descents[0].mean if refit else descents[0].best)
+    assert found.W is (weights.mean if refit else weights.best).W

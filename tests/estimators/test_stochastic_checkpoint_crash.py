@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -26,9 +27,14 @@ SHORT = {"max_epochs": 2, "step": 0.05, "beta": 3.0}
 class Server:
     """Starts fits quickly, in processes that can be killed."""
 
-    def __init__(self):
+    def __init__(self, env=None):
         command = [sys.executable, "-B", child.__file__]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
 
     def run(self, path, kill=lambda epochs: False, **arguments):
         """The signal by which a fit ended, or 0; `kill` is asked at the start and after each epoch whether to."""
@@ -57,11 +63,8 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server():
-    server = Server()
-    yield server
-    server.process.stdin.close()
-    server.process.wait()
-    server.process.stdout.close()
+    with closing(Server()) as server:
+        yield server
 
 
 def kill_at_random(server, folder, settings, n_kills, seed):
@@ -124,15 +127,16 @@ def test_killed_at_each_call_that_writes_the_checkpoint_it_ends_with_the_same_bi
 )
 def test_killed_inside_of_each_call_it_ends_with_the_same_bits(tmp_path, call, every):
     expected, hits, shim = child.bits(child.fit(**SHORT)), 0, Shim(tmp_path)
-    for when in range(1, 200, every):
-        path = tmp_path / str(when)
-        command = [sys.executable, "-B", child.__file__, json.dumps({"path": str(path), **SHORT})]
-        shim.arm(tmp_path, Fault(Action.KILL_HALF, when, call))
-        ended = subprocess.run(command, capture_output=True, check=False, env=shim.env).returncode
-        shim.disarm()
-        if ended == 0:
-            break
-        assert ended == -signal.SIGKILL
-        hits += 1
-        assert child.bits(child.fit(path, **SHORT)) == expected
+    with closing(Server(shim.env)) as server:
+        for when in range(1, 200, every):
+            path = tmp_path / str(when)
+            shim.arm(tmp_path, Fault(Action.KILL_HALF, when, call))
+            ended = server.run(path, **SHORT)
+            shim.disarm()
+            if ended == 0:
+                break
+            assert ended == signal.SIGKILL
+            hits += 1
+            assert child.bits(child.fit(path, **SHORT)) == expected
+    assert ended == 0
     assert hits >= 1

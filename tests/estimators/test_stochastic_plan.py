@@ -1,6 +1,7 @@
 """Steps and numbers of negatives, given or found."""
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass.estimators import _stochastic_plan, stochastic
-from manyclass.solvers.sgd.descent import mean_class_accuracy
+from manyclass.solvers.sgd.judging import mean_class_accuracy
 from tests.estimators.problems import blobs
 
 X, Y = blobs(k=6, per_class=20, spread=0.6)
@@ -93,3 +94,51 @@ def test_many_rows_are_judged_by_some_of_them(monkeypatch, given_set):
     (judged,) = seen
     assert set(judged.sizes) == {5}
     assert {round(30 * record["accuracy"], 6) % 1 for record in clf.history_ if "accuracy" in record} == {0}
+
+
+class TestManyRows:
+    """Where few of the examples are enough to judge by, all others are learned from, and once."""
+
+    X, Y = blobs(k=6, per_class=100, spread=0.8)
+    SETTINGS: ClassVar = {"step": 0.1, "beta": 2, "max_epochs": 12, "patience": 2, "validation_fraction": 0.3}
+
+    def fit(self, monkeypatch, judged, **settings):
+        monkeypatch.setattr(_stochastic_plan, "_JUDGED", judged)
+        scores = iter([0.5, 0.9, *[0.2] * 12])  # the second epoch is the best
+        monkeypatch.setattr(stochastic, "mean_class_accuracy", lambda problem: lambda machines: next(scores))
+        return mc.StochasticClassifier(**{**self.SETTINGS, **settings}, random_state=0).fit(self.X, self.Y)
+
+    def phases(self, fitted):
+        return {record["phase"] for record in fitted.history_}
+
+    def test_examples_that_judge_nothing_are_learned_from(self, monkeypatch):
+        fitted = self.fit(monkeypatch, 24)
+        assert {record["examples"] for record in fitted.history_} == {len(self.X) - 24}
+
+    def test_few_that_were_held_out_are_no_reason_to_train_again(self, monkeypatch):
+        assert self.phases(self.fit(monkeypatch, 24)) == {"train"}
+        assert self.phases(self.fit(monkeypatch, 60)) == {"train", "refit"}
+
+    def test_the_best_machines_are_those_that_are_kept(self, monkeypatch):
+        fitted, without = self.fit(monkeypatch, 24), self.fit(monkeypatch, 24, refit=False)
+        np.testing.assert_array_equal(fitted.coef_, without.coef_)
+        assert fitted.temperature_ == without.temperature_
+        assert (fitted.n_epochs_, len(fitted.history_)) == (2, 4)
+
+    def test_large_weights_are_held_twice_and_trained_again_if_the_last_are_not_the_best(self, monkeypatch):
+        monkeypatch.setattr(stochastic, "SMALL_WEIGHTS", 0)
+        fitted = self.fit(monkeypatch, 24)
+        assert [record["phase"] for record in fitted.history_] == ["train"] * 4 + ["refit"] * 2
+
+    def test_large_weights_stay_if_the_last_are_the_best(self, monkeypatch):
+        monkeypatch.setattr(stochastic, "SMALL_WEIGHTS", 0)
+        fitted = self.fit(monkeypatch, 24, max_epochs=2)
+        assert self.phases(fitted) == {"train"}
+
+    def test_a_callback_that_only_listens_changes_nothing(self, monkeypatch):
+        monkeypatch.setattr(stochastic, "SMALL_WEIGHTS", 0)
+        alone, heard = self.fit(monkeypatch, 24), self.fit(monkeypatch, 24, callbacks=[lambda record: None])
+        np.testing.assert_array_equal(heard.coef_, alone.coef_)
+
+    def test_who_asks_for_few_to_be_held_out_has_the_refit(self, monkeypatch):
+        assert self.phases(self.fit(monkeypatch, 20_000, validation_fraction=0.03)) == {"train", "refit"}

@@ -264,8 +264,9 @@ KINDS = ["SquareLossExemplar", "ExemplarLDA", "WhitenedPCA", "ExemplarSVM", "Ker
 
 
 def encoder_of(name):
-    """An encoder with a small background set: a machine for each of its images takes ExemplarSVM seconds here."""
-    return getattr(mc, name)(random_state=0, n_background=4)
+    """An encoder with a small background set and few steps: a machine for each of its images takes ExemplarSVM long."""
+    few = {"n_steps": 1000} if name == "ExemplarSVM" else {}
+    return getattr(mc, name)(random_state=0, n_background=4, **few)
 
 
 @pytest.mark.parametrize("name", KINDS)

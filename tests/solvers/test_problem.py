@@ -16,7 +16,7 @@ def test_an_objective_of_some_rows_is_that_of_a_problem_without_the_others():
     W, b = rng.standard_normal((made.d, made.k)), rng.standard_normal(made.k)
     losses = made.rows.loss.value_and_gradient(made.X.rows([0, 5, 6, 30]) @ W + b, made.rows.y[[0, 5, 6, 30]])[0]
     p = made.rows.p[[0, 5, 6, 30]]
-    np.testing.assert_allclose(some.loss_of(DenseWeights(W, b).scores(some)), p @ losses / p.sum())
+    np.testing.assert_allclose(some.loss_of(DenseWeights(W, b)), p @ losses / p.sum())
     np.testing.assert_allclose(exactly(some, W, b), p @ losses / p.sum() + made.penalty.value(W))
     assert made.n == 40
 

@@ -7,8 +7,6 @@ import manyclass as mc
 from manyclass import _native
 from manyclass.estimators import linear_model
 from manyclass.solvers import shortlist
-from manyclass.solvers.sgd import descent
-from manyclass.solvers.sgd.descent import LinearWeights
 from manyclass.solvers.shortlist import ClassShortlist, top_by_shortlist
 
 
@@ -69,7 +67,7 @@ def test_a_shortlist_has_the_best_classes_for_any_shape(k, d, top, seed):
     top = min(top, k)
     # So few numbers stray as they please: the margin leaves nothing out.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shortlist, "_FEWEST", 0)
+        patch.setattr(shortlist, "FEWEST", 0)
         packed = ClassShortlist.of(W, b, X[:9].mean(axis=0))
     found = np.empty((len(X), top), np.int64)
     _native.top_of_shortlist(X=X, **vars(packed), margin=1e6, fewest=0, best=found)
@@ -144,7 +142,7 @@ def test_without_a_margin_those_are_looked_at_twice_that_reach_the_best_so_far()
         rough = rough_twin(packed, x)
         fine = packed.units * ((packed.fine.astype(np.int64) - 64) @ fine_row(packed, x)) + packed.offsets
         runs = np.sort([rough[start : start + 64].max() for start in range(0, 500, 64)])
-        first = np.flatnonzero(rough >= runs[0] - 1e-4)  # eight of eight runs
+        first = np.flatnonzero(rough >= runs[3] - 1e-4)  # five of eight runs
         least = min(fine[first].max(), rough.max())
         assert (rough >= least + 1e-3).sum() <= looks <= (rough >= least - 1e-3).sum()
 
@@ -158,11 +156,10 @@ def fine_row(packed, x):
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(shortlist, "ROWS", 100)
-    monkeypatch.setattr(shortlist, "_BLOCK", 128)
+    monkeypatch.setattr(shortlist, "BLOCK", 128)
     monkeypatch.setattr(shortlist, "CLASSES", 500)
     monkeypatch.setattr(shortlist, "COLUMNS", 64)
     monkeypatch.setattr(linear_model, "SCORES", 1)
-    monkeypatch.setattr(descent, "SCORES", 1)
     if not _native.lookups_are_fast():
         monkeypatch.setattr(_native, "lookups_are_fast", lambda: True)
 
@@ -190,13 +187,6 @@ def test_the_number_of_threads_changes_no_prediction(small):
         one = linear(W, b).predict_top(X, 3)
     with mc.threads(3):
         np.testing.assert_array_equal(linear(W, b).predict_top(X, 3), one)
-
-
-def test_machines_are_judged_by_it_too(small):
-    X, W, b = trained(1500, 200)
-    index = np.arange(len(X))[::-2]
-    found = LinearWeights.of(W, b).best_classes(mc.as_matrix(X), index)
-    np.testing.assert_array_equal(found, best(X[index], W, b, 1)[:, 0])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e38])

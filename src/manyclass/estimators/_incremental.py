@@ -1,8 +1,9 @@
-"""Learning that goes on from what is there: a warm start, one batch after the other, new classes beside old ones."""
+"""Learning that goes on from what is there: one batch after the other, new classes beside old ones."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -10,12 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import draw_seed
-from manyclass._core.errors import SettingsError
 from manyclass._core.models import rollback_on_error
 from manyclass._core.shards import Shard
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
-from manyclass.estimators._stochastic_plan import SgdSettings
+from manyclass.estimators._stochastic_plan import STEP_LIMITS, SgdSettings
 from manyclass.estimators.validation import (
     check_classes,
     check_labels,
@@ -25,7 +25,8 @@ from manyclass.estimators.validation import (
     weighted_problem,
 )
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import PANEL, EarlyStopping, LinearWeights, SgdRun, run_epoch, run_sgd
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, checked_epoch, epoch_record, run_sgd
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.objectives import OBJECTIVES, epochs_from_zero
 from manyclass.solvers.sgd.tuning import CHOICES, SgdPlan, find_plan, make_plan, with_objective
 
@@ -42,42 +43,6 @@ class FittedSgd(SgdSettings, Protocol):
     n_epochs_: int
     step_: float
     beta_: float | None
-
-
-def first_weights(estimator: FittedSgd, problem: Problem, before: NDArray[Any] | None) -> LinearWeights:
-    """What `fit` begins with: zeros, for all classes or those of its shard; or the machines of the last fit.
-
-    The latter had the classes `before`, which is None if it is to begin anew.
-    """
-    if before is not None:
-        return last_weights(estimator, before)
-    shard = estimator.shard
-    if shard is None:
-        return LinearWeights.zeros(problem.k, problem.d)
-    alone = estimator.objective == "ovr" and not estimator.early_stopping
-    if not alone or "auto" in (estimator.step, estimator.beta):
-        raise SettingsError(
-            f"a part of the classes ({shard}) needs `objective='ovr'`, `early_stopping=False`, and a `step` and a "
-            "`beta`, as parts do not see how the others do; give them, or a `plan` that has them"
-        )
-    most = -(-problem.k // PANEL)
-    if shard.count > most:  # some would have none, and without them the others cannot be joined
-        raise SettingsError(
-            f"{problem.k:,} classes can be divided into {most} parts of {PANEL} at least; got {shard}; "
-            f"divide them by {most} at most"
-        )
-    span = shard.span(problem.k, PANEL)
-    return LinearWeights.zeros(len(span), problem.d, span.start)
-
-
-def last_weights(estimator: FittedSgd, before: NDArray[Any]) -> LinearWeights:
-    """A copy of the machines of the last fit, which had the classes `before`; those of now must be the same."""
-    now, columns = estimator.classes_, estimator.coef_.shape[1]
-    if columns != estimator.n_features_in_:
-        raise ValueError(f"warm_start needs the {columns} columns of the last fit; got {estimator.n_features_in_}")
-    if not np.array_equal(now, before):
-        raise ValueError(f"warm_start needs the {len(before)} classes of the last fit; got {_difference(now, before)}")
-    return LinearWeights.of(estimator.coef_, estimator.intercept_)
 
 
 @dataclass(frozen=True)
@@ -181,13 +146,6 @@ def join_weights(
     return together[order], LinearWeights.around(W, biases, both(old.steps, machines.steps))
 
 
-def _difference(now: NDArray[Any], before: NDArray[Any]) -> str:
-    """One label that makes the difference, in words."""
-    new, old = set(now.tolist()), set(before.tolist())
-    added, missing = ([label for label in a.tolist() if label not in b] for a, b in ((now, old), (before, new)))
-    return f"another one, {added[0]!r}" if added else f"none of the class {missing[0]!r}"
-
-
 class IncrementalSgd:
     """`partial_fit` and `add_classes` of a `StochasticClassifier`."""
 
@@ -238,15 +196,17 @@ class IncrementalSgd:
             check_same_objective(settings, "partial_fit")
             known = hasattr(self, "coef_")
             self.classes_ = check_batch_classes(self, classes, known)
-            matrix = open_examples(self, X, reset=not known)
+            matrix = open_examples(self, X, reset=not known, limits=STEP_LIMITS)
             indices = encode_known_labels(y, self.classes_, len(matrix))
             problem = weighted_problem(self, matrix, indices, sample_weight)
             running = getattr(self, "_running", None) or PartialFitState.begin(settings, problem, known)
             plan = running.next_plan(settings, problem)
             machines = running.machines.copy()
-            record = run_epoch(plan.algorithm, problem, machines, plan.schedule, running.calls)
+            calls = running.calls
+            train = partial(checked_epoch, plan.algorithm, problem, machines, plan.schedule, calls)
+            record = epoch_record(train, problem, calls)
             machines.fold()
-        calls = running.calls + 1
+        calls += 1
         # The list is ours from the first batch on; to copy it every time would cost more and more.
         history = self.history_ if running.calls else [*getattr(self, "history_", [])]
         history.append(record)
@@ -289,8 +249,7 @@ class IncrementalSgd:
             stopping = EarlyStopping(max_epochs=min(epochs, self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
-        machines = replace(descent.result(), steps=descent.machines.steps)
-        self.classes_, machines = join_weights(self.classes_, old, new, machines)
+        self.classes_, machines = join_weights(self.classes_, old, new, descent.weights.result())
         self._take(machines)
         return self
 

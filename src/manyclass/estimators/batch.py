@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, Protocol, Self
 
@@ -176,15 +177,16 @@ class BatchModel(Probabilities, LinearModel):
             problem = make_problem(self, X, y, sample_weight)
             solved = problem.in_row_space(ROWS_OF_CLASS * problem.k) if turns and before is None else problem
             objective = Objective(solved, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
-            found = solve(
-                objective,
-                named_solver(self.solver, penalty, lambda: draw_seed(self.random_state)),
-                tolerance=self.tolerance,
-                max_iter=self.max_iter,
-                max_seconds=self.max_seconds,
-                start=None if before is None else self._start_point(before),
-                callback=notify,
-            )
+            with closing(objective):
+                found = solve(
+                    objective,
+                    named_solver(self.solver, penalty, lambda: draw_seed(self.random_state)),
+                    tolerance=self.tolerance,
+                    max_iter=self.max_iter,
+                    max_seconds=self.max_seconds,
+                    start=None if before is None else self._start_point(before),
+                    callback=notify,
+                )
             if solved is not problem:
                 found = replace(found, point=found.point.lift(solved.X))
         self._learn(found)

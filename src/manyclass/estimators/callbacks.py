@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from manyclass._core.typing import Callback
 from manyclass.data.matrix import Matrix
 from manyclass.solvers.sgd.checkpoint import Checkpoint
-from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun
+from manyclass.solvers.sgd.descent import EarlyStopping, Judge, SgdRun
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 
 class JsonLines:
@@ -118,18 +119,18 @@ class FitTask:
 
     def finish(self, machines: LinearWeights) -> None:
         """The fit is over, with these machines."""
-        self.end(self._context, machines)
+        self.end(self._context, lambda: machines)
 
     def begin(self, context: Any) -> None:
         """Tell that the task of a context begins."""
         if context is not None:
             context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
-    def end(self, context: Any, machines: LinearWeights) -> bool:
+    def end(self, context: Any, machines: Callable[[], LinearWeights]) -> bool:
         """Tell that the task of a context is over; whether a callback wants to stop."""
 
         def fitted() -> dict[str, Any]:
-            seen = machines if self.columns is None else machines.lift(self.columns)
+            seen = machines() if self.columns is None else machines().lift(self.columns)
             return {"coef_": seen.W.copy(), "intercept_": seen.biases.copy()}
 
         return context is not None and bool(
@@ -147,13 +148,13 @@ class PhaseTask:
 
     def end_epoch(self, descent: SgdRun) -> bool:
         """An epoch is over; whether a callback wants to end the descent, which then is done."""
-        ends = self._fit.end(self._epoch, descent.mean)
+        ends = self._fit.end(self._epoch, lambda: descent.weights.mean)
         descent.done = descent.done or ends
         if not descent.done:
             self._begin_epoch()
         return ends
 
-    def finish(self, machines: LinearWeights) -> None:
+    def finish(self, machines: Callable[[], LinearWeights]) -> None:
         """The phase is over, with these machines."""
         self._fit.end(self._context, machines)
 
@@ -181,19 +182,19 @@ def after_epoch(
         descent.done = descent.done or any(ends)
         run.ended = phase.end_epoch(descent) or any(ends)
         if descent.done or descent.epoch >= stopping.max_epochs:
-            phase.finish(descent.result())
+            phase.finish(descent.weights.result)
         checkpoint.write(only_if_due=True)
 
     return after
 
 
-def watch_epochs(judge: Callable[[LinearWeights], float], stopping: EarlyStopping, after: AfterEpoch) -> AfterEpoch:
+def watch_epochs(judge: Judge, stopping: EarlyStopping, after: AfterEpoch) -> AfterEpoch:
     """The same, once the accuracy is on record, as often as `stopping` has it and at the end; it stops nothing."""
 
     def watch(descent: SgdRun) -> None:
         if descent.epoch % stopping.every == 0 or descent.epoch == stopping.max_epochs:
             started = time.perf_counter()
-            accuracy = judge(descent.mean)
+            accuracy = judge(descent.weights)
             descent.history[-1].update(accuracy=accuracy, judging_seconds=time.perf_counter() - started)
         after(descent)
 

@@ -22,8 +22,10 @@ from manyclass.data.inputs import RowScale, open_features, scale_limits
 from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax
-from manyclass.solvers.problem import Problem, Scorer
-from manyclass.solvers.sgd.descent import LinearWeights, top_classes
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.row_sums import Scorer
+from manyclass.solvers.sgd.linear_weights import LinearWeights
+from manyclass.solvers.sgd.top_k import top_classes
 from manyclass.solvers.shortlist import SCORES, top_by_shortlist
 
 

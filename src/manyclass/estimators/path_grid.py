@@ -12,9 +12,11 @@ from manyclass._core.typing import Floats
 from manyclass.solvers.batch.path import PathCheckpoint, PathPoint
 from manyclass.solvers.batch.points import Weights, balance_factors
 from manyclass.solvers.batch.solution import Solution, Status
-from manyclass.solvers.problem import Problem, Scorer
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.row_sums import Scorer
 from manyclass.solvers.sgd.checkpoint import run_identity_of
-from manyclass.solvers.sgd.descent import balanced_accuracy, top_classes
+from manyclass.solvers.sgd.judging import balanced_accuracy
+from manyclass.solvers.sgd.top_k import top_classes
 
 # Fractions of alpha_max that a path goes through, from the first to the last: a trace above half of
 # alpha_max leaves next to nothing of W, and strengths below the last one regularize next to nothing.

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import closing, contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,13 +13,15 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits
-from manyclass.estimators._incremental import (
-    IncrementalSgd,
-    first_weights,
-)
+from manyclass.estimators._incremental import IncrementalSgd
 from manyclass.estimators._stochastic_plan import (
+    SMALL_WEIGHTS,
+    STEP_LIMITS,
     check_settings,
+    compares_objectives,
+    first_weights,
     fixed_settings,
+    holds_out_few,
     leave_start,
     make_stopping,
     most_epochs,
@@ -45,9 +46,10 @@ from manyclass.estimators.linear_model import (
 )
 from manyclass.estimators.validation import make_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
-from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, mean_class_accuracy, run_sgd
+from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
+from manyclass.solvers.sgd.judging import mean_class_accuracy
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.tuning import (
-    TABLE,
     find_or_resume_plan,
     find_start,
     step_as_given,
@@ -70,8 +72,10 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
     ----------
     objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax"}, default="auto"
         One-vs-rest, Crammer and Singer's multiclass hinge, ranking, weighted approximate ranking, or softmax. "auto" is
-        one-vs-rest; `fit` of at most 256 columns and classes compares the hinge with the squared hinge, softmax and
-        standardized columns on a small sample, and takes what is best.
+        one-vs-rest, or what `fit` finds better on a small sample, unless a loss, beta, step, ridge or sampling is
+        given: of at most 256 columns and classes the squared hinge, softmax and standardized columns; of more than 256
+        classes the multiclass hinge, if a start with least squares was tried and is of no use, and rows x columns x
+        classes are at most 2^33.
     loss : {"hinge", "squared_hinge", "logistic", "squared"}, default="hinge"
         The loss of one-vs-rest.
     beta : float, "auto" or None, default="auto"
@@ -91,14 +95,15 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         on a validation set that `fit` is given is then recorded in `history_`, and decides nothing.
     validation_fraction : float, default=0.1
         The fraction of every class, and at least one example of those that have two, that is held out for early
-        stopping unless `fit` is given one. At most 20,000, or two of a class, are judged: a standard error of 0.35 %.
+        stopping unless `fit` is given one; but no more than 20,000, or two of a class: a standard error of 0.35 %.
     tolerance : float, default=1e-3
         The least gain of accuracy that counts as progress.
     patience : int, default=10
         Stop after so many judgements without progress, one after every epoch, or every few where epochs are cheap.
         The last machines within half a standard error of the best are kept.
     refit : bool, default=True
-        After stopping on held-out examples, train on all of them for as many epochs.
+        After stopping on held-out examples, train on all of them for as many epochs; but not where the most that are
+        held out are less than a twentieth, unless weights above 16 MB, whose best are not kept, were better before.
     class_weight : None, "balanced" or dict, default=None
         Weights of classes; "balanced" stands for n / (k * examples of the class). The weight of an example, which
         multiplies its steps, is that of its own class, in every machine. scikit-learn does the same for classes that
@@ -159,9 +164,6 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
     """
 
     n_iter_: int
-
-    # Measured: with less, machines guess. Steps follow what is largest, in rows and in columns.
-    scale_limits = ScaleLimits(apart=1e-3, beside=5e-3, standardized=TABLE)
 
     keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
     shard: Shard | None = None  # of the classes: the part whose machines `fit` trains, and `classes_` then has
@@ -236,7 +238,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         FloatingPointError
             If the step is too large for the data.
         """
-        with self._computing(), closing_callbacks(self.callbacks):
+        with self._computing(), closing_callbacks(self.callbacks), closing(Checkpoint(self.checkpoint)) as checkpoint:
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             problem = make_problem(self, X, y, sample_weight)
@@ -244,7 +246,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
             task.columns = None if problem is whole else problem.X
             start = first_weights(self, problem, None if cold else before)
-            run = (checkpoint := Checkpoint(self.checkpoint)).run
+            run = checkpoint.run
             seed = run.seed = draw_seed(self.random_state) if run.seed is None else run.seed
             train, judged = split_problem(self, problem, validation, seed)
             if self.checkpoint is not None:
@@ -260,9 +262,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             judge = None if judged is None else mean_class_accuracy(judged)
             if run.phase == "train":
                 stopping = make_stopping(settings, plan, train, judged, run.n_iter)
-                descent = run.descent_from(start.copy() if squares is None else squares.machines(run.n_iter))
+                descent = run.descent_from(
+                    start.copy() if squares is None else squares.machines(run.n_iter), plan.algorithm, train, judged
+                )
                 refits = self.refit and len(train) < len(problem)
-                descent.keeps_best = not refits or may_end(self)  # or else the refit replaces them
+                few = holds_out_few(problem, judged)  # or else a refit replaces the best
+                small = few and start.W.nbytes <= SMALL_WEIGHTS
+                descent.keeps_best = not refits or may_end(self) or small
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
                     after, judge = watch_epochs(judge, stopping, after), None
@@ -270,22 +276,27 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
                     plan = leave_start(self, plan, descent, train, stopping, judge, after)
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
+                refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
                 linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
                 if self.early_stopping and judged is not None and not linked:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    run.temperature = held_out_temperature(descent.mean if refits else descent.result(), judged)
+                    run.temperature = held_out_temperature(
+                        descent.weights.mean if refits else descent.weights.result(), judged
+                    )
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
-                    run.trained, run.phase, run.descent = descent.history, "refit", None
+                    run.begin_refit()
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
                 stopping = EarlyStopping(max_epochs=min(max(1, run.n_epochs), most_epochs(settings, problem.k)))
-                descent = run.descent_from(start if squares is None else squares.machines(run.n_iter, refit=True))
+                descent = run.descent_from(
+                    start if squares is None else squares.machines(run.n_iter, refit=True), plan.algorithm, problem
+                )
                 after = after_epoch(self.callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
-            machines = replace(descent.result(), steps=descent.machines.steps)
+            machines = descent.weights.result()
             task.finish(machines)
             length = weights_length(machines.W)
             machines = machines if problem is whole else machines.lift(problem.X)
@@ -298,6 +309,12 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             self.temperature_ = run.temperature * length
         warn_of_chance(self, whole)
         return self
+
+    @property
+    def scale_limits(self) -> ScaleLimits:
+        """What `fit` bears, a ScaleLimits: nearly all where it may standardize columns."""
+        may = compares_objectives(self, self.n_features_in_, len(self.classes_))
+        return ScaleLimits() if may else STEP_LIMITS
 
     def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, settings: Any) -> None:
         self._take(machines)

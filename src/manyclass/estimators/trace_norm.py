@@ -19,7 +19,7 @@ from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge
 from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
-from manyclass.solvers.problem import Scorer
+from manyclass.solvers.row_sums import Scorer
 
 
 class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearModel):  # type: ignore[misc]

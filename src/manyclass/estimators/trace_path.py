@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -41,7 +42,7 @@ from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
 from manyclass.solvers.problem import Objective, Problem
-from manyclass.solvers.sgd.tuning import hold_out
+from manyclass.solvers.sgd.subsets import hold_out
 
 # Settings that the classifiers of a path share with it.
 _SHARED = ("loss", "fit_intercept", "solver", "tolerance", "max_iter", "class_weight", "n_threads", "random_state")
@@ -225,7 +226,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             return walk.solution
         everything = self._objective(problem).with_penalty(_penalty(walk.trace, walk.ridge))
         try:
-            found: Solution = self._solver(seed)(everything, start=walk.solution.point, max_seconds=left)
+            with closing(everything):
+                found: Solution = self._solver(seed)(everything, start=walk.solution.point, max_seconds=left)
         except KeyboardInterrupt:
             walk.end_refit(Status.INTERRUPTED, BEFORE_REFIT)
             return walk.solution
@@ -234,12 +236,12 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return found
 
     def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint) -> PathRun:
-        objective = self._objective(train)
-        traces = strength_grid(self.traces, "traces", TRACES, lambda: alpha_max(objective))
-        ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
-        points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, checkpoint)
-        walk = PathRun(judged, len(traces) * len(ridges), combine_callbacks(self.callbacks))
-        walk.follow(points)
+        with closing(self._objective(train)) as objective:
+            traces = strength_grid(self.traces, "traces", TRACES, lambda: alpha_max(objective))
+            ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
+            points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, checkpoint)
+            walk = PathRun(judged, len(traces) * len(ridges), combine_callbacks(self.callbacks))
+            walk.follow(points)
         return walk
 
     def _objective(self, problem: Problem) -> Objective:

@@ -14,15 +14,16 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from manyclass._core.checks import check_positive
 from manyclass._core.typing import Doubles, Singles
-from manyclass.data.inputs import open_examples
+from manyclass.data.inputs import open_examples, read_examples, remember_scale
 from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Problem
 
 
 def make_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     """The examples whose weight is above 0; the estimator learns its classes and columns."""
-    matrix = open_examples(estimator, X, reset=True)
+    matrix = read_examples(estimator, X, reset=True)
     estimator.classes_, indices = encode_labels(y, matrix.shape[0])
+    remember_scale(estimator, matrix)  # what does harm may hang on the number of classes
     return weighted_problem(estimator, matrix, indices, sample_weight)
 
 

@@ -3,17 +3,19 @@
 Rows count only by these sums, so a fit on more or fewer rows is a fit on sums that were added or subtracted.
 """
 
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
-from manyclass.data.matrix import Matrix, spans
-from manyclass.data.moments import TILE, center_rows, scatter
+from manyclass.data.matrix import Matrix
+from manyclass.data.moments import TILE, sum_panels, symmetric
 from manyclass.data.views import RowSelection
 from manyclass.solvers.problem import Problem
+from manyclass.solvers.row_blocks import open_blocks
 
 
 class ClassMoments(NamedTuple):
@@ -51,22 +53,13 @@ class ClassMoments(NamedTuple):
         # Differences from some rows keep the digits that a sum of large numbers would lose.
         near = X.rows(np.linspace(0, len(X) - 1, min(len(X), TILE)).astype(np.intp)).mean(axis=0, dtype=np.float64)
         sums = np.zeros((problem.k, problem.d))
-
-        def of_tile(at: slice) -> tuple[NDArray[np.int32], Doubles]:
-            return _class_sums(center_rows(X, at, near), c[at], y[at])
-
-        for classes, found in thread_map(of_tile, spans(len(X), TILE)):
-            sums[classes] += found
-        shift = sums.sum(axis=0) / weights.sum()
-        sums -= weights[:, None] * shift
-        mean, root = near + shift, None if (c == 1).all() else np.sqrt(c)[:, None]
-
-        def tile(at: slice) -> Doubles:
-            T = center_rows(X, at, mean)
-            return T if root is None else np.multiply(T, root[at], out=T)
-
-        with one_blas_thread():
-            squares = scatter(tile, *X.shape, max(TILE, _TILE_BYTES // (8 * problem.d)))
+        with one_blas_thread(), closing(open_blocks(X, y, c)) as blocks:
+            for classes, found in blocks.sums("class_sums", near):
+                sums[classes] += found
+            shift = sums.sum(axis=0) / weights.sum()
+            sums -= weights[:, None] * shift
+            mean, d = near + shift, problem.d
+            squares = symmetric(d, lambda at: sum_panels(d, at, blocks.sums("scatter", mean, at)))
         return cls(mean, squares, sums, weights, problem.sizes.astype(np.int64))
 
     def plus(self, other: "ClassMoments") -> "ClassMoments":
@@ -104,8 +97,6 @@ class ClassMoments(NamedTuple):
         return ClassMoments(self.mean + move, squares, sums, weights, self.counts + sign * other.counts)
 
 
-_TILE_BYTES = 32 << 20  # of rows in float64 whose products are added up: fewer of them, each d x d, take less time
-
 _ROUNDING = 1e-9  # of sums in float64
 
 
@@ -114,12 +105,3 @@ def weighted_rows(problem: Problem) -> tuple[Matrix, NDArray[np.int32], Doubles]
     whole = len(problem.index) == len(problem.X)
     X = problem.X if whole else RowSelection(problem.X, problem.index)
     return X, problem.y[problem.index], problem.weights[problem.index].astype(np.float64)
-
-
-def _class_sums(T: Doubles, c: Doubles, y: NDArray[np.int32]) -> tuple[NDArray[np.int32], Doubles]:
-    """(the classes of some rows T (m, d), the sums of c_i T_i over each)."""
-    from scipy.sparse import csr_array
-
-    classes, places = np.unique(y, return_inverse=True)
-    # Ten times as fast as np.add.reduceat of sorted rows.
-    return classes, csr_array((c, (places, np.arange(len(y)))), (len(classes), len(y))) @ T

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
+from manyclass._core.worker_groups import say_computed_here
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import center_rows, column_means
 from manyclass.data.row_space import row_gram
@@ -236,6 +237,7 @@ _LEAST_REST = 1e-12  # below, 1 - leverage is rounding
 def closed_form(problem: Problem) -> tuple[RidgeSystem, ClassMoments | None]:
     """The system of all rows: of columns, with the sums that it was made of, or of rows if there are fewer of them."""
     if len(problem) < problem.d:
+        say_computed_here("the closed form of fewer rows than columns", "it needs the products of all rows together")
         return RowSystem(problem), None
     moments = ClassMoments.of(problem)
     return ColumnSystem(moments), moments

@@ -20,7 +20,7 @@ from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Doubles, Singles
 from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 # Rows that are read at a time, and columns or classes of one product of one thread; others give other last bits.
 _TILE, _PANEL = 512, 256

@@ -3,20 +3,21 @@
 Solvers see X by the products of an `Objective`, the loss by its `WeightedLoss`, and the penalty by its gauge and ridge.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
-from manyclass.data.matrix import Matrix, spans
+from manyclass._core.worker_groups import say_computed_here
+from manyclass.data.matrix import Matrix
 from manyclass.data.row_space import RowSpaceMatrix
 from manyclass.losses.loss import ScoreLoss
 from manyclass.penalties.penalty import Penalty
+from manyclass.solvers.row_shards import open_row_sums
+from manyclass.solvers.row_sums import HeldRows, LossGradient, RowSums, Scores
+from manyclass.solvers.weighted_loss import WeightedLoss
 
 # Least columns per row and numbers of X, most rows, and most bytes (32 per pair of rows), for which coordinates pay.
 FACTOR, NUMBERS, ROWS, BYTES = 4, 1 << 20, 1 << 14, 1 << 28
@@ -133,63 +134,12 @@ class Problem:
         return np.bincount(self.y[self.index], minlength=self.k)
 
 
-Scorer = Callable[[slice], Floats]
-
-# Scores that one thread works on at a time: they should stay in its cache.
-_CHUNK = 1 << 18
-
-
-class LossGradient(NamedTuple):
-    """The mean loss, and its gradients by W (d, k) and by b (k,)."""
-
-    loss: float
-    W: Floats
-    b: Doubles
-
-
-class WeightedLoss:
-    """sum_i p_i L(S_i, y_i), chunk by chunk of rows; p (n,) adds up to 1, and class by class to `class_fractions`."""
-
-    def __init__(self, loss: ScoreLoss, y: NDArray[np.intp], p: Doubles, k: int):
-        self.loss = loss
-        self.y = y
-        self.p = p
-        self.k = k
-        self.class_fractions: Doubles = np.bincount(y, p, k).astype(np.float64, copy=False)
-
-    def chunks(self, rows: slice) -> list[slice]:
-        """Consecutive chunks of these rows; they depend on the shape alone."""
-        size = max(32, min(1024, _CHUNK // max(1, self.k)))
-        return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
-
-    def at(self, S: Floats, rows: slice) -> tuple[float, Floats]:
-        """The sum over some rows, and p_i dL_i (m, k)."""
-        R = S.copy()
-        return self.in_place(R, rows), R
-
-    def in_place(self, S: Floats, rows: slice) -> float:
-        """The sum over some rows; S (m, k) becomes p_i dL_i."""
-        p = self.p[rows]
-        return float(p @ self.loss.in_place(S, self.y[rows], p))
-
-    def at_intercept(self, b: Doubles) -> tuple[float, Doubles]:
-        """The sum where all rows have the scores b (k,), and its gradient by b."""
-
-        def work(rows: slice) -> tuple[float, Doubles]:
-            R = np.tile(b, (rows.stop - rows.start, 1))
-            return self.in_place(R, rows), R.sum(axis=0)
-
-        loss, gradient = 0.0, np.zeros(self.k)
-        for part, sums in thread_map(work, self.chunks(slice(0, len(self.y)))):
-            loss, gradient = loss + part, gradient + sums
-        return loss, gradient
-
-
 class Objective:
     """The mean loss of all rows plus a penalty of the weights.
 
     ``F(W, b) = sum_i w_i L(X_i W + b, y_i) / sum_i w_i + penalty(W)``; b is not penalized, and zero without an
-    intercept. No result depends on the number of threads. The attribute `passes` counts products with all of X.
+    intercept. No result depends on the number of threads. Where there are workers, each holds a part of the rows, and
+    only sums over them travel (`sums`), until `close` ends that.
 
     Parameters
     ----------
@@ -221,8 +171,39 @@ class Objective:
         self.fit_intercept = fit_intercept
         self.budget = budget
         self.rows = WeightedLoss(loss, np.asarray(problem.y, np.intp), _row_weights(problem), problem.k)
-        self.passes = 0.0
+        self.sums: RowSums = open_row_sums(problem.X, self.rows, budget)
         self.gauge, self.ridge = penalty.parts()
+        self._passes_before = 0.0
+
+    @property
+    def passes(self) -> float:
+        """Products with all of X so far, a float."""
+        return self.sums.passes - self._passes_before
+
+    def close(self) -> None:
+        """Let go of what was kept of the rows, and of workers that hold some."""
+        self.sums.close()
+
+    def here(self, solver: str) -> "Objective":
+        """Make the same objective for a solver that needs the rows in this process.
+
+        Parameters
+        ----------
+        solver : str
+            The name of the solver, for the warning where workers hold the rows.
+
+        Returns
+        -------
+        Objective
+            The objective; itself where this process holds the rows.
+        """
+        if self.sums.is_here:
+            return self
+        say_computed_here(f"the solver {solver!r}", "its steps need all rows together; 'auto' may choose another")
+        other = self.with_penalty(self.penalty)
+        other.sums = self.sums.held()
+        other._passes_before = other.sums.passes
+        return other
 
     def with_penalty(self, penalty: Penalty) -> "Objective":
         """Make an objective of the same rows and loss under another penalty.
@@ -238,7 +219,7 @@ class Objective:
             The objective, whose passes are counted anew.
         """
         other = object.__new__(Objective)
-        other.__dict__.update(self.__dict__, penalty=penalty, passes=0.0)
+        other.__dict__.update(self.__dict__, penalty=penalty, _passes_before=self.sums.passes)
         other.gauge, other.ridge = penalty.parts()
         return other
 
@@ -256,10 +237,8 @@ class Objective:
             The objective of W (d, m).
         """
         other = self.with_penalty(self.penalty)
-        numbers = np.zeros(self.k, np.intp)
-        numbers[classes] = np.arange(len(classes))
-        other.k = len(classes)
-        other.rows = WeightedLoss(self.rows.loss, numbers[self.rows.y], self.rows.p, other.k)
+        other.k, other.rows, other.sums = len(classes), self.rows.of_classes(classes), self.sums.of_classes(classes)
+        other._passes_before = other.sums.passes
         return other
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Objective":
@@ -280,17 +259,15 @@ class Objective:
         other, p = self.with_penalty(self.penalty), self.rows.p[rows]
         other.X, other.n = DenseMatrix(self.X.rows(rows)), len(rows)
         other.rows = WeightedLoss(self.rows.loss, self.rows.y[rows], p / max(float(p.sum()), 1e-300), self.k)
+        other.sums, other._passes_before = HeldRows(other.X, other.rows, self.budget), 0.0
         return other
 
-    def parts(self) -> list[slice]:
-        """Cut the rows such that the scores of each piece, and two arrays like them, fit into the budget.
-
-        Returns
-        -------
-        list of slice
-            Consecutive rows.
-        """
-        return spans(self.n, max(1, min(self.n, self.budget // max(1, 3 * self.k * self.dtype.itemsize))))
+    @property
+    def held(self) -> HeldRows:
+        """The rows of this process, `HeldRows`; an error where workers hold them."""
+        if self.sums.is_here:
+            return self.sums.held()
+        raise TypeError("products with all rows need them in this process, and workers hold them; use `Objective.here`")
 
     def keeps_scores(self) -> bool:
         """Say whether all scores fit into the budget.
@@ -298,9 +275,9 @@ class Objective:
         Returns
         -------
         bool
-            Whether they do.
+            Whether they do; never where workers hold the rows.
         """
-        return len(self.parts()) == 1
+        return self.sums.is_here and self.sums.held().keeps_scores()
 
     def matmat(self, A: Any, rows: slice | None = None) -> Floats:
         """Multiply rows of X by a matrix.
@@ -317,9 +294,7 @@ class Objective:
         ndarray of shape (n, m)
             The product X A.
         """
-        X = self.X if rows is None else self.X.row_slice(rows)
-        self.passes += X.shape[0] / max(1, self.n)
-        return X.matmat(np.asarray(A, self.dtype))
+        return self.held.matmat(A, rows)
 
     def rmatmat(self, R: Any, rows: slice | None = None) -> Floats:
         """Multiply the transpose of rows of X by a matrix.
@@ -336,58 +311,38 @@ class Objective:
         ndarray of shape (d, m)
             The product X'R.
         """
-        X = self.X if rows is None else self.X.row_slice(rows)
-        self.passes += X.shape[0] / max(1, self.n)
-        return X.rmatmat(np.asarray(R, self.dtype))
+        return self.held.rmatmat(R, rows)
 
-    def loss_of(self, scores: Scorer) -> float:
+    def loss_of(self, scores: Scores) -> float:
         """Evaluate the mean loss.
 
         Parameters
         ----------
-        scores : callable
-            The function rows -> X W + b for a slice of the rows.
+        scores : Weights or callable
+            The weights, or the function rows -> X W + b for a slice of the rows of this process.
 
         Returns
         -------
         float
             The mean loss, without the penalty.
         """
-        loss = 0.0
-        for rows in self.parts():
-            loss += sum(thread_map(partial(self._loss, scores(rows), rows.start), self.rows.chunks(rows)))
-        return loss
+        return self.sums.loss_of(scores)
 
-    def gradient(self, scores: Scorer) -> LossGradient:
+    def gradient(self, scores: Scores) -> LossGradient:
         """Evaluate the mean loss and its gradients by W and b.
 
         Parameters
         ----------
-        scores : callable
-            The function rows -> X W + b for a slice of the rows.
+        scores : Weights or callable
+            The weights, or the function rows -> X W + b for a slice of the rows of this process.
 
         Returns
         -------
         LossGradient
             The mean loss, and its gradients W (d, k) and b (k,), without the penalty.
         """
-        loss, W, b = 0.0, np.zeros((self.d, self.k), self.dtype), np.zeros(self.k)
-        for rows in self.parts():
-            S = scores(rows)
-            R = np.empty_like(S)
-            for part, sums in thread_map(partial(self._gradient, S, R, rows.start), self.rows.chunks(rows)):
-                loss, b = loss + part, b + sums
-            W += self.rmatmat(R, rows)
-        return LossGradient(loss, W, b if self.fit_intercept else np.zeros(self.k))
-
-    def _loss(self, S: Floats, start: int, chunk: slice) -> float:
-        return self.rows.at(S[chunk.start - start : chunk.stop - start], chunk)[0]
-
-    def _gradient(self, S: Floats, R: Floats, start: int, chunk: slice) -> tuple[float, Doubles]:
-        """The loss of a chunk and the column sums of its gradient, which goes into R."""
-        here = slice(chunk.start - start, chunk.stop - start)
-        R[here] = S[here]
-        return self.rows.in_place(R[here], chunk), R[here].sum(axis=0, dtype=np.float64)
+        found = self.sums.gradient(scores)
+        return found if self.fit_intercept else found._replace(b=np.zeros(self.k))
 
 
 def _row_weights(problem: Problem) -> Doubles:

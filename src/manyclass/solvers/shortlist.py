@@ -8,7 +8,7 @@ Long, SIGMOD 2024, by whose factor |u|^2 / u'q a rough score is right on average
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -29,21 +29,23 @@ ROWS, CLASSES, COLUMNS = 4096, 2048, 256
 
 SCORES = ROWS * CLASSES  # of rows and classes, without which there is no need to ask
 
-_BLOCK = 1024  # rows that a thread reads at a time
+BLOCK = 1024  # rows that a thread reads at a time
 
 _GROUP = 32  # classes whose codes stand side by side
 
 # Of all classes, those that may get a second look, which costs about as much as a score by the weights themselves: with
 # so many, the best of a row should take half of the time of all scores (estimated).
-_LONGEST = 1 / 4
+LONGEST = 1 / 4
 
 _TINY, _MOST = 1e-20, 1e8
 
+Flags = NDArray[np.bool_]
+
 # Entries that make up a row or the weights of a class, (sum of squares)^2 / sum of fourth powers, at least: errors of
 # fewer do not average. Of rows of 2, 3, 5 and 10 such entries 6, 27, 15 and 0 % were given a wrong class.
-_FEWEST = 32
+FEWEST = 32
 
-_SAMPLE = 64  # rows on which the list is compared with all scores
+SAMPLE = 64  # rows on which the list is compared with all scores
 
 _CLASSES = 1024  # of which mean and units are taken
 
@@ -75,29 +77,34 @@ def top_by_shortlist(
         The classes.
     """
     (n, d), k = shape, len(W)
-    pays = n >= ROWS and k >= CLASSES and COLUMNS <= d <= 1 << 16 and 64 * top <= k and _native.lookups_are_fast()
-    if not pays or W.dtype != np.float32 or not W.flags.c_contiguous:
+    if not packing_pays(n, k, d) or 64 * top > k or W.dtype != np.float32 or not W.flags.c_contiguous:
         return None
-    sample = np.concatenate([rows(slice(i, i + 1)) for i in np.linspace(0, n - 1, _SAMPLE).astype(int).tolist()])
-
-    def sane(some: Floats) -> bool:  # squares and products of squares fit into float32; NaN are not, either
-        return some.dtype == np.float32 and bool(some.min() > -_MOST and some.max() < _MOST)
-
-    if not (sane(sample) and sane(biases)):
+    sample = np.concatenate([rows(slice(i, i + 1)) for i in np.linspace(0, n - 1, SAMPLE).astype(int).tolist()])
+    if not (is_sane(sample) and is_sane(biases)):
         return None
     packed = ClassShortlist.of(W, biases, sample.mean(axis=0))
     if packed is None:
         return None
     found, looks = packed.top(sample, top)
-    if looks > _LONGEST * k * len(sample) or not np.array_equal(found, _by_all_scores(sample, W, biases, top)):
+    if looks > LONGEST * k * len(sample) or not np.array_equal(found, _by_all_scores(sample, W, biases, top)):
         return None
 
     def best(at: slice) -> NDArray[np.int64] | None:
         some = rows(at)
-        return packed.top(np.ascontiguousarray(some), top)[0] if sane(some) else None
+        return packed.top(np.ascontiguousarray(some), top)[0] if is_sane(some) else None
 
-    blocks = list(thread_map(best, spans(n, _BLOCK)))
+    blocks = list(thread_map(best, spans(n, BLOCK)))
     return None if any(block is None for block in blocks) else np.concatenate([b for b in blocks if b is not None])
+
+
+def packing_pays(n: int, k: int, d: int) -> bool:
+    """Whether n rows of d columns are enough, and k classes, for packed weights to be faster than all scores."""
+    return n >= ROWS and k >= CLASSES and COLUMNS <= d <= 1 << 16 and _native.lookups_are_fast()
+
+
+def is_sane(some: Floats) -> bool:
+    """Whether squares and products of squares fit into float32; those of NaN do not, either."""
+    return some.dtype == np.float32 and bool(some.min() > -_MOST and some.max() < _MOST)
 
 
 def _by_all_scores(rows: Singles, W: Singles, biases: Singles, top: int) -> NDArray[np.intp]:
@@ -107,6 +114,28 @@ def _by_all_scores(rows: Singles, W: Singles, biases: Singles, top: int) -> NDAr
     least = np.partition(S, -top, axis=1)[:, -top]
     near = [np.flatnonzero(s >= bound) for s, bound in zip(S, least, strict=True)]
     return np.stack([at[np.argsort(-s[at], kind="stable")[:top]] for s, at in zip(S, near, strict=True)])
+
+
+@dataclass(frozen=True)
+class ClassUnits:
+    """What weights are packed by; any will do, and those that rows and classes have are best."""
+
+    mean: Singles  # (d,) over classes
+    center: Singles  # over rows
+    columns: Singles  # the standard deviation of weights
+
+    @classmethod
+    def of(cls, some: Singles, center: Singles) -> Self:
+        """Units of some classes (m, d), for rows around a center (d,)."""
+        columns = some.std(axis=0)
+        usual = float(columns.mean())
+        least = np.float32(1e-3 * usual if usual > _TINY else 1)
+        return cls(some.mean(axis=0), center, np.maximum(columns, least))
+
+
+_KNOWN = "offsets", "slopes", "spreads", "units", "fine_spreads", "lengths"
+
+_NEVER_OUT = np.array([1e30, 0, 0, 0, 0, 0, 0], np.float32)  # what is known of a class whose score is above all
 
 
 @dataclass(frozen=True)
@@ -121,7 +150,8 @@ class ClassShortlist:
     biases: Singles
     codes: NDArray[np.uint8]  # (groups, bytes, 32): 4 bits for three weights
     fine: NDArray[np.uint8]  # (k, d)
-    center: Singles  # (d,)
+    mean: Singles  # (d,)
+    center: Singles
     columns: Singles
     offsets: Singles  # (k,)
     slopes: Singles
@@ -142,32 +172,61 @@ class ClassShortlist:
         >>> packed.top(W[:3], 1)[0].ravel().tolist()
         [0, 1, 2]
         """
+        some = W[:: -(-len(W) // _CLASSES)]  # as any mean and units will do, and those of all differ little
+        packed, sound = cls.pack(W, biases, ClassUnits.of(some, center))
+        return replace(packed, rounding=packed.usual_rounding()) if sound.all() else None
+
+    @classmethod
+    def pack(cls, W: Singles, biases: Singles, units: ClassUnits, rounding: float = 0.0) -> tuple[Self, Flags]:
+        """Pack W (k, d) in given units, class by class: (the weights, which classes (k,) they say something of).
+
+        The others are never ruled out.
+        """
         (k, d), panels = W.shape, spans(len(W), _GROUP)
-        some = W[:: -(-k // _CLASSES)]  # as any mean and units will do, and those of all differ little
-        mean, columns = some.mean(axis=0), some.std(axis=0)
-        usual = float(columns.mean())
-        columns = np.maximum(columns, np.float32(1e-3 * usual if usual > _TINY else 1))
         codes, fine = np.empty((len(panels), 4 * -(-d // 24), _GROUP), np.uint8), np.empty((k, d), np.uint8)
         records = np.empty((k, 7), np.float32)
 
         def pack(at: slice) -> None:
             group = codes[at.start // _GROUP]
-            _native.pack_classes(W[at], biases[at], mean, center, columns, group, fine[at], records[at])
+            _native.pack_classes(W[at], biases[at], **vars(units), codes=group, fine=fine[at], records=records[at])
 
         for_each(pack, panels)
-        offsets, slopes, spreads, units, fine_spreads, lengths, entries = np.ascontiguousarray(records.T)
-        if not (max(np.abs(records).max(), columns.max()) < _MOST and entries.min() >= _FEWEST):
-            return None
-        rounding = float(np.median(slopes) / max(float(np.median(spreads)), 1e-30))
-        return cls(
-            W, biases, codes, fine, center, columns, offsets, slopes, spreads, units, fine_spreads, lengths, rounding
-        )
+        sound: Flags = (np.abs(records).max(axis=1) < _MOST) & (records[:, -1] >= FEWEST)
+        records[~sound] = _NEVER_OUT
+        known = dict(zip(_KNOWN, np.ascontiguousarray(records.T), strict=False))
+        return cls(W, biases, codes, fine, **vars(units), **known, rounding=rounding), sound
+
+    def usual_rounding(self) -> float:
+        """By how much rough scores stray as tables are rounded, in units of what they stray for |v| = 1."""
+        return float(np.median(self.slopes) / max(float(np.median(self.spreads)), 1e-30))
 
     def top(self, rows: Singles, top: int) -> tuple[NDArray[np.int64], int]:
         """(the best classes of each row, the best first, of equals the first; classes that were looked at twice)."""
         best = np.empty((len(rows), top), np.int64)
-        looks = _native.top_of_shortlist(X=rows, **vars(self), margin=MARGIN, fewest=_FEWEST, best=best)
+        looks = _native.top_of_shortlist(X=rows, **vars(self), margin=MARGIN, fewest=FEWEST, best=best)
         odd = best[:, 0] < 0  # rows of few entries
         if odd.any():
             best[odd] = _by_all_scores(rows[odd], self.W, self.biases, top)
         return best, looks
+
+    def rivals(self, rows: Singles, own: Singles, y: NDArray[np.int64]) -> tuple[Singles, NDArray[np.int64], int]:
+        """Classes that beat the own class of a row, the score of which is known.
+
+        (their scores; for each row one such class, -1 for none, -2 where none can be ruled out, which are rows of few
+        entries and what is no number; classes that were looked at twice). The own class may be one of these or not.
+
+        >>> W = np.random.default_rng(0).normal(size=(40, 256)).astype(np.float32)
+        >>> packed = ClassShortlist.of(W, np.zeros(40, np.float32), np.zeros(256, np.float32))
+        >>> own = np.array([W[0] @ W[0], W[1] @ W[5]])
+        >>> packed.rivals(W[:2], own, np.array([0, 5]))[1].tolist()
+        [-1, 1]
+        """
+        if not is_sane(rows):
+            insane = ~(np.abs(rows).max(axis=1) < _MOST)
+            own, rows = np.where(insane, np.float32(np.nan), own), np.where(insane[:, None], np.float32(0), rows)
+        scores, classes = np.full(len(rows), -np.inf, np.float32), np.empty(len(rows), np.int64)
+        looks = _native.find_rivals(
+            X=rows, **vars(self), margin=MARGIN, fewest=FEWEST, own=own, y=y, scores=scores, rivals=classes
+        )
+        scores[classes < 0] = -np.inf
+        return scores, classes, looks

@@ -71,9 +71,9 @@ def test_a_sharp_hinge_is_certified_though_its_gradient_at_zero_lies_on_the_edge
 def test_rows_scaled_by_class_have_columns_that_add_up_to_zero():
     made, _, best = _case("smoothed_hinge", "trace", 0.01, True)
     point = DenseWeights(1.1 * best.W, best.b + 0.01 * np.arange(made.k))
-    scaled = ScaledDual.of(made, point.scores(made))
-    S = point.scores(made)(slice(0, made.n))
-    Q = made.rows.p[:, None] * scaled.rows(made.rows.loss.value_and_gradient(S, made.rows.y)[1], made.rows.y)
+    scaled = ScaledDual.of(made, point)
+    S = point.scores(made.sums)(slice(0, made.n))
+    Q = made.rows.p[:, None] * scaled.rows()(made.rows.loss.value_and_gradient(S, made.rows.y)[1], made.rows.y)
     np.testing.assert_allclose(Q.sum(axis=0), 0, atol=1e-15)
     np.testing.assert_allclose(scaled.gradient(), made.X.toarray().T @ Q, atol=1e-14)
     assert scaled.t.max() == 1
@@ -82,7 +82,7 @@ def test_rows_scaled_by_class_have_columns_that_add_up_to_zero():
 
 def test_losses_whose_rows_do_not_add_up_to_zero_are_not_scaled():
     made, _, best = _case("logistic", "trace", 0.01, True)
-    assert ScaledDual.of(made, best.point.scores(made)) is None
+    assert ScaledDual.of(made, best.point) is None
 
 
 @pytest.mark.parametrize("loss", ["softmax", "smoothed_hinge", "squared", "logistic"])

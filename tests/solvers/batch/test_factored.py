@@ -24,7 +24,7 @@ def _many_classes(n, d, k, ridge=0.0):
 
 
 def _value(made, point):
-    loss = made.loss_of(point.scores(made))
+    loss = made.loss_of(point)
     return loss + made.penalty.value(point.to_dense())
 
 
@@ -42,7 +42,7 @@ def test_columns_that_gain_little_begin_as_long_as_all_rows_want_and_not_as_a_sa
     best = balance_factors(solve(made, tolerance=1e-5).point)
     last = int(np.flatnonzero(sizes(best) > 0.02 * sizes(best)[0])[-1])
     without = LowRankWeights(best.A[:, :last], best.B[:, :last], best.b)
-    slope = made.gradient(without.scores(made)).W
+    slope = made.gradient(without).W
     lengths = []
     for some in (made.n, 60):
         monkeypatch.setattr(factored, "_SAMPLE_ROWS", some)
@@ -92,7 +92,7 @@ def test_a_slope_that_is_rounding_alone_begins_no_column(dtype):
 def test_nothing_grows_at_the_optimum():
     made = objective()
     best = solve(made, tolerance=1e-12).point.to_low_rank()
-    slope = made.gradient(best.scores(made)).W + made.ridge.gradient(best.to_dense())
+    slope = made.gradient(best).W + made.ridge.gradient(best.to_dense())
     assert factored._descent_with_missing_columns(made, fit_null_model(made), best, 0.999 * slope) is None
 
 

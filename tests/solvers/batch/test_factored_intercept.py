@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from contracts.solver import objective, rows, slopes
 
-from manyclass.solvers.batch.factored import known_scores, refit_intercept
+from manyclass.solvers.batch.factored import refit_intercept
 from manyclass.solvers.batch.points import LowRankWeights
 
 
@@ -18,7 +18,7 @@ def _point(made, seed=0):
 def test_the_gradient_by_b_vanishes_against_the_shares_of_classes(loss):
     made = objective(loss=loss)
     point = _point(made)
-    found, _ = refit_intercept(made, point, made.matmat(point.A), 1e-5)
+    found = refit_intercept(made, point, 1e-5)
     gradient = slopes(made, found.to_dense(), found.b)[1]
     assert np.abs(gradient / made.rows.class_fractions).max() <= 1e-5
     assert found.A is point.A
@@ -29,7 +29,7 @@ def test_float32_gives_up_after_some_steps_with_the_smallest_gradient_that_it_me
     X, y, weights = rows(0)
     made = objective(X=X.astype(np.float32), y=y, weights=weights)
     point = _point(made)
-    found, _ = refit_intercept(made, point, made.matmat(point.A), 0.0)
+    found = refit_intercept(made, point, 0.0)
     before, after = (np.abs(slopes(made, point.to_dense(), b)[1]).max() for b in (point.b, found.b))
     assert after < 1e-6 < 1e-2 < before
 
@@ -37,7 +37,7 @@ def test_float32_gives_up_after_some_steps_with_the_smallest_gradient_that_it_me
 def test_without_an_intercept_b_stays():
     made = objective(fit_intercept=False)
     point = LowRankWeights(*(_point(made).A, _point(made).B), np.zeros(made.k))
-    found, _ = refit_intercept(made, point, made.matmat(point.A), 1e-6)
+    found = refit_intercept(made, point, 1e-6)
     assert not found.b.any()
 
 
@@ -45,17 +45,16 @@ def test_without_an_intercept_b_stays():
 def test_the_scores_are_those_of_the_point(budget):
     made = objective(budget=budget)
     point = _point(made)
-    Z = made.matmat(point.A)
-    found, scores = refit_intercept(made, point, Z, 1e-3)
-    exact = made.X.toarray() @ found.to_dense() + found.b
-    np.testing.assert_allclose(scores(slice(5, 12)), exact[5:12], rtol=1e-12)
-    before = made.X.toarray() @ point.to_dense() + point.b
-    np.testing.assert_allclose(known_scores(made, point, Z)(slice(0, made.n)), before, rtol=1e-12)
+    found = refit_intercept(made, point, 1e-3)
+    for one in (found, point):
+        exact = made.X.toarray() @ one.to_dense() + one.b
+        np.testing.assert_allclose(one.scores(made.sums)(slice(5, 12)), exact[5:12], rtol=1e-12)
 
 
 def test_no_product_with_the_rows_is_made():
     made = objective()
     point = _point(made)
-    Z, passes = made.matmat(point.A), made.passes
-    refit_intercept(made, point, Z, 1e-6)
+    made.loss_of(point)
+    passes = made.passes
+    refit_intercept(made, point, 1e-6)
     assert made.passes == passes

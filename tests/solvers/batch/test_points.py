@@ -32,7 +32,7 @@ every_kind = pytest.mark.parametrize("make", [lambda p: p, dense], ids=["factors
 def test_scores_are_those_of_the_product(make):
     made, point = objective(), make(factors())
     X = made.X.toarray()
-    np.testing.assert_allclose(point.scores(made)(slice(3, 9)), X[3:9] @ point.to_dense() + point.b)
+    np.testing.assert_allclose(point.scores(made.sums)(slice(3, 9)), X[3:9] @ point.to_dense() + point.b)
 
 
 @every_kind
@@ -79,7 +79,7 @@ def test_zero_has_no_factors_and_the_scores_of_its_intercept():
     assert zero.A.shape == (made.d, 0)
     assert not zero.to_dense().any()
     assert [array.shape for array in zero.factors()] == [(made.d, 0), (0,), (made.k, 0)]
-    np.testing.assert_array_equal(zero.scores(made)(slice(0, 2)), [b, b])
+    np.testing.assert_array_equal(zero.scores(made.sums)(slice(0, 2)), [b, b])
 
 
 def test_contiguous_points_are_the_same_in_another_layout():

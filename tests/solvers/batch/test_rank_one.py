@@ -39,7 +39,7 @@ def test_the_best_weights_are_stationary_and_dead_atoms_leave():
     H, h = slopes(made, atoms.point().to_dense(), atoms.b)
     np.testing.assert_allclose(atoms.derivatives(H), -made.gauge.strength, atol=1e-5)
     np.testing.assert_allclose(h, 0, atol=1e-5)
-    np.testing.assert_allclose(value, made.loss_of(atoms.scores) + atoms.penalty(atoms.theta))
+    np.testing.assert_allclose(value, made.loss_of(atoms.point()) + atoms.penalty(atoms.theta))
 
 
 def test_armijo_finds_no_step_where_there_is_none():

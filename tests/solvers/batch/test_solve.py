@@ -94,8 +94,8 @@ def test_float32_rows_reach_six_digits(solver):
 def test_a_small_budget_changes_nothing_but_memory(solver):
     gauge = SOLVERS[solver].gauges[0]
     little, much = objective(gauge, budget=3 * 8 * 4 * 7), objective(gauge)
-    assert len(little.parts()) == 6
-    assert len(much.parts()) == 1
+    assert len(little.held.parts()) == 6
+    assert len(much.held.parts()) == 1
     a, b = (solve(made, solver, SOLVERS[solver].tolerance) for made in (little, much))
     np.testing.assert_allclose(a.objective, b.objective, rtol=1e-6)
     np.testing.assert_allclose(a.W, b.W, atol=0.02)

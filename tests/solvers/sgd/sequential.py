@@ -5,8 +5,9 @@ import pytest
 from solvers import twins
 
 import manyclass as mc
+from manyclass import _native
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.sampling import Schedule
 
 SCHEDULES = {
@@ -29,13 +30,17 @@ def problem(seed, n=150, d=19, k=7):
     return whole.part(np.flatnonzero(rng.random(n) < 0.9))
 
 
-def check_sequential(solver, twin_epoch, schedule, seed, sizes):
+def check_sequential(solver, twin_epoch, schedule, seed, sizes, levels=()):
+    """Two epochs are those of the twin, with the instruction set in force or with each of those that are named."""
     given = problem(seed, **sizes)
-    machines, twin = LinearWeights.zeros(given.k, given.d), twins.Twin(given.k, given.d)
-    for epoch in range(2):
-        lost = solver.epoch(given, machines, schedule, epoch)
-        assert lost == pytest.approx(twin_epoch(twin, given, schedule, epoch), rel=1e-4, abs=1e-5)
-    machines.fold()
+    twin = twins.Twin(given.k, given.d)
+    expected = [twin_epoch(twin, given, schedule, epoch) for epoch in range(2)]
     scale = np.abs(twin.W).max()
-    np.testing.assert_allclose(machines.W, twin.W, atol=1e-4 * scale)
-    np.testing.assert_allclose(machines.biases, twin.b, atol=1e-4 * max(scale, np.abs(twin.b).max()))
+    for level in levels or [_native.level()]:
+        _native.set_level(level)
+        machines = LinearWeights.zeros(given.k, given.d)
+        lost = [solver.epoch(given, machines, schedule, epoch) for epoch in range(2)]
+        assert lost == pytest.approx(expected, rel=1e-4, abs=1e-5)
+        machines.fold()
+        np.testing.assert_allclose(machines.W, twin.W, atol=1e-4 * scale)
+        np.testing.assert_allclose(machines.biases, twin.b, atol=1e-4 * max(scale, np.abs(twin.b).max()))

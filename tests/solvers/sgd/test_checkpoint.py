@@ -1,16 +1,24 @@
 """The file of a checkpoint: what goes in comes back, seldom written, never of another fit."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.sealed import SealedFormat
 from manyclass.data.dense import DenseMatrix
+from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import checkpoint as module
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
-from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
+from manyclass.solvers.sgd.descent import AveragedWeights, SgdRun
+from manyclass.solvers.sgd.linear_weights import LinearWeights
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 
 IDENTITY = {"X": "a", "step": "0.1"}
+
+OVR = OneVsRest(MARGIN_LOSSES["hinge"])
 
 
 def machines(seed, k=3, d=4):
@@ -35,7 +43,8 @@ def under_way(path, best=True):
     run = checkpoint.run
     run.seed, run.step, run.beta, run.trained = 2**31 - 2, 0.1, 1 / 3, [{"epoch": 1, "loss": 0.1}]
     run.phase, run.n_epochs, run.n_iter = "refit", 7, 5
-    run.descent = SgdRun(machines(1), machines(2), machines(3) if best else None, 5, 4, 0.7, 0.6, 1, True, [{"a": 1}])
+    weights = AveragedWeights(machines(1), machines(2), machines(3) if best else None)
+    run.descent = SgdRun(weights, 5, 4, 0.7, 0.6, 1, True, history=[{"a": 1}])
     return checkpoint
 
 
@@ -44,9 +53,10 @@ def test_a_run_comes_back_to_the_bit(path, best):
     written = under_way(path, best)
     written.write()
     run, expected = Checkpoint(path).run, written.run
+    weights = run.descent_from(LinearWeights.zeros(3, 4), OVR, problem()).weights
     for role in ("machines", "mean", *(["best"] if best else [])):
-        assert same(getattr(run.descent, role), getattr(expected.descent, role))
-    assert (run.descent.best is None) != best
+        assert same(getattr(weights, role), getattr(expected.descent.weights, role))
+    assert (weights.best is None) != best
     plain = ("epoch", "best_epoch", "best_score", "mark", "stale", "done", "history")
     assert [getattr(run.descent, n) for n in plain] == [getattr(expected.descent, n) for n in plain]
     plain = ("seed", "step", "beta", "n_iter", "phase", "trained", "n_epochs")
@@ -65,7 +75,7 @@ def test_it_is_written_when_the_last_time_is_long_enough_ago(path, monkeypatch):
     now, waits = [100.0], []
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     checkpoint = under_way(path)
-    monkeypatch.setattr(module.SealedFormat, "write", lambda *_: now.__setitem__(0, now[0] + 1) or waits.append(now[0]))
+    monkeypatch.setattr(SealedFormat, "write", lambda *_: now.__setitem__(0, now[0] + 1) or waits.append(now[0]))
     for _ in range(100):
         checkpoint.write(only_if_due=True)
         now[0] += 1
@@ -210,7 +220,17 @@ def test_a_crafted_checkpoint_with_a_good_seal_is_refused_in_one_sentence(path, 
     assert "\n" not in str(refused.value)
 
 
+def test_a_checkpoint_of_version_2_which_knows_no_parts_is_gone_on_with(path):
+    written = under_way(path)
+    written.write()
+    content, arrays = module.FORMAT.read(path)
+    del content["weights"]
+    replace(module.FORMAT, version=2).write(path, content, arrays)
+    weights = Checkpoint(path).run.descent_from(LinearWeights.zeros(3, 4), OVR, problem()).weights
+    assert same(weights.mean, written.run.descent.weights.mean)
+
+
 def test_machines_of_a_part_of_the_classes_come_back_as_such(path):
     under_way(path).write()
-    descent = Checkpoint(path).run.descent_from(LinearWeights.zeros(3, 4, first=128))
-    assert [one.first for one in (descent.machines, descent.mean, descent.best)] == [128] * 3
+    weights = Checkpoint(path).run.descent_from(LinearWeights.zeros(3, 4, first=128), OVR, problem()).weights
+    assert [one.first for one in (weights.machines, weights.mean, weights.best)] == [128] * 3

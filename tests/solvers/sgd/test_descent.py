@@ -2,7 +2,8 @@
 
 import pytest
 
-from manyclass.solvers.sgd.descent import EarlyStopping, LinearWeights, SgdRun
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 
 @pytest.mark.parametrize(("best", "good"), [(0.7, True), (0.8, True), (0.8199, True), (0.8201, False)])
@@ -27,7 +28,7 @@ def _judged_at_start(scores, **settings):
     stopping, descent, stops = EarlyStopping(judged=100, start_patience=2, **settings), None, []
     descent = SgdRun.start(LinearWeights.zeros(2, 3))
     for epoch, score in enumerate(scores):
-        descent.epoch, descent.mean.W[...] = epoch, epoch
+        descent.epoch, descent.weights.mean.W[...] = epoch, epoch
         stops.append(descent.judge(score, stopping))
     return stops, descent
 
@@ -36,11 +37,11 @@ def test_a_start_that_is_not_surpassed_is_kept_after_two_judgements():
     stops, descent = _judged_at_start([0.8, 0.82, 0.81])
     assert stops == [False, False, True]
     assert (descent.best_epoch, descent.best_score) == (0, 0.8)
-    assert not descent.result().W.any()
+    assert not descent.weights.result().W.any()
 
 
 def test_a_start_that_is_surpassed_is_left_and_patience_is_as_usual():
     stops, descent = _judged_at_start([0.8, 0.79, 0.86, 0.85, 0.8, 0.8], patience=3)
     assert stops == [False, False, False, False, False, True]
     assert (descent.best_epoch, descent.best_score) == (3, 0.86)
-    assert (descent.result().W == 3).all()
+    assert (descent.weights.result().W == 3).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass import _native
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 SETTINGS = {"step": 0.5, "regularization": 0.1, "bias_rate": 1.0, "decays": True}
 LABELS = np.array([0, 1, 2, 1], np.int32)

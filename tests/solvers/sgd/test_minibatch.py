@@ -8,7 +8,7 @@ from solvers.sgd.sequential import SCHEDULES, SIZES, check_sequential
 import manyclass as mc
 from manyclass.losses.multiclass import Softmax
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.minibatch import MiniBatch
 from manyclass.solvers.sgd.sampling import Schedule
 

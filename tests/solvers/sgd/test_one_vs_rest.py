@@ -10,7 +10,8 @@ from manyclass import _native
 from manyclass.data.dense import DenseMatrix
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import PANEL, EarlyStopping, LinearWeights, SgdRun, run_sgd
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, run_sgd
+from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest, apply_updates, sgd_gram, sgd_scores
 from manyclass.solvers.sgd.sampling import Schedule
 
@@ -23,9 +24,7 @@ def test_one_vs_rest_is_sequential(any_level, loss, beta, schedule, sizes):
     def twin_epoch(twin, given, schedule, epoch):
         return twins.one_vs_rest(twin, given, schedule, epoch, loss, beta)
 
-    for level in any_level:
-        _native.set_level(level)
-        check_sequential(OneVsRest(MARGIN_LOSSES[loss], beta), twin_epoch, SCHEDULES[schedule], 0, sizes)
+    check_sequential(OneVsRest(MARGIN_LOSSES[loss], beta), twin_epoch, SCHEDULES[schedule], 0, sizes, any_level)
 
 
 @pytest.mark.parametrize(("beta", "cost"), [(None, 10), (3, 4), (0.5, 1.5), (50, 10)])
@@ -77,9 +76,32 @@ def test_machines_of_a_part_of_the_classes_are_those_of_all_to_the_bit(beta, reg
         return run_sgd(descent, OneVsRest(MARGIN_LOSSES["hinge"], beta), problem, schedule, EarlyStopping(max_epochs=2))
 
     whole, parts = fit(0, k), [fit(0, PANEL), fit(PANEL, 2 * PANEL), fit(2 * PANEL, k)]
-    assert [part.machines.first for part in parts] == [0, PANEL, 2 * PANEL]
+    assert [part.weights.machines.first for part in parts] == [0, PANEL, 2 * PANEL]
     for role in ("machines", "mean"):
-        for name, array in getattr(whole, role).arrays().items():
-            np.testing.assert_array_equal(np.concatenate([getattr(part, role).arrays()[name] for part in parts]), array)
+        for name, array in getattr(whole.weights, role).arrays().items():
+            np.testing.assert_array_equal(
+                np.concatenate([getattr(part.weights, role).arrays()[name] for part in parts]), array
+            )
     losses = [sum(epoch["loss"] for epoch in epochs) for epochs in zip(*(part.history for part in parts), strict=True)]
     assert losses == [epoch["loss"] for epoch in whole.history]
+
+
+@pytest.mark.parametrize("d", [1, 7, 16, 63, 64, 65, 200])
+def test_a_step_on_the_way_to_the_next_score_has_the_bits_of_one_that_is_taken_alone(any_level, d):
+    rng = np.random.default_rng(d)
+    X, y = rng.standard_normal((12, d), np.float32), rng.integers(0, 3, 12).astype(np.int32)
+    given = {"weights": np.ones(12, np.float32), "offsets": rng.random(12), "shares": np.arange(4.0)}
+    for level in any_level:
+        _native.set_level(level)
+        together, apart = LinearWeights.zeros(3, d), LinearWeights.zeros(3, d)
+        for machines, parts in ((together, [slice(0, 12)]), (apart, [slice(i, i + 1) for i in range(12)])):
+            for at in parts:  # of one example there is no next score
+                _native.one_vs_rest(
+                    X=np.ascontiguousarray(X[at]), y=y[at], weights=given["weights"][at],
+                    offsets=given["offsets"][at], shares=given["shares"], **machines.arrays(),
+                    loss=MARGIN_LOSSES["hinge"].code, **Schedule(0.3, regularization=0.01).native,
+                    losses=np.zeros(3), threads=1,
+                )  # fmt: skip
+        np.testing.assert_array_equal(together.W, apart.W)
+        np.testing.assert_array_equal(together.biases, apart.biases)
+        assert np.abs(together.W).max() > 0

@@ -6,9 +6,8 @@ from solvers import twins
 from solvers.sgd.sequential import SCHEDULES, SIZES, check_sequential
 
 import manyclass as mc
-from manyclass import _native
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.pairwise import PairwiseRanking
 from manyclass.solvers.sgd.sampling import Schedule
 
@@ -22,9 +21,7 @@ def test_joint_machines_are_sequential(any_level, violator, schedule, sizes):
     def twin_epoch(twin, given, schedule, epoch):
         return twins.joint(twin, given, schedule, epoch, violator)
 
-    for level in any_level:
-        _native.set_level(level)
-        check_sequential(PairwiseRanking(violator), twin_epoch, SCHEDULES[schedule], 1, sizes)
+    check_sequential(PairwiseRanking(violator), twin_epoch, SCHEDULES[schedule], 1, sizes, any_level)
 
 
 @every_violator

@@ -9,7 +9,7 @@ import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd import sampling
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule, balanced_order, chunks
 

@@ -1,17 +1,18 @@
 """The search for the step and beta."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers import conjugate_gradient
 from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd import tuning
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.pairwise import PairwiseRanking
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.tuning import (
     LeastSquaresStart,
@@ -19,7 +20,6 @@ from manyclass.solvers.sgd.tuning import (
     find_beta,
     find_start,
     find_step,
-    sample_classes,
 )
 
 
@@ -94,6 +94,24 @@ def test_another_beta_must_be_better_by_twice_what_chance_may_do(better, gain, m
     assert find_beta(trial, OneVsRest(MARGIN_LOSSES["hinge"], 16.0), None) == (better if moved else 16.0)
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+def test_classes_are_learned_together_only_if_that_is_ahead(ahead):
+    settings = mc.StochasticClassifier()
+    plan = tuning._plan(settings, 0.5, 10.0, 300, 4.0, 7)
+    least = tuning._JOINT_GAIN + (0.01 if ahead else -0.01)
+    trial = SimpleNamespace(
+        train=SimpleNamespace(k=300), correct=lambda algorithm, _: algorithm, gain=lambda new, old: least
+    )
+    found = tuning._choose_joint(settings, plan, trial, 4.0)
+    assert found.objective == ("multiclass" if ahead else "ovr")
+    if ahead:
+        assert found.schedule.step == tuning._JOINT_STEP / 4
+        assert found.schedule == replace(plan.schedule, step=found.schedule.step)
+        assert (found.algorithm, found.loss, found.standardizes) == (PairwiseRanking("max"), "hinge", False)
+    else:
+        assert found is plan
+
+
 def test_trials_of_an_easy_problem_end_once_they_get_no_better():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(5), 40)
@@ -118,20 +136,6 @@ def test_steps_that_diverge_are_divided_by_four():
             return -np.inf if new is None else 0.0
 
     assert find_step(Cliff(), None, Schedule(1.0)) == 1 / 16
-
-
-@given(y=st.lists(st.integers(0, 6), min_size=1, max_size=80), size=st.integers(1, 90), seed=st.integers(0, 9))
-def test_a_sample_has_equally_many_of_each_class_as_far_as_they_go(y, size, seed):
-    whole = Problem.whole(mc.as_matrix(np.ones((len(y) + 3, 1), np.float32)), [*y, 0, 1, 2], 7)
-    problem = whole.part(np.arange(len(y)))
-    some = sample_classes(problem, size, np.random.default_rng(seed))
-    assert len(some) == min(size, len(y)) == len(set(some.index.tolist()))
-    assert set(some.index.tolist()) <= set(range(len(y)))
-    assert (np.diff(some.index) > 0).all()
-    most = some.sizes.max()
-    assert all(taken in (there, most - 1, most) for taken, there in zip(some.sizes, problem.sizes, strict=True))
-    again = sample_classes(problem, size, np.random.default_rng(seed))
-    np.testing.assert_array_equal(again.index, some.index)
 
 
 def _noisy(n=600, d=60, k=9):

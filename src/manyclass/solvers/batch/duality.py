@@ -11,11 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats, Labels
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import Weights
-from manyclass.solvers.problem import LossGradient, Objective, Scorer
+from manyclass.solvers.problem import Objective
+from manyclass.solvers.row_sums import DualRows, LossGradient, Scores
 
 
 class DualFeasible(Protocol):
@@ -24,8 +24,24 @@ class DualFeasible(Protocol):
     def gradient(self) -> Doubles:
         """X'Q' (d, k)."""
 
-    def rows(self, R: Floats, y: Labels) -> Floats:
-        """Q'_i / p_i, from R_i = Q_i / p_i, for rows of these classes."""
+    def rows(self) -> DualRows:
+        """Q'_i / p_i, from R_i = Q_i / p_i, for rows of some classes."""
+
+
+@dataclass(frozen=True)
+class MixedRows:
+    """(1 - t) R_i + shift (k,) - t e_y; R_i itself without a shift."""
+
+    t: float
+    shift: Doubles | None
+
+    def __call__(self, R: Floats, y: Labels) -> Floats:
+        if self.shift is None:
+            return R
+        mixed: Floats = R * R.dtype.type(1 - self.t)
+        mixed += self.shift.astype(R.dtype)
+        mixed[np.arange(len(R)), y] -= self.t
+        return mixed
 
 
 class MixedDual:
@@ -49,15 +65,20 @@ class MixedDual:
         centered = G - np.outer(self.base.mean, self.loss_gradient.b)
         return np.asarray((1 - self.fraction) * centered + self.fraction * self.base.dual_point)
 
-    def rows(self, R: Floats, y: Labels) -> Floats:
+    def rows(self) -> MixedRows:
         """Q'_i / p_i."""
-        if not self.loss_gradient.b.any():
-            return R
-        t, fractions = self.fraction, self.objective.rows.class_fractions
-        mixed: Floats = R * R.dtype.type(1 - t)
-        mixed += (t * fractions - (1 - t) * self.loss_gradient.b).astype(R.dtype)
-        mixed[np.arange(len(R)), y] -= t
-        return mixed
+        t, fractions, sums = self.fraction, self.objective.rows.class_fractions, self.loss_gradient.b
+        return MixedRows(t, t * fractions - (1 - t) * sums if sums.any() else None)
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """R_i times t of its class."""
+
+    t: Doubles
+
+    def __call__(self, R: Floats, y: Labels) -> Floats:
+        return R * self.t[y][:, None].astype(R.dtype)
 
 
 class ScaledDual:
@@ -68,13 +89,13 @@ class ScaledDual:
     balance of a Markov chain has.
     """
 
-    def __init__(self, objective: Objective, scores: Scorer, t: Doubles):
+    def __init__(self, objective: Objective, scores: Scores, t: Doubles):
         self.objective, self.scores, self.t = objective, scores, t
 
     @classmethod
-    def of(cls, objective: Objective, scores: Scorer) -> "ScaledDual | None":
+    def of(cls, objective: Objective, scores: Scores) -> "ScaledDual | None":
         """None where no t is found."""
-        M = _class_sums(objective, scores)
+        M = objective.sums.label_sums(scores)
         size = float(np.abs(M).max(initial=0.0))
         if not objective.fit_intercept or not np.abs(M.sum(axis=1)).max(initial=0.0) <= 1e-5 * size:
             return None
@@ -88,29 +109,11 @@ class ScaledDual:
 
     def gradient(self) -> Doubles:
         """X'Q' (d, k)."""
-        rows, G = self.objective.rows, np.zeros((self.objective.d, self.objective.k))
-        for part in self.objective.parts():
-            y = rows.y[part]
-            R = self.rows(rows.loss.value_and_gradient(self.scores(part), y)[1], y)
-            R *= rows.p[part][:, None].astype(R.dtype)
-            G += self.objective.rmatmat(R, part)
-        return G
+        return self.objective.sums.dual_gradient(self.scores, self.rows())
 
-    def rows(self, R: Floats, y: Labels) -> Floats:
+    def rows(self) -> ScaledRows:
         """Q'_i / p_i."""
-        return R * self.t[y][:, None].astype(R.dtype)
-
-
-def _class_sums(objective: Objective, scores: Scorer) -> Doubles:
-    """The sum of p_i R_i over the rows of each class (k, k)."""
-    from scipy.sparse import csr_matrix
-
-    rows, total = objective.rows, np.zeros((objective.k, objective.k))
-    for part in objective.parts():
-        y, p = rows.y[part], rows.p[part]
-        R = rows.loss.value_and_gradient(scores(part), y)[1]
-        total += csr_matrix((p, (y, np.arange(len(y)))), (objective.k, len(y))) @ R.astype(np.float64)
-    return total
+        return ScaledRows(self.t)
 
 
 _FRACTIONS = np.array([0, *0.5 ** np.arange(6, -1, -1.0)])  # of the way from Q to its multiple inside the ball
@@ -140,7 +143,7 @@ def duality_gap(
     point: Weights,
     base: NullModel,
     penalty: float | None = None,
-    scores: Scorer | None = None,
+    scores: Scores | None = None,
     loss_gradient: LossGradient | None = None,
 ) -> DualityGap:
     """Bound how far a point is from the optimum, for two products with X, or none where all is known.
@@ -158,8 +161,8 @@ def duality_gap(
         The objective at W = 0.
     penalty : float, default=None
         The penalty of W, where it is known.
-    scores : callable, default=None
-        The scores of a slice of the rows, where they are known.
+    scores : Weights or callable, default=None
+        The function that gives the scores of a slice of the rows of this process, where they are known.
     loss_gradient : LossGradient, default=None
         The mean loss and its gradients at the point, where they are known.
 
@@ -168,7 +171,7 @@ def duality_gap(
     DualityGap
         The objective, the bound, and the gradient of the smooth part.
     """
-    scores = point.scores(objective) if scores is None else scores
+    scores = point if scores is None else scores
     loss_gradient = objective.gradient(scores) if loss_gradient is None else loss_gradient
     W = point.to_dense()
     value = loss_gradient.loss + (objective.penalty.value(W) if penalty is None else penalty)
@@ -180,7 +183,7 @@ def duality_gap(
     return DualityGap(value, _bound(objective, scores, loss_gradient, base, inner), excess, smooth, loss_gradient.b)
 
 
-def _bound(objective: Objective, scores: Scorer, loss_gradient: LossGradient, base: NullModel, inner: float) -> float:
+def _bound(objective: Objective, scores: Scores, loss_gradient: LossGradient, base: NullModel, inner: float) -> float:
     """The dual at a multiple of Q, made feasible; `inner` is <S, Q> for the scores S."""
     if objective.gauge is None and objective.ridge.strength == 0:
         return -np.inf
@@ -191,10 +194,10 @@ def _bound(objective: Objective, scores: Scorer, loss_gradient: LossGradient, ba
     return -np.inf if scaled is None else _dual(objective, scores, scaled, loss_gradient.loss, inner)
 
 
-def _dual(objective: Objective, scores: Scorer, feasible: DualFeasible, loss: float, inner: float) -> float:
+def _dual(objective: Objective, scores: Scores, feasible: DualFeasible, loss: float, inner: float) -> float:
     G = feasible.gradient()
     inside = _inside(objective, G)
-    conjugates = partial(_sum_of_conjugates, objective, scores, feasible)
+    conjugates = partial(objective.sums.conjugate_sum, scores, feasible.rows())
     if objective.ridge.strength == 0:
         # The penalty's conjugate is zero inside the ball of the gauge; and where G does not reach its edge, a multiple
         # above 1 is better, if the losses allow it.
@@ -218,21 +221,3 @@ def _best_factor(inside: float, inner: float, loss: float, penalty: Callable[[fl
     """
     factors = [0.0, *(1 - (1 - inside) * _FRACTIONS)]
     return float(min(factors, key=lambda t: t * inner + loss * (1 - t) ** 2 + penalty(t)))
-
-
-def _sum_of_conjugates(objective: Objective, scores: Scorer, feasible: DualFeasible, t: float) -> float:
-    """sum_i p_i L*(t Q_i / p_i)."""
-    total = 0.0
-    for part in objective.parts():
-        work = partial(_conjugates, objective, feasible, t, scores(part), part.start)
-        total += sum(thread_map(work, objective.rows.chunks(part)))
-    return total
-
-
-def _conjugates(objective: Objective, feasible: DualFeasible, t: float, S: Floats, start: int, chunk: slice) -> float:
-    """sum_i p_i L*(t Q_i / p_i) over a chunk of rows."""
-    rows = objective.rows
-    p, y = rows.p[chunk], rows.y[chunk]
-    counts = p > 0
-    R = feasible.rows(rows.loss.value_and_gradient(S[chunk.start - start : chunk.stop - start], y)[1], y)
-    return float(p[counts] @ rows.loss.conjugate(R[counts] * R.dtype.type(t), y[counts]))

@@ -9,14 +9,13 @@ import numpy as np
 
 from manyclass._core.singular import Triple, singular_pairs_above, top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
-from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes
 from manyclass.solvers.batch.intercept import InterceptLoss, intercept_tolerance
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import LowRankWeights, Weights, balance_factors, zero_weights
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
-from manyclass.solvers.problem import Objective, Scorer
+from manyclass.solvers.problem import Objective
 
 # Columns to start with, at most, and no more than half of the rows or columns of W. Too few cost a second descent, too
 # many fade away: measured, 4,000 x 512, 200 classes of rank 20, 32 take 0.8 s, 64 1.4 to 1.7 s and 128 2.9 s.
@@ -55,7 +54,7 @@ def _run_until_columns_suffice(
     while True:
         descent.run(run, base, _FIRST_TOLERANCE, max_iter)
         point = descent.point()
-        _, gradient, gradient_b = objective.gradient(known_scores(objective, point, descent.latent()))
+        _, gradient, gradient_b = objective.gradient(point)
         gradient += objective.ridge.gradient(point.to_dense()).astype(gradient.dtype)
         larger = _descent_with_missing_columns(objective, base, point, _centered_gradient(base, gradient, gradient_b))
         if larger is None:
@@ -78,8 +77,8 @@ def _run_until_solved(
         point = descent.point()
         penalty = _penalty(objective, point)
         tolerated = intercept_tolerance(run.value, base, target)
-        point, scores = refit_intercept(objective, point, descent.latent(), tolerated)
-        certificate = duality_gap(objective, point, base, penalty, scores)
+        point = refit_intercept(objective, point, tolerated)
+        certificate = duality_gap(objective, point, base, penalty)
         run.certify(point, certificate)
         if is_solved(run.gap, certificate.objective, base, tolerance, objective.dtype):
             return Status.OPTIMAL
@@ -201,27 +200,9 @@ def _column_scale(objective: Objective, base: NullModel, point: LowRankWeights, 
     return t
 
 
-def refit_intercept(
-    objective: Objective, point: LowRankWeights, Z: Floats, tolerance: float
-) -> tuple[LowRankWeights, Scorer]:
-    """The same W with a b near its best, and its scores.
-
-    No class has a gradient above `tolerance` of its fraction of the rows. Z is X A (n, r): no product with X is
-    needed.
-    """
-    right = np.ascontiguousarray(point.B.T, objective.dtype)
-    S = DenseMatrix(Z).matmat(right) if objective.keeps_scores() else None
-    if objective.fit_intercept:
-        loss = InterceptLoss(objective, (lambda rows: Z[rows] @ right) if S is None else S.__getitem__)
-        point = LowRankWeights(point.A, point.B, loss.best(point.b, tolerance))
-    return point, _scorer(point, Z, S)
-
-
-def known_scores(objective: Objective, point: LowRankWeights, Z: Floats) -> Scorer:
-    """The scores of a point whose Z = X A (n, r) is known, without a product with X."""
-    return _scorer(point, Z, None)
-
-
-def _scorer(point: LowRankWeights, Z: Floats, S: Floats | None) -> Scorer:
-    right, b = np.ascontiguousarray(point.B.T, Z.dtype), point.b.astype(Z.dtype)
-    return lambda rows: (DenseMatrix(Z[rows]).matmat(right) if S is None else S[rows]) + b
+def refit_intercept(objective: Objective, point: LowRankWeights, tolerance: float) -> LowRankWeights:
+    """The same W with a b near its best: no class has a gradient above `tolerance` of its fraction of the rows."""
+    if not objective.fit_intercept:
+        return point
+    without = LowRankWeights(point.A, point.B, np.zeros(objective.k))
+    return LowRankWeights(point.A, point.B, InterceptLoss(objective, without).best(point.b, tolerance))

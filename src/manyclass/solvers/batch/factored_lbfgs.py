@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from manyclass._core.linalg import power_iteration
-from manyclass._core.parallel import one_blas_thread, thread_map
+from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.lbfgs import lbfgs
 from manyclass.solvers.batch.null_model import NullModel
@@ -37,7 +37,7 @@ class FactoredLoss:
         self.units = units
         self.strength = objective.gauge.strength if objective.gauge else 0.0
         self.evaluations = 0
-        self._last: tuple[Doubles, tuple[float, Doubles], Floats] | None = None
+        self._last: tuple[Doubles, tuple[float, Doubles]] | None = None
 
     def pack(self, A: Floats, B: Floats, b: Doubles) -> Doubles:
         """One vector of all unknowns."""
@@ -57,21 +57,17 @@ class FactoredLoss:
         A, B, b = self.unpack(x)
         return LowRankWeights(A.astype(self.objective.dtype), B.astype(self.objective.dtype), b)
 
-    def latent(self, x: Doubles) -> Floats:
-        """X A (n, r): at hand where x was the last to be evaluated."""
-        return self._last[2] if self._last and self._last[0] is x else self.objective.matmat(self.unpack(x)[0])
-
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
         """The value and the gradient, one vector; the last are remembered."""
         if self._last is None or self._last[0] is not x:
-            A, B, b = self.unpack(x)
-            Z = self.objective.matmat(A)
-            self._last = x, self._evaluate(A, B, b, Z), Z
+            self._last = x, self._evaluate(x)
         return self._last[1]
 
-    def _evaluate(self, A: Doubles, B: Doubles, b: Doubles, Z: Floats) -> tuple[float, Doubles]:
+    def _evaluate(self, x: Doubles) -> tuple[float, Doubles]:
         self.evaluations += 1
-        loss, dA, dB, db = self._mean_loss(Z, B, b)
+        A, B, _ = self.unpack(x)
+        loss, by_A, dB, db = self.objective.sums.factor_gradient(self.point(x))
+        dA = by_A.astype(np.float64)
         AA, BB = A.T @ A, B.T @ B
         ridge = self.objective.ridge.strength
         value = loss + self.strength / 2 * (np.trace(AA) + np.trace(BB)) + ridge * float((AA * BB).sum())
@@ -83,29 +79,6 @@ class FactoredLoss:
         dA -= np.outer(m, db @ B)
         dB -= np.outer(db, m @ A)
         return float(value), np.concatenate([(dA * columns).ravel(), (dB * columns).ravel(), db * unit])
-
-    def _mean_loss(self, Z: Floats, B: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles, Doubles]:
-        objective, rows, r = self.objective, self.objective.rows, self.r
-        # A column of ones for b; and weights multiply the narrow arrays, never the wide scores.
-        Z = np.hstack([Z, np.ones((objective.n, 1), objective.dtype)])
-        left = B.astype(Z.dtype)
-        right = np.ascontiguousarray(np.vstack([B.T, b]), Z.dtype)
-        RB = np.empty((objective.n, r), Z.dtype)
-
-        def work(chunk: slice) -> tuple[float, Floats]:
-            p = rows.p[chunk]
-            weights = p[:, None].astype(Z.dtype)
-            R = Z[chunk] @ right
-            values = rows.loss.in_place(R, rows.y[chunk])
-            np.matmul(R, left, out=RB[chunk])
-            RB[chunk] *= weights
-            return float(p @ values), R.T @ (Z[chunk] * weights)
-
-        loss, dB = 0.0, np.zeros((objective.k, r + 1))
-        for part in thread_map(work, rows.chunks(slice(0, objective.n))):
-            loss += part[0]
-            dB += part[1]
-        return loss, objective.rmatmat(RB).astype(np.float64), dB[:, :r].copy(), dB[:, r].copy()
 
 
 # Steps: about as much is left to gain as the last three have gained, as seen on docs/benchmarks/trace_norm.
@@ -149,10 +122,6 @@ class FactoredDescent:
     def point(self) -> LowRankWeights:
         """Where it stands."""
         return self.function.point(self.x)
-
-    def latent(self) -> Floats:
-        """X A there (n, r)."""
-        return self.function.latent(self.x)
 
     def expects_more_than(self, base: NullModel, target: float) -> bool:
         """Whether more than `target` of what there is seems left to gain at the start."""

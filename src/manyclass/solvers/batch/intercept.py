@@ -1,15 +1,13 @@
 """The best b for a W whose scores are known: a duality gap is the smaller, the smaller the gradient by b is."""
 
-from functools import partial
-
 import numpy as np
 
-from manyclass._core.parallel import thread_map
-from manyclass._core.typing import Doubles, Floats
+from manyclass._core.typing import Doubles
 from manyclass.solvers.batch.lbfgs import Pairs, inverse_hessian_times
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.solution import scale
-from manyclass.solvers.problem import Objective, Scorer
+from manyclass.solvers.problem import Objective
+from manyclass.solvers.row_sums import Scores
 
 # Gradients by b when it is fitted anew for a duality gap, at most. Measured, 1,500 x 128, 60 classes: 4, 12 and 36 take
 # 163, 171 and 171 passes, and 0.16, 0.18 and 0.24 s.
@@ -21,9 +19,8 @@ _FIRST_STEP = 0.01  # the length of its first step, before L-BFGS knows a curvat
 class InterceptLoss:
     """The mean loss by b, which is added to known scores, in units that are the longer the fewer rows a class has."""
 
-    def __init__(self, objective: Objective, scores: Scorer):
-        self.rows, self.n, self.dtype = objective.rows, objective.n, objective.dtype
-        self.scores = scores
+    def __init__(self, objective: Objective, scores: Scores):
+        self.sums, self.scores = objective.sums, scores
         self.units = 1 / np.sqrt(np.maximum(objective.rows.class_fractions, 1e-12))
 
     def best(self, b: Doubles, tolerance: float) -> Doubles:
@@ -46,14 +43,7 @@ class InterceptLoss:
 
     def gradient(self, x: Doubles) -> Doubles:
         """By x = b / units (k,)."""
-        b = (x * self.units).astype(self.dtype)
-        parts = thread_map(partial(self._part, b), self.rows.chunks(slice(0, self.n)))
-        return np.asarray(sum(parts) * self.units)
-
-    def _part(self, b: Floats, rows: slice) -> Doubles:
-        S = self.scores(rows) + b
-        self.rows.in_place(S, rows)
-        return np.asarray(S.sum(axis=0, dtype=np.float64))
+        return self.sums.intercept_gradient(self.scores, x * self.units) * self.units
 
 
 def intercept_tolerance(value: float, base: NullModel, target: float) -> float:

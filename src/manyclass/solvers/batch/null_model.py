@@ -7,7 +7,8 @@ import numpy as np
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.lbfgs import LbfgsStep, lbfgs
-from manyclass.solvers.problem import Objective, WeightedLoss
+from manyclass.solvers.problem import Objective
+from manyclass.solvers.weighted_loss import WeightedLoss
 
 # Measured, classes of sizes that fall like 1 / c: 10 of them take at most 24 steps; 1,000 take all, and of these the
 # second hundred lowers the loss by at most 3e-7 and leaves a gradient of 1e-8 to 1e-7.
@@ -49,7 +50,7 @@ def fit_null_model(objective: Objective) -> NullModel:
     NullModel
         The best b, the mean loss with it, its gradient by W, and the mean row of X.
     """
-    sums = class_sums(objective)
+    sums = objective.sums.class_sums().T
     classes = WeightedLoss(objective.rows.loss, np.arange(objective.k), objective.rows.class_fractions, objective.k)
     with one_blas_thread():
         b, loss = _best_intercept(classes, objective.fit_intercept)
@@ -78,20 +79,6 @@ def alpha_max(objective: Objective) -> float:
     if objective.gauge is None:
         raise ValueError(f"alpha_max needs a penalty with a gauge, such as the trace norm; got {objective.penalty}")
     return objective.gauge.polar(fit_null_model(objective).gradient)
-
-
-def class_sums(objective: Objective) -> Doubles:
-    """sum_i p_i X_i over the rows of each class (d, k)."""
-    from scipy.sparse import csr_matrix
-
-    y, p = objective.rows.y, objective.rows.p
-    total = np.zeros((objective.k, objective.d))
-    for start, X in objective.X.blocks():
-        rows = slice(start, start + len(X))
-        one_hot = csr_matrix((p[rows], (y[rows], np.arange(len(X)))), (objective.k, len(X)))
-        total += one_hot @ X.astype(np.float64)
-    objective.passes += 1
-    return total.T
 
 
 def _best_intercept(classes: WeightedLoss, fit_intercept: bool) -> tuple[Doubles, float]:

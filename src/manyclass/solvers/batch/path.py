@@ -305,8 +305,7 @@ def ridge_max(objective: Objective) -> float:
     squared = float(np.vdot(base.gradient, base.gradient))
     if squared == 0:
         return 1.0
-    along = objective.matmat(base.gradient)
-    step = 0.01 / max(float(np.abs(along).max()), 1e-300)
+    step = 0.01 / max(objective.sums.largest_score(base.gradient), 1e-300)
     ahead = DenseWeights(base.gradient * base.gradient.dtype.type(step), base.b)
-    change = objective.gradient(ahead.scores(objective)).W.astype(np.float64) - base.gradient
+    change = objective.gradient(ahead).W.astype(np.float64) - base.gradient
     return max(float(np.vdot(change, base.gradient)) / (step * squared) / 2, 1e-300)

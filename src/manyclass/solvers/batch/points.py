@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.singular import rank_above_rounding
 from manyclass._core.typing import Doubles, Floats
-from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
-from manyclass.solvers.problem import Objective, Scorer
+from manyclass.solvers.problem import Objective
+from manyclass.solvers.row_sums import HeldRows, Scorer
 
 Factors = tuple[Floats, Doubles, Floats]
 
@@ -23,10 +23,15 @@ class DenseWeights:
     W: Floats
     b: Doubles
 
-    def scores(self, objective: Objective) -> Scorer:
+    @property
+    def left(self) -> Floats:
+        """W."""
+        return self.W
+
+    def scores(self, rows: HeldRows) -> Scorer:
         """X W + b of some rows."""
-        b = self.b.astype(objective.dtype)
-        return lambda rows: objective.matmat(self.W, rows) + b
+        scores, b = rows.dense_scores(self.W), self.b.astype(rows.dtype)
+        return lambda some: scores(some) + b
 
     def to_dense(self) -> Floats:
         """W (d, k)."""
@@ -65,17 +70,17 @@ class LowRankWeights:
     B: Floats
     b: Doubles
 
-    def scores(self, objective: Objective) -> Scorer:
+    apart = False  # whether X A is made column by column
+
+    @property
+    def left(self) -> Floats:
+        """A."""
+        return self.A
+
+    def scores(self, rows: HeldRows) -> Scorer:
         """X W + b of some rows."""
-        right = np.ascontiguousarray(self.B.T, objective.dtype)
-        b = self.b.astype(objective.dtype)
-
-        def some(rows: slice) -> Floats:
-            S: Floats = DenseMatrix(objective.matmat(self.A, rows)).matmat(right)
-            S += b
-            return S
-
-        return some
+        scores, b = rows.low_rank_scores(self.A, self.B, self.apart), self.b.astype(rows.dtype)
+        return lambda some: scores(some) + b
 
     def lift(self, X: Matrix) -> "LowRankWeights":
         """The weights of the columns that the rows of X came with."""
@@ -108,6 +113,12 @@ class LowRankWeights:
             Q, D = np.linalg.qr(self.B.astype(np.float64))
             U, s, Vt = np.linalg.svd(C @ D.T)
             return _cut(P @ U, s, Q @ Vt.T, self.A.dtype)
+
+
+class AtomWeights(LowRankWeights):
+    """Of atoms that come and go: products with those that stay are known."""
+
+    apart = True
 
 
 Weights = DenseWeights | LowRankWeights

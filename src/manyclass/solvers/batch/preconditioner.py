@@ -7,13 +7,10 @@ gradient is then that of least squares, with a length that suits the loss.
 """
 
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from manyclass._core.typing import Doubles, Floats
-from manyclass.data.moments import scatter
 from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.problem import Objective
 
@@ -120,10 +117,7 @@ def _factor(objective: Objective, base: NullModel, a: float, floor: float) -> Fl
     """L of a (M + floor times its mean eigenvalue) + 2 ridge; None where M is zero or too large for its dtype."""
     import scipy.linalg
 
-    roots = np.sqrt(objective.rows.p).astype(objective.dtype)[:, None]
-    tile = partial(_centered, objective.X, base.center.astype(objective.dtype), roots)
-    with np.errstate(over="ignore", invalid="ignore"):
-        M = scatter(tile, objective.n, objective.d)
+    M = objective.sums.covariance(base.center)
     mean = float(np.trace(M)) / objective.d
     if not (np.isfinite(M).all() and 0 < a * mean < float(np.finfo(objective.dtype).max) / objective.d):
         return None
@@ -131,12 +125,6 @@ def _factor(objective: Objective, base: NullModel, a: float, floor: float) -> Fl
     np.fill_diagonal(M, np.diag(M) + floor * a * mean + objective.ridge.curvature)
     L: Floats = scipy.linalg.cholesky(M.astype(objective.dtype).T, lower=True, overwrite_a=True, check_finite=False)
     return np.asfortranarray(L)
-
-
-def _centered(X: Any, center: Floats, roots: Floats, at: slice) -> Floats:
-    rows: Floats = X.rows(at) - center
-    rows *= roots[at]
-    return rows
 
 
 def _eigenvalue(objective: Objective, base: NullModel) -> float:

@@ -9,19 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.penalties.penalty import Gauge
 from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.lbfgs import Function
 from manyclass.solvers.batch.null_model import NullModel
-from manyclass.solvers.batch.points import LowRankWeights, Weights
+from manyclass.solvers.batch.points import AtomWeights, Weights
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved
 from manyclass.solvers.problem import Objective
 
 
 class Atoms:
-    """W = sum_j theta_j u_j v_j' with theta >= 0, and b; Z = X U is kept, (n, m).
+    """W = sum_j theta_j u_j v_j' with theta >= 0, and b.
 
     The penalty is counted as strength * sum(theta), which is that of W or more, plus the ridge.
     """
@@ -31,32 +30,26 @@ class Atoms:
         self.strength = objective.gauge.strength if objective.gauge else 0.0
         self.U = np.zeros((objective.d, 0), objective.dtype)
         self.V = np.zeros((objective.k, 0), objective.dtype)
-        self.Z = np.zeros((objective.n, 0), objective.dtype)
         self.theta = np.zeros(0)
         self.b = b
 
-    def point(self) -> LowRankWeights:
+    def point(self) -> AtomWeights:
         """The point they make."""
-        return LowRankWeights((self.U * self.theta).astype(self.U.dtype), self.V, self.b)
+        return self._at(self.theta, self.b)
+
+    def _at(self, theta: Doubles, b: Doubles) -> AtomWeights:
+        return AtomWeights(self.U, (self.V * theta).astype(self.V.dtype), b)
 
     def add(self, U: Floats, V: Floats, theta: Doubles) -> None:
         """Take in atoms (d, m), (k, m) with their weights (m,)."""
         self.U = np.hstack([self.U, U.astype(self.U.dtype)])
         self.V = np.hstack([self.V, V.astype(self.V.dtype)])
-        self.Z = np.hstack([self.Z, self.objective.matmat(U)])
         self.theta = np.concatenate([self.theta, theta])
 
     def drop_unused(self) -> None:
         """Let go of atoms whose weight is zero."""
         alive = self.theta > 0
-        self.U, self.V, self.Z = self.U[:, alive], self.V[:, alive], self.Z[:, alive]
-        self.theta = self.theta[alive]
-
-    def scores(self, rows: slice) -> Floats:
-        """X W + b of some rows, without a product with X."""
-        S: Floats = (self.Z[rows] * self.theta.astype(self.Z.dtype)) @ self.V.T
-        S += self.b.astype(S.dtype)
-        return S
+        self.U, self.V, self.theta = self.U[:, alive], self.V[:, alive], self.theta[alive]
 
     def penalty(self, theta: Doubles) -> float:
         """strength * sum(theta) + ridge * |W|^2."""
@@ -86,7 +79,7 @@ class Atoms:
 
     def _unit(self) -> float:
         """A weight that changes the scores of a row by about 1."""
-        squares = float(self.objective.rows.p @ np.square(self.Z, dtype=np.float64).sum(axis=1))
+        squares = self.objective.sums.squared_latent(self.point())
         return float(np.sqrt(max(1, len(self.theta)) / squares)) if squares > 0 else 1.0
 
     def _gram(self) -> Doubles:
@@ -109,18 +102,8 @@ class Atoms:
         return function
 
     def _mean_loss(self, theta: Doubles, b: Doubles) -> tuple[float, Doubles, Doubles]:
-        rows = self.objective.rows
-        right, shift = (self.V * theta.astype(self.V.dtype)).T, b.astype(self.V.dtype)
-
-        def work(chunk: slice) -> tuple[float, Doubles, Doubles]:
-            Z = self.Z[chunk]
-            loss, R = rows.at(Z @ right + shift, chunk)
-            gradient = np.einsum("nm,nm->m", Z, R @ self.V, dtype=np.float64, casting="same_kind")
-            return loss, gradient, R.sum(axis=0, dtype=np.float64)
-
-        parts = list(thread_map(work, rows.chunks(slice(0, self.objective.n))))
-        loss = sum(part[0] for part in parts)
-        return loss, np.sum([part[1] for part in parts], axis=0), np.sum([part[2] for part in parts], axis=0)
+        loss, _, dB, db = self.objective.sums.factor_gradient(self._at(theta, b), left=False)
+        return loss, np.einsum("km,km->m", dB, self.V, dtype=np.float64), db
 
 
 @dataclass(frozen=True)
@@ -157,7 +140,7 @@ def rank_one(
     fraction, unit, size = settings.epsilon, gauge.polar(base.gradient), 1.0
     steps = min(max_iter, settings.max_steps or max_iter)
     for count in range(1, steps + 1):
-        loss_gradient = objective.gradient(atoms.scores)
+        loss_gradient = objective.gradient(atoms.point())
         H = _add_ridge_gradient(objective, loss_gradient.W, atoms)
         # It attains the polar up to rounding, more than the epsilon / 2 that is asked for.
         epsilon, (u, v) = fraction * unit, gauge.atom(-H)
@@ -174,7 +157,7 @@ def rank_one(
         if not steep or count % settings.every == 0:
             atoms.correct(precision=1e-9 if steep else 1e-15)
         point = atoms.point()
-        value = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
+        value = objective.loss_of(atoms.point()) + atoms.penalty(atoms.theta)
         run.record(point, value, atoms=len(atoms.theta), epsilon=fraction)
     return _end(objective, run, base, atoms, Status.ITERATION_LIMIT, tolerance)
 
@@ -197,12 +180,12 @@ def start_atoms(objective: Objective, base: NullModel, start: Weights | None) ->
 def add_atom(atoms: Atoms, u: Floats, v: Floats, derivative: float, first: float) -> float:
     """Take in u v' with the weight that a search along it gives; that weight."""
     objective, theta = atoms.objective, np.append(atoms.theta, 0.0)
-    start = objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
+    start = objective.loss_of(atoms.point()) + atoms.penalty(atoms.theta)
     atoms.add(u[:, None], v[:, None], np.zeros(1))
 
     def value(t: float) -> float:
         atoms.theta = theta + t * (np.arange(len(theta)) == len(theta) - 1)
-        return objective.loss_of(atoms.scores) + atoms.penalty(atoms.theta)
+        return objective.loss_of(atoms.point()) + atoms.penalty(atoms.theta)
 
     t = armijo(value, start, derivative, first)
     value(t)

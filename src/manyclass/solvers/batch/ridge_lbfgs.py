@@ -19,7 +19,8 @@ from manyclass.solvers.batch.null_model import NullModel
 from manyclass.solvers.batch.points import DenseWeights, Weights
 from manyclass.solvers.batch.preconditioner import Preconditioner, fit_preconditioner
 from manyclass.solvers.batch.solution import SolverRun, Status, is_solved, scale
-from manyclass.solvers.problem import LossGradient, Objective
+from manyclass.solvers.problem import Objective
+from manyclass.solvers.row_sums import LossGradient, Scores
 
 _ARMIJO = 1e-4  # of the decrease that the derivative promises
 
@@ -65,17 +66,16 @@ def ridge(
 def _certify(function: "_Function", run: SolverRun, point: DenseWeights, target: float) -> None:
     """Certify the last point, after its b is fitted anew where the gradient by b alone would keep the gap too large."""
     objective, base, S = function.objective, function.base, function.S
-    if S is None:
-        run.certify(point, duality_gap(objective, point, base))
-        return
-    known, most = function.loss_gradient, _largest_fraction(objective, base, run.value, target)
+    scores: Scores = point if S is None else S.__getitem__
+    known = objective.gradient(point) if S is None else function.loss_gradient
+    most = _largest_fraction(objective, base, run.value, target)
     if MixedDual(objective, known, base).fraction <= most:
-        run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows], loss_gradient=known))
+        run.certify(point, duality_gap(objective, point, base, scores=scores, loss_gradient=known))
         return
     tolerance = max(most, intercept_tolerance(run.value, base, target))
-    more = InterceptLoss(objective, lambda rows: S[rows]).best(np.zeros(objective.k), tolerance)
-    point, shift = replace(point, b=point.b + more), more.astype(S.dtype)
-    run.certify(point, duality_gap(objective, point, base, scores=lambda rows: S[rows] + shift))
+    more = InterceptLoss(objective, scores).best(np.zeros(objective.k), tolerance)
+    point, shift = replace(point, b=point.b + more), more.astype(objective.dtype)
+    run.certify(point, duality_gap(objective, point, base, scores=None if S is None else lambda rows: S[rows] + shift))
 
 
 def _largest_fraction(objective: Objective, base: NullModel, value: float, target: float) -> float:
@@ -124,11 +124,11 @@ class _Function:
     def _anew(self) -> tuple[float, Doubles]:
         """From scores that are computed from W."""
         objective = self.objective
-        scores = DenseWeights(self.W.astype(objective.dtype), self.b).scores(objective)
+        point = DenseWeights(self.W.astype(objective.dtype), self.b)
         if objective.keeps_scores():
-            self.S = S = scores(slice(0, objective.n))
+            self.S = S = point.scores(objective.held)(slice(0, objective.n))
             return self._with_ridge(objective.gradient(lambda rows: S[rows]))
-        return self._with_ridge(objective.gradient(scores))
+        return self._with_ridge(objective.gradient(point))
 
     def _with_ridge(self, known: LossGradient) -> tuple[float, Doubles]:
         ridge, self.loss_gradient = self.objective.ridge, known

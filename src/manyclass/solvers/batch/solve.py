@@ -187,7 +187,7 @@ def _without_empty_classes(
     """Classes without weight have W = 0 and a b that adds nothing to the loss: mostly, the lower b, the better."""
     smaller = objective.of_classes(held)
     found = inner(smaller, start=None if start is None else start.of_classes(held))
-    objective.passes += smaller.passes
+    objective.sums.count(smaller.passes)
     b, empty = fit_null_model(objective).b, np.ones(objective.k)
     b[held], empty[held] = found.b, 0
     return replace(found, point=_lowered(objective, found.point.scatter_classes(objective.k, held, b), empty))
@@ -195,10 +195,10 @@ def _without_empty_classes(
 
 def _lowered(objective: Objective, point: Weights, empty: NDArray[np.float64]) -> Weights:
     """With the b of empty classes, marked by 1, lowered as long as the mean loss falls."""
-    last, step = objective.loss_of(point.scores(objective)), 1.0
+    last, step = objective.loss_of(point), 1.0
     while True:
         lower = replace(point, b=point.b - step * empty)
-        loss = objective.loss_of(lower.scores(objective))
+        loss = objective.loss_of(lower)
         if not loss < last:
             return point
         point, last, step = lower, loss, 2 * step

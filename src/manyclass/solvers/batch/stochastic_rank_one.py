@@ -33,7 +33,7 @@ def stochastic_atoms(
     A correction finds the best weights of all atoms on all rows, and adds the steepest atom there, so that the descent
     goes on where mini-batches have nothing more to tell.
     """
-    gauge = gauge_of(objective)
+    gauge, objective = gauge_of(objective), objective.here("stochastic")
     rng = np.random.default_rng(random_state)
     atoms = start_atoms(objective, base, start)
     for count in range(1, max_iter + 1):
@@ -74,7 +74,8 @@ def _add_batch_atom(atoms: Atoms, batch: _Batch) -> None:
     """A step along the steepest atom of the batch, its length found on the batch."""
     objective = atoms.objective
     gauge, ridge = objective.gauge, objective.ridge
-    S = (atoms.Z[batch.rows] * atoms.theta.astype(atoms.Z.dtype)) @ atoms.V.T + atoms.b.astype(atoms.Z.dtype)
+    point = atoms.point()
+    S = objective.held.latent(point.A, apart=True)[batch.rows] @ point.B.T + point.b.astype(point.B.dtype)
     H = batch.gradient(S) + ridge.gradient(atoms.point().to_dense())
     assert gauge is not None
     u, v = gauge.atom(-H)

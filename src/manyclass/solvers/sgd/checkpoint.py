@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from manyclass._core.digest import sha256_digest
-from manyclass._core.files import TEMPORARY_SUFFIX, explain_disk_errors, sync_folder
-from manyclass._core.sealed import SealedFormat
+from manyclass._core.files import TEMPORARY_SUFFIX, after_commit, explain_disk_errors, sync_folder
 from manyclass._core.typing import Arrays
+from manyclass._core.worker_groups import say_computed_here
 from manyclass.data.matrix import rows_digest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights, SgdRun
-
-FORMAT = SealedFormat("manyclass checkpoint", 2, "remove the file to begin anew")
+from manyclass.solvers.sgd.class_ranges import place_weights
+from manyclass.solvers.sgd.descent import SgdAlgorithm, SgdRun
+from manyclass.solvers.sgd.linear_weights import LinearWeights
+from manyclass.solvers.sgd.saved_weights import FORMAT, PART, SavedWeights
 
 # Between two checkpoints pass at least so many seconds, and so many times what the last one took to write.
 _SECONDS, _TIMES = 5.0, 20.0
@@ -49,15 +50,41 @@ class SgdProgress:
     ended: bool = False  # whether a callback ended the phase
     temperature: float | None = None  # of the held-out examples, by the length of W, once training is over
     descent: SgdRun | None = None
+    saved: "SavedDescent | None" = None  # what a file has of it, until it is taken up
 
-    def descent_from(self, machines: LinearWeights) -> SgdRun:
+    def descent_from(
+        self, machines: LinearWeights, algorithm: SgdAlgorithm, train: Problem, judged: Problem | None = None
+    ) -> SgdRun:
         """The descent of this phase: the one under way, or else one from these machines, which it changes."""
-        self.descent = self.descent or SgdRun.start(machines)
-        if (found := self.descent.machines.W.shape) != machines.W.shape:
+        saved, self.saved = self.saved, None
+        if saved is not None and (found := saved.weights.shape) != machines.W.shape:
             raise ValueError(f"checkpoint must have weights of shape {machines.W.shape}; got {found}; {FORMAT.advice}")
-        for known in filter(None, (self.descent.machines, self.descent.mean, self.descent.best)):
-            known.first = machines.first  # which the identity of the fit tells
+        if self.phase == "train" and not algorithm.divides_classes:
+            say_computed_here("a classifier whose classes compete", "objective='ovr' is divided among them")
+        problems = [train] if judged is None else [train, judged]
+        weights = place_weights(machines, algorithm, problems, None if saved is None else saved.weights)
+        self.descent = SgdRun(weights, **({} if saved is None else saved.counters))
         return self.descent
+
+    def begin_refit(self) -> None:
+        """Training is over: its weights are not needed beside those of the refit."""
+        if self.descent is not None:
+            self.trained, self.phase = self.descent.history, "refit"
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the weights."""
+        if self.descent is not None:
+            self.descent.weights.close()
+        self.descent = None
+
+
+@dataclass(frozen=True)
+class SavedDescent:
+    """A descent as a file has it."""
+
+    counters: dict[str, Any]
+    weights: SavedWeights
 
 
 class Checkpoint:
@@ -75,7 +102,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None):
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else Path(path).absolute()  # as workers may be in other folders
         if self.path is not None and not self.path.parent.is_dir():
             raise ValueError(f"checkpoint must lie in a folder that exists; got {self.path}")
         self.run, self._written = SgdProgress(), 0.0
@@ -105,9 +132,8 @@ class Checkpoint:
                 f"checkpoint {self.path} belongs to another fit, which differs in {', '.join(different)}; "
                 "fit with the same data and settings to resume, remove the file, or pass another path"
             )
-        descent = self.run.descent
-        if self._identity and descent is not None and shape not in (None, descent.machines.W.shape):
-            found = descent.machines.W.shape
+        saved = self.run.saved
+        if self._identity and saved is not None and shape not in (None, found := saved.weights.shape):
             raise ValueError(f"{self.path} must hold weights of shape {shape}; it holds {found}; {FORMAT.advice}")
         self._identity = identity
 
@@ -121,19 +147,45 @@ class Checkpoint:
         """
         if self.path is None or (only_if_due and time.monotonic() < self._written + self._wait):
             return
-        started = time.monotonic()
-        content, arrays = _state(self.run, self._identity)
+        started, descent = time.monotonic(), self.run.descent
+        run, weights = {name: getattr(self.run, name) for name in _FIT}, {}
+        parts: list[dict[str, Any]] = []
+        arrays: Arrays = {}
+        if descent is not None:
+            parts, arrays = descent.weights.store(self.path, f"{self.run.phase}-{descent.epoch}")
+            run["descent"] = {name: getattr(descent, name) for name in _DESCENT}
+            weights = {"shape": descent.weights.shape, "parts": parts}
         with explain_disk_errors(self.path):
-            FORMAT.write(self.path, content, arrays)
+            FORMAT.write(self.path, {"identity": self._identity, "run": run, "weights": weights}, arrays)
+        with after_commit(self.path):
+            _remove_parts(self.path, {part["name"] for part in parts})
         self._written = time.monotonic()
         self._wait = max(_SECONDS, _TIMES * (self._written - started))
 
     def remove(self) -> None:
-        """Remove the file of a run that is over."""
-        if self.path is not None and self.path.exists():
-            self.path.unlink()
-            self.path.with_name(self.path.name + TEMPORARY_SUFFIX).unlink(missing_ok=True)
-            sync_folder(self.path.parent)
+        """Remove the files of a run that is over."""
+        if self.path is not None:
+            remove_checkpoint(self.path)
+
+    def close(self) -> None:
+        """Let go of the weights of a run that is over, or that failed."""
+        self.run.close()
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove a checkpoint, if there is one, and all that is beside it; the file that names the others first."""
+    if path.exists():
+        path.unlink()
+        path.with_name(path.name + TEMPORARY_SUFFIX).unlink(missing_ok=True)
+        sync_folder(path.parent)
+    _remove_parts(path, set())
+
+
+def _remove_parts(path: Path, named: set[str]) -> None:
+    """Remove the parts beside a checkpoint that it does not name."""
+    for file in path.parent.iterdir():
+        if file.name.startswith(path.name + PART) and file.name not in named:
+            file.unlink(missing_ok=True)
 
 
 def run_identity_of(
@@ -156,17 +208,6 @@ def _told(value: Any) -> str:
     return words if len(words) < 64 else sha256_digest([words])
 
 
-def _state(run: SgdProgress, identity: dict[str, str]) -> tuple[dict[str, Any], Arrays]:
-    """(what JSON says, what arrays say) of a run."""
-    content = {name: getattr(run, name) for name in _FIT}
-    descent, arrays = run.descent, {}
-    if descent is not None:
-        content["descent"] = {name: getattr(descent, name) for name in _DESCENT}
-        kept = {"machines": descent.machines, "mean": descent.mean, "best": descent.best}
-        arrays = {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in m.arrays().items()}
-    return {"identity": identity, "run": content}, arrays
-
-
 def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
     content, arrays = FORMAT.read(path)
     try:
@@ -178,9 +219,8 @@ def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
         if counters is not None:
             if run.seed is None or run.step is None:
                 raise ValueError("a descent must have a seed and a step")
-            best = _machines("best", arrays) if "best.W" in arrays else None
-            machines, mean = _machines("machines", arrays), _machines("mean", arrays)
-            run.descent = SgdRun(machines, mean, best, **_checked(counters, _DESCENT))
+            weights = SavedWeights.read(path, content.get("weights", {"parts": []}), arrays)
+            run.saved = SavedDescent(_checked(counters, _DESCENT), weights)
         return run, identity
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
@@ -200,18 +240,3 @@ def _checked(values: Any, kinds: dict[str, Any]) -> dict[str, Any]:
         if not good:
             raise ValueError(f"{name} cannot be {str(value)[:40]}")
     return dict(values)
-
-
-def _machines(role: str, arrays: Arrays) -> LinearWeights:
-    kinds = {"W": np.float32, "biases": np.float32, "scales": np.float64, "steps": np.int64}
-    W, biases, scales, steps = (arrays[f"{role}.{name}"] for name in kinds)
-    machines = LinearWeights(W, biases, scales, steps)
-    shape = arrays["machines.W"].shape
-    for name, kind in kinds.items():
-        array: Any = getattr(machines, name)
-        expected = shape if name == "W" else shape[:1]
-        if array.dtype != kind or array.shape != expected or len(shape) != 2:
-            raise ValueError(f"{role}.{name} must be of {np.dtype(kind)} and shape {expected}; got {array.shape}")
-        if not np.isfinite(array).all():
-            raise ValueError(f"{role}.{name} must be finite")
-    return machines

@@ -1,114 +1,28 @@
 """Stochastic gradient descent on the weights of all classes, epoch after epoch, until validation says enough.
 
-The classes of highest score, by which weights are judged, are found a panel of classes at a time: the scores of all
-classes are never held at once.
+Where the weights are is none of its business: `AveragedWeights` are here, those of `class_ranges` with workers.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.parallel import thread_map
-from manyclass._core.typing import Floats
-from manyclass.data.matrix import Matrix, spans
-from manyclass.solvers.problem import Problem, Scorer
+from manyclass._core.typing import Arrays
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.judging import Jury
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.sampling import Quarter, Schedule
-from manyclass.solvers.shortlist import SCORES, top_by_shortlist
-
-# Classes of one product. Parts of the classes begin at multiples of it, and have the bits of all of them together.
-PANEL = 128
-
-
-@dataclass
-class LinearWeights:
-    """Class c scores scales[c] * W[c]' x + biases[c].
-
-    The scale makes the decay of W by the ridge one multiplication; `steps` counts the examples that a class has seen.
-    Machines may be of a part of the classes only: then k is their number, and row 0 of W is of the class `first`.
-    """
-
-    W: NDArray[np.float32]  # (k, d)
-    biases: NDArray[np.float32]  # (k,)
-    scales: NDArray[np.float64]  # (k,): a decay of 1e-8 must not round away
-    steps: NDArray[np.int64]  # (k,)
-    first: int = 0
-
-    @classmethod
-    def zeros(cls, k: int, d: int, first: int = 0) -> "LinearWeights":
-        """Weights that have seen nothing."""
-        return cls(np.zeros((k, d), np.float32), np.zeros(k, np.float32), np.ones(k), np.zeros(k, np.int64), first)
-
-    @classmethod
-    def of(cls, coef: Any, intercept: Any) -> "LinearWeights":
-        """Machines with these weights, (k, d) and (k,), copied."""
-        return cls.around(np.array(coef, np.float32, order="C"), np.array(intercept, np.float32))
-
-    @classmethod
-    def around(
-        cls, coef: NDArray[np.float32], intercept: NDArray[np.float32], steps: NDArray[np.int64] | None = None
-    ) -> "LinearWeights":
-        """Machines whose weights are these very arrays; they have seen nothing, unless `steps` tells."""
-        k = len(coef)
-        return cls(coef, intercept, np.ones(k), np.zeros(k, np.int64) if steps is None else steps)
-
-    def copy(self) -> "LinearWeights":
-        """The same, apart."""
-        return LinearWeights(self.W.copy(), self.biases.copy(), self.scales.copy(), self.steps.copy(), self.first)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is learned, by name."""
-        return {"W": self.W, "biases": self.biases, "scales": self.scales, "steps": self.steps}
-
-    def lift(self, X: Matrix) -> "LinearWeights":
-        """The same with weights of the columns that the rows of X came with."""
-        panels = spans(len(self.W), PANEL)
-        W = [np.ascontiguousarray(X.lift(self.W[at].T).T, np.float32) for at in panels]
-        added = [np.broadcast_to(X.offsets(self.W[at].T), at.stop - at.start) for at in panels]
-        return replace(self, W=np.concatenate(W), biases=(self.biases + np.concatenate(added)).astype(np.float32))
-
-    def fold(self) -> None:
-        """Multiply the scales into W."""
-        self.W *= self.scales[:, None].astype(np.float32)
-        self.scales[:] = 1
-
-    def fold_small(self) -> None:
-        """Fold those classes of which float32 would run out of digits."""
-        if len(small := np.flatnonzero(self.scales < 1e-6)):
-            self.W[small] *= self.scales[small, None].astype(np.float32)
-            self.scales[small] = 1
-
-    def finite(self) -> bool:
-        """Whether all is well; a step that is too large ends in infinity."""
-        return bool(np.isfinite(self.biases).all() and np.isfinite(self.W).all())
-
-    def best_classes(self, X: Matrix, index: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The class of highest score for some rows of X."""
-
-        def rows(at: slice) -> Floats:
-            return X.rows(index[at]).astype(np.float32, copy=False)
-
-        def block(at: slice) -> Scorer:
-            some = rows(at)
-            return lambda classes: self._scores(some, classes)
-
-        shape = len(index), X.shape[1]
-        many = len(index) * len(self.W) >= SCORES and (self.scales == 1).all()
-        found = top_by_shortlist(rows, shape, self.W, self.biases, 1) if many else None
-        return (top_classes(block, shape, len(self.W)) if found is None else found)[:, 0]
-
-    def _scores(self, rows: Floats, classes: slice) -> Floats:
-        S = rows @ self.W[classes].T
-        S *= self.scales[classes].astype(np.float32)
-        S += self.biases[classes]
-        return S
 
 
 class SgdAlgorithm(Protocol):
     """One pass over the examples, by one objective."""
+
+    divides_classes: ClassVar[bool]  # whether no class knows of the others, so that ranges of them can be trained apart
 
     @property
     def beta(self) -> float | None:
@@ -195,17 +109,108 @@ class EarlyStopping:
         return float(np.sqrt(max(score * (1 - score), 0.0) / self.judged)) if self.judged else 0.0
 
 
-@dataclass
-class SgdRun:
-    """Where a descent stands: enough to go on from, to the same bits.
+class DescentWeights(Protocol):
+    """What a descent changes: machines, their mean over epochs, and the best of these; here or elsewhere.
 
-    `mean` is the average of the machines at every quarter of an epoch, later ones counting more (Shamir and Zhang, ICML
+    The mean is that of the machines at every quarter of an epoch, later ones counting more (Shamir and Zhang, ICML
     2013, with eta = 1/2): less noisy than the last, and nearly as far along. It is what is judged and kept.
     """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(k, d)."""
+
+    @property
+    def mean(self) -> LinearWeights:
+        """The mean, of all classes."""
+
+    def epoch(self, algorithm: SgdAlgorithm, problem: Problem, schedule: Schedule, epoch: int) -> float:
+        """One pass; the mean loss met on the way."""
+
+    def right(self, jury: Jury) -> NDArray[np.bool_]:
+        """Which examples the mean gives their own class."""
+
+    def keep(self, begin: bool) -> None:
+        """The mean is the best so far: keep it in the place of the last that was, or, to `begin`, as the first."""
+
+    def result(self) -> LinearWeights:
+        """The best, or else the mean, and the examples that the machines have seen."""
+
+    def store(self, path: Path, name: str) -> tuple[list[dict[str, Any]], Arrays]:
+        """For the file of a checkpoint: (what it says of files that were written beside it, the arrays it holds)."""
+
+    def close(self) -> None:
+        """Let go of them."""
+
+
+@dataclass
+class AveragedWeights:
+    """`DescentWeights` in the memory of this process."""
 
     machines: LinearWeights
     mean: LinearWeights
     best: LinearWeights | None = None
+
+    @classmethod
+    def start(cls, machines: LinearWeights) -> Self:
+        """Before the first epoch of these machines, which it changes."""
+        return cls(machines, machines.copy())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(k, d)."""
+        return self.machines.W.shape
+
+    def epoch(self, algorithm: SgdAlgorithm, problem: Problem, schedule: Schedule, epoch: int) -> float:
+        """One pass; the mean loss met on the way."""
+
+        def average(quarter: int) -> None:
+            self.average(4 * epoch + quarter)
+
+        return checked_epoch(algorithm, problem, self.machines, schedule, epoch, average)
+
+    def average(self, quarters: int) -> None:
+        """Take the machines into the mean, after so many quarters of epochs."""
+        weight = np.float32(1.5 / (quarters + 0.5))
+        for c in range(0, len(self.mean.W), 64):
+            part = slice(c, c + 64)
+            self.mean.W[part] *= 1 - weight
+            self.mean.W[part] += (weight * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
+        self.mean.biases += weight * (self.machines.biases - self.mean.biases)
+
+    def right(self, jury: Jury) -> NDArray[np.bool_]:
+        """Which examples the mean gives their own class."""
+        return jury.right(self.mean)
+
+    def keep(self, begin: bool) -> None:
+        """The mean is the best so far."""
+        if self.best is not None:
+            self.best.W[...], self.best.biases[...] = self.mean.W, self.mean.biases
+        elif begin:
+            self.best = self.mean.copy()
+
+    def result(self) -> LinearWeights:
+        """The machines to keep, and the examples that they have seen."""
+        return replace(self.mean if self.best is None else self.best, steps=self.machines.steps)
+
+    def arrays(self) -> Arrays:
+        """All of them by name."""
+        kept = {"machines": self.machines, "mean": self.mean, "best": self.best}
+        return {f"{role}.{name}": A for role, m in kept.items() if m is not None for name, A in m.arrays().items()}
+
+    def store(self, path: Path, name: str) -> tuple[list[dict[str, Any]], Arrays]:
+        """For the file of a checkpoint, which holds all of them."""
+        return [], self.arrays()
+
+    def close(self) -> None:
+        """Nothing is held elsewhere."""
+
+
+@dataclass
+class SgdRun:
+    """Where a descent stands: enough to go on from, to the same bits."""
+
+    weights: DescentWeights
     epoch: int = 0
     best_epoch: int = 0
     best_score: float = -1.0
@@ -217,26 +222,13 @@ class SgdRun:
 
     @classmethod
     def start(cls, machines: LinearWeights) -> "SgdRun":
-        """A descent from these machines."""
-        return cls(machines, machines.copy())
+        """A descent from these machines, here."""
+        return cls(AveragedWeights.start(machines))
 
     @property
     def is_judged(self) -> bool:
         """Whether there was a score yet."""
         return self.best_score >= 0
-
-    def result(self) -> LinearWeights:
-        """The machines to keep."""
-        return self.mean if self.best is None else self.best
-
-    def average(self, quarter: int) -> None:
-        """Take the machines after this quarter, 1 to 4, of the next epoch into the mean."""
-        weight = np.float32(1.5 / (4 * self.epoch + quarter + 0.5))
-        for c in range(0, len(self.mean.W), 64):
-            part = slice(c, c + 64)
-            self.mean.W[part] *= 1 - weight
-            self.mean.W[part] += (weight * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
-        self.mean.biases += weight * (self.machines.biases - self.mean.biases)
 
     def judge(self, score: float, stopping: EarlyStopping) -> bool:
         """Note a score; whether to stop."""
@@ -246,10 +238,7 @@ class SgdRun:
             return self.stale >= stopping.start_patience
         if stopping.as_good(score, self.best_score):
             self.best_score, self.best_epoch = max(score, self.best_score), self.epoch
-            if self.best is not None:
-                self.best.W[...], self.best.biases[...] = self.mean.W, self.mean.biases
-            elif self.keeps_best:
-                self.best = self.mean.copy()
+            self.weights.keep(self.keeps_best)
         if score > self.mark + stopping.tolerance:
             self.mark, self.stale = score, 0
         else:
@@ -257,22 +246,28 @@ class SgdRun:
         return self.stale >= stopping.patience
 
 
-def run_epoch(
+def checked_epoch(
     algorithm: SgdAlgorithm,
     problem: Problem,
     machines: LinearWeights,
     schedule: Schedule,
     epoch: int,
     quarter: Quarter | None = None,
-) -> dict[str, Any]:
-    """One pass that changes the machines; its record, in which the first epoch is 1."""
-    started = time.perf_counter()
+) -> float:
+    """One pass that changes the machines; the mean loss met, if all is well."""
     loss = algorithm.epoch(problem, machines, schedule, epoch, quarter)
     if not (np.isfinite(loss) and machines.finite()):
         raise FloatingPointError(
             f"the weights overflowed float32 in epoch {epoch + 1} with step {schedule.step:g}; "
             "use a smaller step or scale X"
         )
+    return loss
+
+
+def epoch_record(train: Callable[[], float], problem: Problem, epoch: int) -> dict[str, Any]:
+    """The record of an epoch, in which the first is 1, while `train` makes the pass."""
+    started = time.perf_counter()
+    loss = train()
     return {
         "epoch": epoch + 1,
         "loss": loss,
@@ -281,120 +276,29 @@ def run_epoch(
     }
 
 
+Judge = Callable[[DescentWeights], float]
+
+
 def run_sgd(
     descent: SgdRun,
     algorithm: SgdAlgorithm,
     problem: Problem,
     schedule: Schedule,
     stopping: EarlyStopping,
-    judge: Callable[[LinearWeights], float] | None = None,
+    judge: Judge | None = None,
     after_epoch: Callable[[SgdRun], None] | None = None,
 ) -> SgdRun:
     """Run epochs until `stopping` says so; `after_epoch` sees the descent after each and may set `done` to end it."""
-    while descent.epoch < stopping.max_epochs and not descent.done:
-        record = run_epoch(algorithm, problem, descent.machines, schedule, descent.epoch, descent.average)
+    weights = descent.weights
+    while (epoch := descent.epoch) < stopping.max_epochs and not descent.done:
+        record = epoch_record(lambda: weights.epoch(algorithm, problem, schedule, epoch), problem, epoch)
         descent.epoch += 1
         if judge is not None and descent.epoch % stopping.every == 0:
             started = time.perf_counter()
-            record["accuracy"] = judge(descent.mean)
+            record["accuracy"] = judge(weights)
             record["judging_seconds"] = time.perf_counter() - started
             descent.done = descent.judge(record["accuracy"], stopping)
         descent.history.append(record)
         if after_epoch is not None:
             after_epoch(descent)
     return descent
-
-
-def mean_class_accuracy(problem: Problem) -> Callable[[LinearWeights], float]:
-    """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
-    y = problem.y[problem.index]
-    return lambda machines: balanced_accuracy(machines.best_classes(problem.X, problem.index) == y, y)
-
-
-def balanced_accuracy(right: NDArray[np.bool_], y: NDArray[np.int32]) -> float:
-    """Of what is right (n,) and what classes it is of (n,): the fraction in each class, averaged over those that occur.
-
-    >>> balanced_accuracy(np.array([True, True, True, False]), np.array([0, 0, 0, 2]))
-    0.5
-    """
-    counts = np.bincount(y)
-    hits = np.bincount(y[right], minlength=len(counts))
-    return float((hits[counts > 0] / counts[counts > 0]).mean())
-
-
-# Rows enough to make a good product, unless they are very long, and panels whose scores stay in the cache.
-_ROWS, _CLASSES = 64, 1024
-
-_BYTES = 2 << 20
-
-Places = NDArray[np.intp]
-
-
-def top_classes(block: Callable[[slice], Scorer], shape: tuple[int, int], k: int, top: int = 1) -> Places:
-    """Find the classes of highest score for each of n rows, the best first; of equals the first.
-
-    Blocks and panels depend on the shapes alone, and so the bits do not depend on the number of threads.
-
-    Parameters
-    ----------
-    block : callable
-        The function (rows) that reads a slice of the rows, and gives the function (classes) of their scores (m, p)
-        for a slice of classes.
-    shape : tuple of int
-        (n, d), the shape of X.
-    k : int
-        The number of classes.
-    top : int, default=1
-        How many classes to find, at most k.
-
-    Returns
-    -------
-    ndarray of intp of shape (n, top)
-        The classes.
-
-    Examples
-    --------
-    >>> S = np.array([[1, 3, 3], [2, 1, 0]])
-    >>> top_classes(lambda rows: lambda classes: S[rows, classes], (2, 1), 3, top=2)
-    array([[1, 2],
-           [0, 1]])
-    """
-    n, d = shape
-    height = max(1, min(_ROWS, _BYTES // (2 * max(1, d)), _BYTES // (16 * top)))
-    # As many classes as have a copy of their weights in float64, which rows of float64 need, in so many bytes.
-    panels = spans(k, max(8, min(_CLASSES, _BYTES // (8 * max(1, d)))))
-    found = thread_map(lambda rows: _best(block(rows), panels, top), spans(n, height))
-    return np.concatenate([np.zeros((0, top), np.intp), *found])
-
-
-def _best(scores: Scorer, panels: list[slice], top: int) -> Places:
-    first, *others = panels
-    S = scores(first)
-    classes = _highest(S, top)
-    values = np.take_along_axis(S, classes, axis=1)
-    for panel in others:
-        # What is best so far stands before the panel, as its classes do: of equals the first stay first.
-        S = np.concatenate([values, scores(panel)], axis=1)
-        places = _highest(S, top)
-        values, old = np.take_along_axis(S, places, axis=1), classes.shape[1]
-        known = np.take_along_axis(classes, np.minimum(places, old - 1), axis=1)
-        classes = np.where(places < old, known, places - old + panel.start)
-    return classes
-
-
-def _highest(S: Floats, top: int) -> Places:
-    """Where the highest numbers of each row are, the highest first, of equals the first; all if they are fewer."""
-    if top == 1:
-        first: Places = np.argmax(S, axis=1, keepdims=True)
-        return first
-    if top >= S.shape[1]:
-        return np.argsort(-S, axis=1, kind="stable")
-    places = np.argpartition(S, -top, axis=1)[:, -top:]
-    least = np.take_along_axis(S, places[:, :1], axis=1)
-    # A partition picks any of those that equal the least.
-    tied = np.count_nonzero(least <= S, axis=1) > top
-    places[tied] = np.argsort(-S[tied], axis=1, kind="stable")[:, :top]
-    places.sort(axis=1)
-    order = np.argsort(-np.take_along_axis(S, places, axis=1), axis=1, kind="stable")
-    found: Places = np.take_along_axis(places, order, axis=1)
-    return found

@@ -7,7 +7,7 @@ import numpy as np
 
 from manyclass.losses.multiclass import Softmax
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import apply_updates, sgd_scores
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks
 
@@ -21,6 +21,7 @@ class MiniBatch:
 
     batch: int = 32
     beta: ClassVar[None] = None
+    divides_classes: ClassVar[bool] = False
 
     def epoch(
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None

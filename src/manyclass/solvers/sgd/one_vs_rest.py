@@ -4,7 +4,7 @@ The products of a block of examples are shared with the other objectives; their 
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from manyclass._core.typing import Singles
 from manyclass.data.matrix import spans
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import PANEL, LinearWeights
+from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks, cumulative_rates, negative_rates
 
 # From this part of the classes on, two matrix products over all of them beat many short ones. Measured, one thread:
@@ -38,6 +38,7 @@ class OneVsRest:
 
     loss: MarginLoss
     beta: float | None = None
+    divides_classes: ClassVar[bool] = True
 
     def epoch(
         self, problem: Problem, machines: LinearWeights, schedule: Schedule, epoch: int, quarter: Quarter | None = None

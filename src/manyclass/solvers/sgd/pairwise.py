@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyclass import _native
 from manyclass._core.parallel import get_threads
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import sgd_gram, sgd_scores
 from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks
 
@@ -31,6 +31,7 @@ class PairwiseRanking:
 
     violator: str
     beta: ClassVar[None] = None
+    divides_classes: ClassVar[bool] = False
     VIOLATORS: ClassVar[tuple[str, ...]] = tuple(_native.Violator.__members__)
 
     def epoch(

@@ -15,8 +15,9 @@ _CHUNK_BYTES = (1 << 20, 8 << 20)
 
 # More, a quarter of the weights but no more than this, where the weights are beyond all caches: they are read and
 # written once for so many rows. Measured, one thread, 10,184 classes of 4,096 columns: 43 us an example with 8 MB of
-# rows and 27 with 48 for 16 negatives, 57 and 47 for 64; 96 MB are no faster.
-_BESIDE_WEIGHTS = 48 << 20
+# rows and 27 with 48 for 16 negatives, 57 and 47 for 64; 96 MB are no faster, and 30 as fast: what is below 32 MB the C
+# library gives again when it is free, and above it asks the system for pages of zeros.
+_BESIDE_WEIGHTS = 30 << 20
 
 Quarter = Callable[[int], None]
 

@@ -1,0 +1,157 @@
+"""One-vs-rest by workers, a range of the classes each: the machines of a class need the rows and labels of all classes,
+and nothing of the other machines.
+
+What travels is the loss of an epoch, a verdict on the rows that judge, and at the end the weights. Ranges begin at
+multiples of PANEL, and so have the bits of all classes together.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.files import explain_disk_errors
+from manyclass._core.shards import Shard
+from manyclass._core.typing import Arrays
+from manyclass._core.worker_groups import Workers, current_workers
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.descent import AveragedWeights, DescentWeights, SgdAlgorithm
+from manyclass.solvers.sgd.judging import Jury, Opening, Verdict
+from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
+from manyclass.solvers.sgd.sampling import Schedule
+from manyclass.solvers.sgd.saved_weights import PART, SavedRange, SavedWeights, read_ranges, write_range
+
+
+class ClassRange:
+    """What a worker has: the weights of a range of classes, and the problems by which they are trained and judged.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        The problems, of all classes.
+    d : int
+        The number of columns.
+    classes : range
+        The classes, which begin at a multiple of PANEL.
+    start : LinearWeights or None
+        The machines to begin with; None for zeros.
+    """
+
+    def __init__(self, problems: Sequence[Problem], d: int, classes: range, start: LinearWeights | None):
+        self._classes, self._juries = classes, [Jury(problem) for problem in problems]
+        machines = LinearWeights.zeros(len(classes), d, classes.start) if start is None else start.copy()
+        self._weights = AveragedWeights.start(machines)
+
+    def epoch(self, problem: int, algorithm: SgdAlgorithm, schedule: Schedule, epoch: int) -> float:
+        """One pass over a problem; the mean over its examples of the losses of these classes."""
+        with np.errstate(over="ignore", invalid="ignore"):  # noticed after the epoch
+            return self._weights.epoch(algorithm, self._juries[problem].problem, schedule, epoch)
+
+    def keep(self, begin: bool) -> None:
+        """The mean is the best so far."""
+        self._weights.keep(begin)
+
+    def opening(self, problem: int) -> Opening:
+        """What the other ranges need to know to judge."""
+        return self._juries[problem].opening(self._weights.mean)
+
+    def verdict(self, problem: int, opening: Opening) -> Verdict:
+        """What these classes say of the examples of a problem."""
+        return self._juries[problem].verdict(self._weights.mean, opening)
+
+    def mean(self) -> LinearWeights:
+        """The mean of these classes."""
+        return self._weights.mean
+
+    def result(self) -> LinearWeights:
+        """The machines to keep of these classes."""
+        return self._weights.result()
+
+    def resume(self, saved: list[SavedRange]) -> None:
+        """Go on from what was saved, by whatever ranges."""
+        self._weights = read_ranges(saved, self._classes)
+
+    def save(self, path: Path) -> None:
+        """Write the weights of these classes."""
+        with explain_disk_errors(path):
+            write_range(path, self._weights)
+
+    def restore(self, path: Path) -> bool:
+        """Go on from what `save` wrote; whether that can be read."""
+        try:
+            self.resume([SavedRange.of(path, self._classes)])
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+class DividedWeights:
+    """`DescentWeights` of which workers have a range of the classes each."""
+
+    def __init__(
+        self, workers: Workers, machines: LinearWeights, problems: Sequence[Problem], saved: SavedWeights | None
+    ):
+        k, d = self.shape = machines.W.shape
+        parts = min(len(workers), -(-k // PANEL))
+        shares = [Shard(i, parts).span(k, PANEL) for i in range(1, parts + 1)]
+        self._ranges = [range(machines.first + share.start, machines.first + share.stop) for share in shares]
+        new = saved is not None or machines.are_new()
+        each = [(d, classes, None if new else machines.part(classes)) for classes in self._ranges]
+        # Together, so that what they share travels once. They are told at the start: who restores has seen no call.
+        self._problems = list(problems)
+        self._group = workers.start(ClassRange, [self._problems], each)
+        try:
+            if saved is not None:
+                self._group.update("resume", saved.ranges(machines.classes))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def mean(self) -> LinearWeights:
+        """The mean, of all classes."""
+        return LinearWeights.join(self._group.query("mean"))
+
+    def epoch(self, algorithm: SgdAlgorithm, problem: Problem, schedule: Schedule, epoch: int) -> float:
+        """One pass; the mean loss met on the way."""
+        return float(sum(self._group.update("epoch", self._number(problem), algorithm, schedule, epoch)))
+
+    def right(self, jury: Jury) -> NDArray[np.bool_]:
+        """Which examples the mean gives their own class."""
+        number = self._number(jury.problem)
+        opening = Opening.join(self._group.query("opening", number))
+        return jury.is_own(Verdict.join(self._group.query("verdict", number, opening)))
+
+    def keep(self, begin: bool) -> None:
+        """The mean is the best so far."""
+        self._group.update("keep", begin)
+
+    def result(self) -> LinearWeights:
+        """The machines to keep, and the examples that they have seen."""
+        return LinearWeights.join(self._group.query("result"))
+
+    def store(self, path: Path, name: str) -> tuple[list[dict[str, Any]], Arrays]:
+        """For the file of a checkpoint, which names those that workers write beside it."""
+        parts = [path.with_name(f"{path.name}{PART}{name}-{c.start}-{c.stop}") for c in self._ranges]
+        self._group.save(parts)
+        return [SavedRange.of(*one).json() for one in zip(parts, self._ranges, strict=True)], {}
+
+    def close(self) -> None:
+        """Let go of the workers' parts."""
+        self._group.close()
+
+    def _number(self, problem: Problem) -> int:
+        """By which workers know a problem."""
+        return next(number for number, known in enumerate(self._problems) if known is problem)
+
+
+def place_weights(
+    machines: LinearWeights, algorithm: SgdAlgorithm, problems: Sequence[Problem], saved: SavedWeights | None
+) -> DescentWeights:
+    """The weights of a descent, from these machines or from what was saved: with workers where there are some."""
+    workers = current_workers()
+    if workers is not None and algorithm.divides_classes:
+        return DividedWeights(workers, machines, problems, saved)
+    return AveragedWeights.start(machines) if saved is None else saved.load(machines.classes)
