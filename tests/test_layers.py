@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "datasets": {"data"},
     "runs": {"estimators", "exemplar", "features", "retrieval", "datasets", "evaluation", "solvers", "data"},
     "report": {"runs", "evaluation", "features"},
+    "cluster": {"estimators", "exemplar", "features", "retrieval", "datasets", "evaluation", "solvers", "data"},
 }
 MAY_IMPORT["cli"] = set(MAY_IMPORT)
 ROOMS = set(MAY_IMPORT)

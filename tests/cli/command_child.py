@@ -4,6 +4,8 @@ Reads lines of JSON, {"words": [...], "die": [a function of os, at which call] o
 process of its own and prints its exit code, or, below 0, the signal that ended it.
 """
 
+import contextlib
+import importlib
 import json
 import os
 import sys
@@ -29,8 +31,9 @@ def run(words, die):
 
 def serve():
     for name in ("StochasticClassifier", "TraceNormPath", "open_store", "get_threads"):
-        getattr(mc, name)  # what is imported when first used is so imported once
+        getattr(mc, name)
     for line in sys.stdin:
+        modules, known = os.memfd_create("modules"), set(sys.modules)
         process = os.fork()
         if process == 0:
             code = 0
@@ -38,8 +41,15 @@ def serve():
                 run(**json.loads(line))
             except SystemExit as end:
                 code = end.code or 0
+            os.write(modules, " ".join(sys.modules.keys() - known).encode())
             os._exit(code)
-        print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), flush=True)
+        ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        # What is imported when first used is so imported once.
+        for name in os.pread(modules, 1 << 20, 0).decode().split():
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
+        os.close(modules)
+        print(ended, flush=True)
 
 
 if __name__ == "__main__":

@@ -320,7 +320,9 @@ def test_other_rows_do_not_go_on_with_an_unfinished_attempt(run, long_features, 
 @pytest.mark.slow
 def test_a_real_ctrl_c_ends_with_130_and_the_way_to_go_on(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((200_000, 256)).astype(np.float32))
-    code = "from manyclass.cli.main import main; main()"
+    # A shell that starts the tests in the background has them and their children ignore Ctrl-C.
+    heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heeds}; from manyclass.cli.main import main; main()"
     command = [sys.executable, "-c", code, "compress", "x.npy", "-o", "x.store", "--threads", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "x.store" / "journal").exists():

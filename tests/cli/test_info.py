@@ -7,6 +7,7 @@ import pytest
 from cli.runs import QUICK, store
 
 import manyclass as mc
+from tests.data.readers.unreadable import PUT
 
 X = np.random.default_rng(0).standard_normal((60, 8), dtype=np.float32)
 Y = np.arange(60) % 3
@@ -133,3 +134,33 @@ def test_a_damaged_model_is_one_sentence_and_exit_one(run, tmp_path):
     outcome = run("info", tmp_path / "encoder")
     assert outcome.code == 1
     assert "is damaged" in outcome.err
+
+
+def _gallery(path):
+    np.save(path / "x.npy", X)
+    mc.runs.build_gallery(path / "x.npy", path / "gallery", method="none")
+    return path / "gallery", "manifest.json"
+
+
+def _store_of_rows(path):
+    mc.write_store(path / "x.store", X)
+    return path / "x.store", "manifest.json"
+
+
+def _run_with_rows(path):
+    np.savez(path / "x.npz", X=X, y=Y)
+    mc.runs.train(path / "x.npz", path / "run", step=0.05, beta=3.0, max_epochs=1)
+    np.save(path / "run" / "x.npy", X)
+    return path / "run", "run.json"
+
+
+@pytest.mark.parametrize("make", [_gallery, _store_of_rows, _run_with_rows])
+@pytest.mark.parametrize("put", PUT, ids=lambda put: put.__name__)
+def test_what_has_no_readable_manifest_is_not_taken_for_a_folder_of_shards(run, tmp_path, make, put):
+    path, manifest = make(tmp_path)
+    (path / manifest).unlink()
+    put(path / manifest)
+    outcome = run("info", path, "--json")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert manifest in outcome.err
+    assert outcome.err.count("\n") == 1

@@ -38,6 +38,9 @@ def test_one_command_leads_from_a_folder_to_a_page(run, tmp_path, net):
     assert np.unique(store.split, return_counts=True)[1].tolist() == [6, 24]
     assert "top-1           100.00%" in outcome.out
     assert "manyclass predict" in outcome.out
+    assert outcome.out.count("what next") == 1
+    assert "known to ±" in outcome.out.split("what next")[1]
+    assert "manyclass report" not in outcome.out  # as it is written already
     assert "<html" in (out / "report.html").read_text()
     predicted = run("predict", out / "run", photos / "red" / "0.png", "--json")
     assert '"classes": ["red"' in predicted.out

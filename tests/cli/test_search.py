@@ -104,6 +104,7 @@ def test_conditions_of_two_names_must_both_hold(run, there):
 )
 def test_the_table_says_whether_the_best_is_a_match(run, there, tmp_path, matched, words):
     X = labeled()[0]
+    X = X + 0.05 * np.random.default_rng(0).normal(size=X.shape).astype(X.dtype)
     (row, *_) = np.flatnonzero(mc.Gallery.open("g").search(X, k=1).matched == matched)
     np.save(tmp_path / "v.npy", X[row])
     outcome = run("search", "g", tmp_path / "v.npy", "-k", 2)
@@ -112,6 +113,12 @@ def test_the_table_says_whether_the_best_is_a_match(run, there, tmp_path, matche
     assert re.search(re.escape(words) + r" \(p = 0\.\d+\)$", title)
     assert header.split() == ["image", "score", "percentile", "class", "year"]
     assert len(rows) == 2
+
+
+def test_a_copy_is_called_one(run, there, tmp_path):
+    np.save(tmp_path / "v.npy", labeled()[0][:1])
+    title = run("search", "g", tmp_path / "v.npy").out.splitlines()[0]
+    assert title.endswith("matched: the best has the same features")
 
 
 def test_without_unrelated_images_nothing_is_judged(run, tmp_path):

@@ -270,11 +270,18 @@ def test_options_of_one_vs_rest_go_with_nothing_else(run, data, tmp_path, object
     assert f"{option[0]} does not go with --objective {objective}" in outcome.err
 
 
-@pytest.mark.parametrize("option", [("--step", "nan"), ("--beta", "inf")], ids=str)
+@pytest.mark.parametrize("option", [("--step", "nan"), ("--step", "inf"), ("--beta", "nan")], ids=str)
 def test_a_number_that_is_not_finite_is_refused(run, data, tmp_path, option):
     outcome = run("train", data, "-o", tmp_path / "run", *option)
     assert outcome.code == 2
     assert f"{option[0]} must be a number or auto" in outcome.err
+
+
+@pytest.mark.parametrize("word", ["none", "inf"])
+def test_all_negatives_are_asked_for_by_none_or_infinity(run, data, tmp_path, word):
+    assert run("train", data, "-o", tmp_path / "run", *QUICK, "--beta", word).code == 0
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["settings"]["beta"] is record["model"]["beta"] is None
 
 
 def test_no_loss_is_told_of_an_objective_that_has_none(run, data, tmp_path):
@@ -292,3 +299,13 @@ def test_a_folder_of_something_else_is_told_for_what_it_is(run, data, tmp_path, 
         outcome = run(*command, tmp_path / folder)
         assert outcome.code == 1
         assert way_out in outcome.err
+
+
+def test_a_cluster_that_is_not_there_is_a_sentence(run, data, tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'manyclass[ray]'")
+    found = run("train", data, "-o", tmp_path / "run", "--ray", "127.0.0.1:1")
+    assert found.code == 1
+    # Other tests of this process may have begun a cluster.
+    words = ("manyclass: no Ray cluster answers at 127.0.0.1:1", "manyclass: this process belongs to a Ray cluster")
+    assert found.err.startswith(words)
+    assert not (tmp_path / "run").exists()

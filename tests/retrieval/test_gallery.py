@@ -89,6 +89,16 @@ def test_a_copy_is_found_by_its_id_and_an_image_is_no_match_of_itself():
     assert hits.matched.tolist() == [True, True, False]
 
 
+def test_a_copy_is_matched_however_few_things_there_are_and_however_alike():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((6, 16))
+    g = mc.Gallery(mc.SquareLossExemplar(n_background=200, random_state=0).fit(rng.standard_normal((400, 16))))
+    g.add(np.vstack([Z, Z + 0.01 * rng.standard_normal(Z.shape)]))
+    hits = g.search(np.vstack([Z[:2], Z[:1] + 0.1]), k=1)
+    assert hits.copies.tolist() == hits.matched.tolist() == [True, True, False]
+    assert hits.caution is not None
+
+
 def test_no_queries_give_no_hits(gallery):
     assert gallery.search(X[:0], k=4).ids.shape == (0, 4)
 
@@ -336,3 +346,12 @@ def test_hits_do_not_depend_on_the_number_of_threads():
             hits = g.search(Q, k=20)
             found.append([hits.ids.tobytes(), hits.scores.tobytes(), hits.expected_false_matches.tobytes()])
     assert found[0] == found[1]
+
+
+def test_what_is_nearly_alike_or_empty_is_no_copy():
+    X = np.random.default_rng(0).standard_normal((30, 16)).astype(np.float32)
+    X[0] = 0
+    gallery = mc.Gallery()
+    gallery.add(X)
+    near = X[1] + np.float32(1e-3) * X[2]
+    assert gallery.search(np.stack([X[0], near, X[1]]), k=1).copies.tolist() == [False, False, True]

@@ -3,7 +3,7 @@
 import pytest
 
 import manyclass as mc
-from manyclass.runs.recipe import ObjectiveName, SettingsError, make_recipe
+from manyclass.runs.recipe import ObjectiveName, SettingsError, division_words, make_recipe
 
 OF_A_RUN = {"callbacks", "checkpoint", "n_threads", "warm_start", "random_state"}
 
@@ -91,3 +91,28 @@ def test_a_seed_that_nobody_could_give_again_is_refused(seed):
 def test_what_belongs_to_one_vs_rest_makes_it_the_objective(tune, given):
     assert make_recipe("auto", tune, 0, given).settings["objective"] == "ovr"
     assert make_recipe("auto", [], 0, {"max_epochs": 3}).settings["objective"] == "auto"
+
+
+def test_infinitely_many_negatives_are_all_that_there_are():
+    recipe = make_recipe("ovr", [], 0, {"beta": float("inf")})
+    assert recipe.settings["beta"] is recipe.record["beta"] is None
+
+
+@pytest.mark.parametrize("objective", ["multiclass", "ranking", "warp", "softmax"])
+def test_objectives_whose_classes_compete_are_not_divided(objective):
+    words = division_words(objective, 3, (9_000_000, 4096), 1000, 2)
+    assert words == [f"`objective='{objective}'` is not divided, as its classes compete: this machine alone computes"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "share"), [("ovr", "500 classes"), ("square", "640,584 rows"), ("trace", "rows")]
+)
+def test_what_every_worker_does_is_said(objective, share):
+    words = division_words(objective, 2, (1_281_167, 2048), 1000, 2)
+    assert len(words) == 1 or objective == "square"
+    assert share in words[0]
+
+
+def test_a_fit_that_is_short_needs_no_cluster():
+    words = division_words("ovr", 2, (10_000, 100), 100, 2)
+    assert words[1] == "this machine alone needs about 0 s, of which a cluster saves nothing"

@@ -9,6 +9,7 @@ from manyclass.runs.sources import (
     draw_sample,
     draw_test_subset,
     labeled_subset,
+    labels_words,
     read_labeled,
     read_source,
     read_subset,
@@ -36,6 +37,17 @@ def test_validation_is_never_a_test_subset(tmp_path):
         read_validation(npz(tmp_path / "x.npz", split=parts))
     assert len(read_validation(npz(tmp_path / "y.npz", split=np.where(parts == "test", "val", "train")))) == 90
     assert len(read_validation(npz(tmp_path / "z.npz"))) == 180
+
+
+def test_labels_beside_the_rows_are_told_of(tmp_path):
+    X, y = rows()
+    np.save(tmp_path / "x.npy", X)
+    for name in ("labels.npy", "x_labels.npy"):  # the name of the rows goes before any other
+        np.save(tmp_path / name, y)
+        found = read_subset(tmp_path / "x.npy", None, None, ())
+        assert labels_words(found) == f", with the labels of {tmp_path / name}"
+    assert labels_words(read_subset(tmp_path / "x.npy", str(tmp_path / "labels.npy"), None, ())) == ""
+    assert labels_words(read_labeled(npz(tmp_path / "x.npz"), None)) == ""
 
 
 @pytest.mark.parametrize("labels", [[1, 0, -1, 2], ["a", "b", "", "c"]], ids=["numbers", "words"])

@@ -5,7 +5,7 @@ digest.py            SHA-256 of bytes, arrays, files and JSON
 errors.py            the exceptions of the library, and Damage: what can be wrong with files of ours
 files.py             writing files whole or not at all; room on the disk; the lock of a folder
 lazy.py              fronts of folders, and the one table of where the public names live
-linalg.py            rows of unit length, signed roots, power iteration
+linalg.py            aligned arrays, rows of unit length, signed roots, power iteration
 models.py            save_model and load: one sealed file per model; methods that leave one as it was when they fail
 parallel.py          numbers of threads, thread_map and for_each, BLAS in one thread
 progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
@@ -16,4 +16,5 @@ shards.py            Shard, one of n parts of a piece of work, and what a part o
 singular.py          singular values and vectors: all, the largest, those above a threshold; their signs
 text.py              amounts, numbers and names as people write them
 typing.py            types of arrays
+worker_groups.py     who computes: objects that live elsewhere and answer calls, in this process or others
 """

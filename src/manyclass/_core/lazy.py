@@ -64,7 +64,7 @@ HOMES = {
 }
 
 FOLDERS = (
-    "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
+    "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
     "retrieval", "runs", "solvers",
 )  # fmt: skip
 

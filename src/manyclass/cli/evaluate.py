@@ -33,19 +33,19 @@ def evaluate(
 
     console = Console(quiet, json)
     with mc.threads(threads):
-        found = mc.runs.evaluate(
-            run,
-            data,
-            labels=labels,
-            subset=part,
-            out=out,
-            notify=console.info,
-            warn=console.warn,
-            progress=console.progress,
-        )
+        found = judge(run, data, console, labels=labels, subset=part, out=out)
     console.json({**found.record, "path": None if found.path is None else str(found.path)})
+    console.table("what next", findings(run, found.record, page=f"manyclass report {quote(str(run))}"))
+
+
+def judge(run: Path, data: Path, console: Console, **asked: Any) -> Any:
+    """The evaluation of a run on data, which is told of in a table."""
+    import manyclass as mc
+
+    told: dict[str, Any] = {"notify": console.info, "warn": console.warn, "progress": console.progress}
+    found = mc.runs.evaluate(run, data, **asked, **told)
     console.table(f"{run} on {data}", _rows(found.record, found.path))
-    console.table("what next", _advice(run, found.record))
+    return found
 
 
 def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
@@ -66,13 +66,13 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
     ]
 
 
-def _advice(run: Path, record: dict[str, Any]) -> list[tuple[str, str]]:
+def findings(run: Path, record: dict[str, Any], page: str) -> list[tuple[str, str]]:
     """What a report says of it, without the pictures and the commands to try, which a terminal would break."""
     from manyclass.report.advice import advise
     from manyclass.runs.folder import is_run, read_run
 
     trained = read_run(run) if is_run(run) else None
-    found = [(one.title.lower(), one.finding) for one in advise(run if trained else None, trained, record)]
-    return (
-        [*found, ("see", f"manyclass report {quote(str(run))}, for pictures and commands to try")] if trained else found
-    )
+    advice = advise(run if trained else None, trained, record)
+    found = [(one.title.lower(), one.finding) for one in advice]
+    what = "figures, and commands to try" if any(one.commands for one in advice) else "figures"
+    return [*found, ("see", f"{page}, for {what}")] if trained else found

@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,11 +18,13 @@ from manyclass.cli.terminal.options import (
     OutStore,
     Overwrite,
     Quiet,
+    RayAddress,
     Resume,
     Seed,
     ShardNumber,
     TestFraction,
     Threads,
+    WorkerCount,
     path_argument,
 )
 
@@ -88,6 +91,8 @@ def features(
     ] = 50_000_000,
     seed: Seed = 0,
     shard: ShardNumber = None,
+    ray: RayAddress = None,
+    workers: WorkerCount = None,
     threads: Threads = None,
     overwrite: Overwrite = False,
     resume: Resume = True,
@@ -103,9 +108,12 @@ def features(
     With --shard 3/16 only the third of sixteen parts of the images is encoded, into a store of its own. Parts may be
     made anywhere and in any order; each learns the same from all images, or takes it from another part: --kind PART.
     `manyclass join OUT PARTS...` makes of them, byte for byte, the store of one command without --shard.
+
+    With --ray the nodes of a Ray cluster make such parts in OUT.parts, and the store is the same; images and OUT must
+    lie on storage that all nodes share. A node that is lost costs what it had not finished.
     """
     from manyclass._core.parallel import threads as limit_threads
-    from manyclass.features.extraction.write_features import write_features
+    from manyclass.cli.terminal.cluster_option import on_cluster
     from manyclass.runs.provenance import choose_kind
 
     started, console = time.perf_counter(), Console(quiet, json)
@@ -116,14 +124,16 @@ def features(
         "max_pixels": max_pixels,
     }  # fmt: skip
     wanted, part = choose_kind(kind, seed, options), None if shard is None else Shard.parse(shard)
-    with limit_threads(threads):
+    if part is not None and ray is not None:
+        raise typer.BadParameter("--shard does not go with --ray, which makes parts of its own")
+    with limit_threads(threads), on_cluster(ray, workers, console) as cluster:
         images = _images(source, out, test_fraction, seed, console)
         found = time.perf_counter()
-        encoder = _encoder(out, wanted, images, overwrite, resume, console)
+        write, about, encoder = _prepared(out, cluster, wanted, images, overwrite, resume, console)
         given = {"input": encoder.input_} if hasattr(encoder, "input_") else {}  # what a network sees, in words
         learned = time.perf_counter()
         with console.progress("encoding", "images") as report:
-            run = write_features(
+            run = write(
                 out,
                 images.paths,
                 encoder,
@@ -146,7 +156,7 @@ def features(
                 }
                 | given,
                 progress=report,
-                shard=part,
+                **({"about": about} if cluster else {"shard": part}),
             )
         encoded = time.perf_counter()
         if given and run.similarity > _ALIKE:
@@ -176,23 +186,31 @@ def _images(source: Path, out: Path, test_fraction: float | None, seed: int, con
     return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
 
 
-def _encoder(
-    out: Path, kind: "EncoderKind", images: "ImageSet", overwrite: bool, resume: bool, console: Console
-) -> Any:
-    """The encoder of that kind: read, or left by an earlier attempt, or learned now and kept for the store."""
+def _prepared(
+    out: Path, cluster: Any, kind: "EncoderKind", images: "ImageSet", overwrite: bool, resume: bool, console: Console
+) -> tuple[Any, dict[str, Any] | None, Any]:
+    """What writes features; how the encoder was learned; and it: read, left by an earlier attempt, or learned now."""
+    from manyclass.features.extraction.write_features import write_features
+    from manyclass.runs.joining.spread_features import LEARNED, check_free, parts_folder, remove_parts, spread_features
     from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
+    if cluster:
+        check_free(out, overwrite)
+        if not resume:
+            remove_parts(parts_folder(out))
+    write = spread_features if cluster else write_features
+    if not kind.is_learned:
+        return write, None, kind.encoder()
     train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
     chosen = train or images.paths
-    if not kind.is_learned:
-        return kind.encoder()
-    about = about_encoder(kind, chosen)
-    encoder = kept_encoder(out, about, overwrite, resume)
+    about, place = about_encoder(kind, chosen), parts_folder(out) / LEARNED if cluster else out
+    given = (False, True) if cluster else (overwrite, resume)
+    encoder = kept_encoder(place, about, *given)
     if encoder is None:
         with console.progress("learning", "images") as report:
             encoder = kind.encoder().fit(chosen, progress=report)
-        keep_encoder(out, about, encoder, overwrite, resume)
-    return encoder
+        keep_encoder(place, about, encoder, *given)
+    return write, about, encoder
 
 
 def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
@@ -214,6 +232,7 @@ def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: dict[str, float])
         "dimensions": run.store.shape[1],
         "bytes": n_bytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
+        "kind": str(run.store.provenance["kind"]),
         "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,
         "resumed_after": run.resumed_after,
@@ -230,7 +249,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ("rows", f"{result['rows']:,} of {result['dimensions']:,} numbers"),
         ("size", format_bytes(result["bytes"])),
         ("classes", f"{result['classes']:,}" if result["classes"] else "no labels"),
-        ("encoder", result["encoder"]),
+        ("features", f"{result['kind']}; of other pictures alike by --kind {quote(result['encoder'])}"),
         *((("input", result["input"]),) if "input" in result else ()),
         *((("learning", format_seconds(result["learning_seconds"])),) if "learning_seconds" in result else ()),
         ("encoding", f"{format_seconds(result['encoding_seconds'])}, {result['images_per_second']:,.1f} images/s"),

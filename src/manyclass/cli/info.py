@@ -1,5 +1,6 @@
 """manyclass info: what is in a file or folder?"""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,15 +38,15 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
 
     if is_gallery(source):
         return describe_gallery(source)
-    if (source / MANIFEST).exists() or (source / JOURNAL).exists():
+    if os.path.lexists(source / MANIFEST) or (source / JOURNAL).exists():
         import manyclass as mc
 
         store = mc.open_store(source)
         store.X.rows(slice(0, 1))  # by which the manifest of another store is noticed
         summary: dict[str, Any] = store.summary()
         return summary
-    if is_run(source):
-        unfinished = None if (source / RUN_FILE).is_file() else last_unfinished(source)
+    if is_run(source) or os.path.lexists(source / RUN_FILE):
+        unfinished = None if os.path.lexists(source / RUN_FILE) else last_unfinished(source)
         return run_summary(read_whole_run(source) if unfinished is None else unfinished.record)
     if is_model(source):
         return describe_model(source)

@@ -32,7 +32,13 @@ def join(
     started, console = time.perf_counter(), Console(quiet, json)
     with mc.threads(threads):
         result = mc.runs.join(
-            out, parts, overwrite=overwrite, resume=resume, warn=console.warn, progress=console.progress
+            out,
+            parts,
+            overwrite=overwrite,
+            resume=resume,
+            notify=console.info,
+            warn=console.warn,
+            progress=console.progress,
         )
     result["seconds"] = time.perf_counter() - started
     console.json(result)

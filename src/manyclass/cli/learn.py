@@ -1,7 +1,6 @@
 """manyclass learn: from a folder of pictures to a classifier and a page about it, in one command."""
 
 import io
-import json as js
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from shlex import quote
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.text import format_seconds
-from manyclass.cli.evaluate import evaluate
+from manyclass.cli.evaluate import findings, judge
 from manyclass.cli.features import features
 from manyclass.cli.report import report
 from manyclass.cli.terminal.command_errors import report_errors
@@ -56,7 +55,7 @@ def learn(
     fraction = _test_fraction(source, out, test_fraction)
     common: dict[str, Any] = {"threads": threads, "quiet": silent}
     # What the commands print is for people; programs get one object at the end.
-    with redirect_stdout(io.StringIO()) if json else nullcontext() as said:
+    with redirect_stdout(io.StringIO()) if json else nullcontext():
         if not overwrite and _is_made(store, source, kind, seed, fraction):
             console.info(f"{store} is done already")
         else:
@@ -64,15 +63,15 @@ def learn(
                 _estimate(source, out, kind, seed, console)
             features(source, store, kind, test_fraction=fraction, seed=seed, overwrite=overwrite, **common)
         train(store, run, objective, seed=seed, resume=True, overwrite=overwrite, **common)
-        evaluate(run, store, json=json, **common)
-        judged = {} if said is None else js.loads(said.getvalue().splitlines()[-1])
+        with mc.threads(threads):
+            judged = judge(run, store, console).record
         report([run], page)
     paths = {"store": str(store), "run": str(run), "report": str(page)}
-    console.json({"path": str(out), **paths, **{key: judged.get(key) for key in ("rows", "top_1", "top_5")}})
+    console.json({"path": str(out), **paths, **{key: judged[key] for key in ("rows", "top_1", "top_5")}})
     console.table(
         "what next",
         [
-            ("look at it", str(page)),
+            *findings(run, judged, page=str(page)),
             ("classify", f"manyclass predict {quote(str(run))} PICTURES"),
             (
                 "find alike",

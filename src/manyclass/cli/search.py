@@ -50,10 +50,13 @@ class Result:
     hits: list[dict[str, Any]]
     p_value: float | None = None
     caution: str | None = None
+    copy: bool = False
 
     @property
     def words(self) -> str:
         """Whether it is matched, and how likely a stranger would be; or why nobody can say."""
+        if self.copy:
+            return "matched: the best has the same features"
         if self.caution is not None:
             return f"not judged: {self.caution}"
         return _WORDS[self.matched] + ("" if self.p_value is None else f" (p = {self.p_value:.3g})")
@@ -248,10 +251,11 @@ def results_of(
 ) -> list[Result]:
     """The rows of hits, one for every name."""
     none = [None] * len(names)
-    matched, p = (none if values is None else values.tolist() for values in (hits.matched, hits.p_values))
+    judged = hits.matched, hits.p_values, hits.copies
+    matched, p, copies = (none if values is None else values.tolist() for values in judged)
     own = ids or none
     return [
-        Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i), p[i], hits.caution)
+        Result(name, pictures[i], own[i], matched[i], _row(gallery, hits, i), p[i], hits.caution, bool(copies[i]))
         for i, name in enumerate(names)
     ]
 

@@ -12,7 +12,17 @@ import typer
 from manyclass._core.errors import SettingsError
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Data, Json, LabelFile, Quiet, TestFraction, Threads, out_option
+from manyclass.cli.terminal.options import (
+    Data,
+    Json,
+    LabelFile,
+    Quiet,
+    RayAddress,
+    TestFraction,
+    Threads,
+    WorkerCount,
+    out_option,
+)
 from manyclass.runs.recipe import ObjectiveName, Tune
 
 
@@ -33,7 +43,7 @@ class Sampling(StrEnum):
 # Options that are no settings of an estimator.
 _OF_THE_RUN = {
     "data", "out", "objective", "tune", "labels", "part", "test_fraction", "sample", "validation", "plan", "classes",
-    "seed", "threads", "resume", "overwrite", "json", "quiet",
+    "seed", "ray", "workers", "threads", "resume", "overwrite", "json", "quiet",
 }  # fmt: skip
 
 _STOCHASTIC, _TRACE = "Options of all objectives but square and trace", "Options of --objective trace"
@@ -78,7 +88,12 @@ def train(
         float | None, typer.Option(help="Share of every class to hold out.", show_default="0.1")
     ] = None,
     refit: Annotated[
-        bool | None, typer.Option("--refit/--no-refit", help="Train on all rows at the end.", show_default="refit")
+        bool | None,
+        typer.Option(
+            "--refit/--no-refit",
+            help="Train on all rows at the end; not needed where very few are held out.",
+            show_default="refit",
+        ),
     ] = None,
     class_weight: Annotated[ClassWeight, typer.Option(help="Make every class count the same.")] = ClassWeight.none,
     tolerance: Annotated[
@@ -182,6 +197,8 @@ def train(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
+    ray: RayAddress = None,
+    workers: WorkerCount = None,
     threads: Threads = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted or killed.")] = False,
     overwrite: Annotated[
@@ -194,16 +211,20 @@ def train(
 
     Of data with a split, the train part is used; where there is none, --test-fraction keeps rows for `evaluate`. A run
     that was interrupted or killed goes on with --resume, to the same model as if nothing had happened.
+
+    With --ray the nodes of a Ray cluster share one-vs-rest (a range of classes each), square and trace (a range of rows
+    each), to the same model; DATA and OUT must lie on storage that all nodes share.
     """  # fmt: skip
     # The other options are arguments of the estimator.
     given = {name: value for name, value in locals().items() if name not in _OF_THE_RUN and value is not None}
     import manyclass as mc
+    from manyclass.cli.terminal.cluster_option import on_cluster
     from manyclass.runs.run_record import run_rows, run_summary
 
     settings = parse_settings(given)
     console = Console(quiet, json)
     callbacks = [] if console.silent else [mc.Progress()]
-    with mc.threads(threads):
+    with mc.threads(threads), on_cluster(ray, workers, console):
         run = mc.runs.train(
             data,
             out,
@@ -241,7 +262,7 @@ def parse_settings(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _beta(name: str, word: Any) -> Any:
-    return _number_or_word(name, word, ("auto", "none"))
+    return None if word == "inf" else _number_or_word(name, word, ("auto", "none"))
 
 
 def _step(name: str, word: Any) -> Any:

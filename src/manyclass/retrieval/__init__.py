@@ -6,6 +6,7 @@ metadata.py       columns of JSON values
 vectors.py        GrowableArray, the embeddings by position
 encoders.py       what a gallery asks of an encoder; vectors as they are
 search.py         FlatIndex, exact search; Hits, what was found
+spread_index.py   SpreadIndex, exact search by workers that have some of the images each
 faiss_index.py    FaissIndex, approximate search
 reranking.py      query expansion, a second encoder, k-reciprocal neighbors
 significance.py   percentiles, p-values and E-values by a background of unrelated images

@@ -16,7 +16,7 @@ from manyclass.retrieval.faiss_index import FaissIndex, check_factory
 from manyclass.retrieval.metadata import Record, as_metadata
 from manyclass.retrieval.neighbors import NeighborTable, judge_margins
 from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, drop_self
-from manyclass.retrieval.search import FlatIndex, Hits
+from manyclass.retrieval.search import FlatIndex, Hits, find_copies
 from manyclass.retrieval.significance import judge_scores
 from manyclass.retrieval.storage.segments import GalleryState, LazyModel
 from manyclass.retrieval.vectors import Positions
@@ -370,7 +370,10 @@ class Gallery:
             plain = best if expansion is reranking is self._faiss is self.reranker is None else None
             given = codes[0], plain, self.false_match, judged.get("matched"), own
             judged |= judge_margins(self._state.neighbors, indexes[0], catalog, *given)
-        return Hits(catalog.ids_at(best[1]), best[0], **judged)
+        copies = find_copies(indexes[0].embeddings, codes[0], best[1])
+        if "matched" in judged:
+            judged["matched"] = judged["matched"] | copies
+        return Hits(catalog.ids_at(best[1]), best[0], **judged, copies=copies)
 
     def _indexes(self, d: int | None) -> list[FlatIndex]:
         """One per encoder; that of vectors as they are has the width of the first that are added."""

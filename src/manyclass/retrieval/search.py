@@ -3,7 +3,7 @@
 The whole matrix of scores is never made.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,15 +36,30 @@ def search_products(Q: Embeddings, rows: GrowableArray, positions: Positions | N
     Products are those of float32 numbers, added in float64; so ranks are right, and have the same bits for any batch of
     queries, any other rows and any number of threads. There must be at least k rows.
     """
-    # Sums in float32 find some more than are asked for, among which float64 has the last word.
-    found = _nothing(len(Q), min(k + _SPARE, len(rows) if positions is None else len(positions)))
-    out = _nothing(len(Q), k)
+    n = len(rows) if positions is None else len(positions)
+    return rank_exactly(Q, rows, best_candidates(Q, rows.blocks(positions), n_candidates(k, n))[1], k)
+
+
+def n_candidates(k: int, n: int) -> int:
+    """How many of n rows sums in float32 find, among which float64 has the last word."""
+    return min(k + _SPARE, n)
+
+
+def best_candidates(Q: Embeddings, blocks: Iterable[tuple[int, Embeddings, Positions | None]], k: int) -> Best:
+    """The best k by sums in float32, among rows that come in blocks, as `GrowableArray.blocks` gives them."""
+    found, blocks = _nothing(len(Q), k), list(blocks)
     for at in _batches(len(Q), k):
         scores, places = found[0][at], found[1][at]
-        for start, array, index in rows.blocks(positions):
+        for start, array, index in blocks:
             n = len(array) if index is None else len(index)
-            _native.best_rows(array, index, Q[at], start, scores, places, native_threads(4 * n * rows.d))
-    for i, places in enumerate(found[1]):
+            _native.best_rows(array, index, Q[at], start, scores, places, native_threads(4 * n * array.shape[1]))
+    return found
+
+
+def rank_exactly(Q: Embeddings, rows: GrowableArray, candidates: Positions, k: int) -> Best:
+    """The best k by sums in float64, among some rows for each query."""
+    out = _nothing(len(Q), k)
+    for i, places in enumerate(candidates):
         exact = np.einsum("ij,j->i", rows.rows(places), Q[i], dtype=np.float64)
         best = np.lexsort((places, -exact))[:k]
         out[0][i], out[1][i] = exact[best], places[best]
@@ -126,6 +141,19 @@ def sort_best(scores: Embeddings, found: Positions) -> Best:
     return np.take_along_axis(scores, order, 1), np.take_along_axis(found, order, 1)
 
 
+_SAME = 1e-5  # of its length, by which the embedding of a copy may differ: some units of rounding of float32
+
+
+def find_copies(embeddings: GrowableArray, C: Embeddings, found: Positions) -> NDArray[np.bool_]:
+    """Whether the first of the images found (q, k) has the embedding of its query C (q, d)."""
+    if not found.size:
+        return np.zeros(len(C), bool)
+    apart = np.linalg.norm(embeddings.rows(found[:, 0]) - C, axis=1)
+    lengths = np.linalg.norm(C, axis=1)
+    same: NDArray[np.bool_] = (apart <= _SAME * lengths) & (lengths > 0)
+    return same
+
+
 @dataclass(frozen=True)
 class Hits:
     """Results of a search, best first; images with equal scores are in gallery order.
@@ -142,7 +170,8 @@ class Hits:
     that the images of the gallery have when the thing that they show is left out. Several images of one thing must be
     told by `Gallery(things=...)`; without, they are taken for strangers and little is matched. A query is matched if
     its p-value is at most `false_match` and, with a background set, the E-value of its best image is at most
-    -log(1 - false_match). p-values are None for a filtered search, which is judged by the background set alone.
+    -log(1 - false_match); and if its best image is a copy of it. p-values are None for a filtered search, which is
+    judged by the background set alone.
 
     Parameters
     ----------
@@ -160,6 +189,8 @@ class Hits:
         Probability that a query of which the gallery shows nothing stands out as much.
     caution : str, default=None
         Why `matched` holds less than it promises, in words.
+    copies : ndarray of shape (n_queries,), default=None
+        Whether the best image has the embedding of the query, but for rounding.
     """
 
     ids: NDArray[Any]
@@ -169,6 +200,7 @@ class Hits:
     matched: NDArray[np.bool_] | None = None
     p_values: NDArray[np.float64] | None = None
     caution: str | None = None
+    copies: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         """Number of queries."""

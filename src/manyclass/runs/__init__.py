@@ -36,6 +36,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "compress": "compression",
         "evaluate": "evaluation",
         "join": "joining.join_parts",
+        "spread_features": "joining.spread_features",
         "train": "training",
         "update_gallery": "gallery_updates",
     },

@@ -22,7 +22,7 @@ from manyclass.runs.load_model import check_columns, check_labels, open_classifi
 from manyclass.runs.provenance import features_of, pictures_of
 from manyclass.runs.records import EVALUATION, write_record
 from manyclass.runs.run_record import describe_data
-from manyclass.runs.sources import draw_test_subset, labeled_subset, passing_warnings, read_labeled
+from manyclass.runs.sources import draw_test_subset, labeled_subset, labels_words, passing_warnings, read_labeled
 
 if TYPE_CHECKING:
     from manyclass.estimators.linear_model import LinearModel
@@ -130,7 +130,7 @@ def evaluate(
     check_labels(model, place, y, source)
     if notify is not None:
         which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
-        notify(f"judging {len(examples):,} rows{which} of {source}")
+        notify(f"judging {len(examples):,} rows{which} of {source}{labels_words(examples)}")
     started = time.perf_counter()
     with passing_warnings(warn), (progress or no_progress)("judging", "rows") as report:
         numbers = evaluate_model(model, examples, y, report)
@@ -148,7 +148,10 @@ def evaluate(
     }
     seen = None if trained is None else seen_rows(trained, record["data"])
     if seen is not None:
-        (warn or warnings.warn)(f"{seen}: what it reaches on them says little of others")
+        (warn or warnings.warn)(
+            f"{seen}: what it reaches on them says little of others; judge rows that it has not seen, such as those "
+            "that training leaves out with `test_fraction=0.2`"
+        )
     file = _file_of(place, examples) if target is None else target
     if file is not None:
         make_folder(file.parent)

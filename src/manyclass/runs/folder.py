@@ -89,15 +89,28 @@ class RunFolder:
                 "`overwrite=True` to begin again"
             )
         if self.done is not None and not resume:
-            raise ValueError(
-                f"{self.path} holds a run already; pass `overwrite=True` to replace it, or choose another name"
-            )
+            raise self._taken()
 
     def is_done(self, record: dict[str, Any], resume: bool, overwrite: bool) -> bool:
         """Whether the run that is asked for is there already; another is refused, or to be replaced."""
         if not resume or self.done is None or self.unfinished is not None:
             return False
         return self._is_same(self.done, record, overwrite)
+
+    def same_run(self, record: dict[str, Any], digests: dict[str, str | None]) -> dict[str, Any]:
+        """The run that is done, if it has these settings, these data and the files of these digests; else refuse it."""
+        done = self.done or {"files": {}}
+        named = {role: None if file is None else file["sha256"] for role, file in done["files"].items()}
+        if named != digests or not self._is_same(done, record, overwrite=True):
+            raise self._taken()
+        return read_whole_run(self.path)
+
+    def tidy_done(self, record: dict[str, Any]) -> None:
+        """Remove what earlier attempts at the run that is done could not, if nobody writes here."""
+        with suppress(OSError, StorageError), self.locked(resume=True, overwrite=False):
+            done, left = self.done, self.unfinished
+            if done is not None and left is not None and self._is_same(left.record, record, overwrite=True):
+                tidy(self.path, done)
 
     @contextmanager
     def locked(self, resume: bool, overwrite: bool) -> Iterator[None]:
@@ -162,6 +175,10 @@ class RunFolder:
             names = {file.name for file in path.iterdir()} - _LEFTOVERS
             if not all(map(_SERIAL.fullmatch, names)):
                 raise taken
+
+    def _taken(self) -> ValueError:
+        way_out = "pass `overwrite=True` to replace it, or choose another name"
+        return ValueError(f"{self.path} holds a run already; {way_out}")
 
     def _is_same(self, before: dict[str, Any], record: dict[str, Any], overwrite: bool) -> bool:
         """Whether two records are of one run; if not, the later is refused unless it may replace the other."""

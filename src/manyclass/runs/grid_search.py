@@ -74,11 +74,13 @@ class GridSearch:
             notify(
                 "trying " + (", ".join(f"{name} {_shown(value)}" for name, value in settings.items()) or "the defaults")
             )
+            from manyclass.solvers.sgd.checkpoint import remove_checkpoint
+
             known, checkpoint = {"settings": settings, **self._fit(settings)}, self._checkpoint
             self.tried.append(known)
             write_bytes(self.folder / _FILE, seal({"tried": self.tried}))
             with suppress(OSError):  # it goes with the folder at last
-                checkpoint.unlink(missing_ok=True)
+                remove_checkpoint(checkpoint)
         return known
 
     @property

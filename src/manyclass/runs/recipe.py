@@ -1,6 +1,7 @@
 """Recipe: which estimator a run fits, with which settings, and what is tuned first."""
 
 import inspect
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -73,7 +74,7 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
         kind = ObjectiveName.ovr  # of which these are settings, or which they are found for
     _check_tuning(kind, tuned, settings)
     check_count(seed, "seed", least=0)
-    chosen = dict(settings)
+    chosen = {name: None if _is_all(name, value) else value for name, value in settings.items()}
     if kind is ObjectiveName.square:
         # The sums, d x d numbers, would make the file of a model many times as large.
         name, chosen = _SQUARE, {"keep_sums": False, **chosen}
@@ -102,6 +103,49 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
         name in (_STOCHASTIC, _PATH),
         "callbacks" in parameters,
     )
+
+
+def _is_all(name: str, value: Any) -> bool:
+    """Whether it is a beta of as many negatives as there are, which records write as None."""
+    return name == Tune.beta and isinstance(value, float) and value == math.inf
+
+
+# What is divided among workers, of the objectives that can be.
+_DIVIDED = {
+    ObjectiveName.auto: "classes",
+    ObjectiveName.ovr: "classes",
+    ObjectiveName.square: "rows",
+    ObjectiveName.trace: "rows",
+}
+
+_WORDS = {"auto": "one-vs-rest", "ovr": "one-vs-rest", "square": "squares in closed form", "trace": "the trace norm"}
+
+_RATE = 2e10  # products and sums of float32 a second, of one core: a guess, for a sentence
+
+# How often every row meets every class, about, in units of one product X W; a trace norm has few columns, many times.
+_PASSES = {"auto": 5.0, "ovr": 5.0, "square": 1.0, "trace": 20.0}
+
+_SOON = 60.0  # seconds on one machine, below which others are no help
+
+
+def division_words(objective: str, workers: int, shape: tuple[int, int], n_classes: int, cores: int) -> list[str]:
+    """How workers share a fit, and whether they are worth it; `cores` are those of this machine.
+
+    >>> division_words("ovr", 3, (9_000_000, 130_000), 10_184, 8)
+    ['one-vs-rest by 3 workers, about 3,395 classes each']
+    >>> division_words("square", 2, (1000, 64), 10, 2)[1]
+    'this machine alone needs about 0 s, of which a cluster saves nothing'
+    """
+    kind, (n, d) = ObjectiveName(objective), shape
+    if kind not in _DIVIDED:
+        return [f"`objective='{kind}'` is not divided, as its classes compete: this machine alone computes"]
+    thing, amount = _DIVIDED[kind], n_classes if _DIVIDED[kind] == "classes" else n
+    words = [f"{_WORDS[kind]} by {workers} workers, about {-(-amount // workers):,} {thing} each"]
+    own = min(n, d) if kind is ObjectiveName.square else 0
+    seconds = 2.0 * n * d * (own + _PASSES[kind] * n_classes) / (_RATE * cores)
+    if seconds < _SOON:
+        words.append(f"this machine alone needs about {seconds:.0f} s, of which a cluster saves nothing")
+    return words
 
 
 def _one_of(names: type[Name], word: str, argument: str) -> Name:

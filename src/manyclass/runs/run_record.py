@@ -62,7 +62,7 @@ def _shard_record(
 ) -> dict[str, Any]:
     """Which classes a part has, and what all parts must have in common."""
     from manyclass._core.shards import ShardRecord, library_versions
-    from manyclass.solvers.sgd.descent import PANEL
+    from manyclass.solvers.sgd.linear_weights import PANEL
 
     whole = {
         "settings": {name: value for name, value in {**recipe.record, **given}.items() if name != "classes"},

@@ -112,6 +112,11 @@ def read_source(source: Path, labels: str | None = None, warn: Notify | None = N
     return dataset
 
 
+def labels_words(dataset: "Dataset") -> str:
+    """Where labels were found beside the rows, for the end of a sentence; nothing where they came with them."""
+    return "" if dataset.labels_path is None else f", with the labels of {dataset.labels_path}"
+
+
 def labeled_subset(
     dataset: "Dataset", subset: str | None, preferred: Sequence[str], warn: Notify | None = None
 ) -> "Dataset":

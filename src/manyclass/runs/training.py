@@ -12,14 +12,16 @@ from typing import Any
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import expand_home, write_bytes
 from manyclass._core.models import save_model
+from manyclass._core.parallel import get_threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Notify
-from manyclass.datasets.dataset import ALL, Dataset
+from manyclass._core.worker_groups import current_workers
+from manyclass.datasets.dataset import ALL, Dataset, count_classes
 from manyclass.runs.folder import RunFolder, UnfinishedRun, read_run
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
-from manyclass.runs.recipe import ObjectiveName, Recipe, make_recipe
+from manyclass.runs.recipe import ObjectiveName, Recipe, division_words, make_recipe
 from manyclass.runs.run_record import begin_record, finish_record
-from manyclass.runs.sources import draw_sample, passing_warnings, read_subset, read_validation
+from manyclass.runs.sources import draw_sample, labels_words, passing_warnings, read_subset, read_validation
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ def train(
         Folder of the run.
     objective : {"auto", "ovr", "multiclass", "ranking", "warp", "softmax", "square", "trace"}, default="auto"
         What is minimized: by `TraceNormClassifier` or `TraceNormPath` for "trace", by `SquareLossClassifier` for
-        "square", otherwise by `StochasticClassifier`. "auto" is "ovr", or of few columns "softmax" where that is
-        better on a sample; with `tune`, `loss` or `beta` it is "ovr".
+        "square", otherwise by `StochasticClassifier`. "auto" is "ovr", or where that is better on a sample
+        "softmax" of few columns and "multiclass" of many classes; with `tune`, `loss` or `beta` it is "ovr".
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
     subset : str, default=None
@@ -161,7 +163,11 @@ def train(
         encoder = encoder_file(source), encoder_bytes(source)
         examples = draw_sample(read_subset(source, labels, subset, ("train",), test_fraction, seed, warn), sample, seed)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
-    tell(f"training on {len(examples):,} rows{which} of {source}")
+    tell(f"training on {len(examples):,} rows{which} of {source}{labels_words(examples)}")
+    if (workers := current_workers()) is not None:
+        n_classes = count_classes(examples.y)
+        for words in division_words(objective, len(workers), examples.X.shape, n_classes, get_threads()):
+            tell(words)
     judged = None if validation is None else _read_judged(os.fspath(validation), examples, labels, warn)
 
     started = time.perf_counter()

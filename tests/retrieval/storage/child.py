@@ -73,6 +73,8 @@ def killing(call, when):
 
 def save_killed(start, folder, call):
     """Copies of a gallery to which the next step is saved, killed at the first such call, the second, ... in turn."""
+    opened(start), save_steps(f"{folder}/whole", 3)  # what is imported when first used is so imported once
+    shutil.rmtree(f"{folder}/whole")
     for when in range(100):
         path = f"{folder}/{when}"
         shutil.copytree(start, path)

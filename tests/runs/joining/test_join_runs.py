@@ -1,13 +1,20 @@
 """Runs of a part of the classes each become the run of all of them: the same model, byte for byte."""
 
+import errno
+import os
+import shutil
+
 import numpy as np
 import pytest
 
 import manyclass as mc
 from manyclass._core.errors import StorageError
+from manyclass.runs.folder import UnfinishedRun
+from manyclass.runs.joining import join_runs
 from manyclass.runs.records import read_record
 
 K, D = 300, 12
+BEGUN_WITH = ("command", "arguments", "settings", "versions", "machine", "seed", "threads", "data", "started")
 FIXED = {"step": 0.05, "beta": 4.0, "max_epochs": 3, "early_stopping": False, "test_fraction": 0.3}
 
 
@@ -117,5 +124,100 @@ def test_a_join_that_was_killed_goes_on_with_the_same_command(folder, tmp_path, 
     assert (out / "unfinished-0").exists()
     mc.runs.join(out, names)
     assert sorted(file.name for file in out.iterdir()) == ["model-0.safetensors", "run.json"]
+
+
+@pytest.fixture
+def joined(folder, tmp_path):
+    """The run of all parts, and what its record is."""
+    mc.runs.join(tmp_path / "run", parts(folder, "part1", "part2", "part3"))
+    return tmp_path / "run", (tmp_path / "run" / "run.json").read_bytes()
+
+
+def test_a_join_that_is_done_is_found_done_and_what_a_killed_one_left_is_removed(folder, joined):
+    out, record = joined
+    (out / "lock").touch()
+    begun = read_record(out / "run.json", "run")
+    UnfinishedRun.begin(out, {key: begun[key] for key in BEGUN_WITH})
+    said = []
+    result = mc.runs.join(out, parts(folder, "part3", "part2", "part1"), notify=said.append)
+    assert said == [f"{out} is done already"]
+    assert (result["kind"], result["parts"], result["classes"], result["dimensions"]) == ("run", 3, K, D)
+    assert result["bytes"] == (out / "model-0.safetensors").stat().st_size
+    assert (out / "run.json").read_bytes() == record
+    assert sorted(file.name for file in out.iterdir()) == ["model-0.safetensors", "run.json"]
+
+
+def test_a_join_that_is_done_leaves_another_run_that_is_unfinished(folder, joined):
+    out, record = joined
+    begun = read_record(out / "run.json", "run")
+    other = UnfinishedRun.begin(out, {**{key: begun[key] for key in BEGUN_WITH}, "seed": 7})
+    (other.path / "fit").write_text("hours of work")
+    mc.runs.join(out, parts(folder, "part1", "part2", "part3"))
+    assert (other.path / "fit").read_text() == "hours of work"
+    assert (out / "run.json").read_bytes() == record
+
+
+def test_other_parts_are_not_taken_for_those_of_a_run_that_is_there(tmp_path, joined):
+    out, record = joined
+    data = write_rows(tmp_path / "y.npz", seed=1)
+    names = [mc.runs.train(data, tmp_path / f"b{i}", classes=f"{i}/2", **FIXED).path for i in (1, 2)]
+    with pytest.raises(ValueError, match="holds a run already; pass `overwrite=True`"):
+        mc.runs.join(out, names)
+    assert (out / "run.json").read_bytes() == record
+
+
+def test_the_same_settings_with_another_model_are_another_run(folder, joined):
+    out, _ = joined
+    mc.runs.calibrate(out, folder / "x.npz")
+    with pytest.raises(ValueError, match="holds a run already; pass `overwrite=True`"):
+        mc.runs.join(out, parts(folder, "part1", "part2", "part3"))
+    assert mc.load(out).temperature_ is not None
+
+
+def test_a_join_that_is_done_is_refused_where_it_is_not_to_go_on(folder, joined):
+    with pytest.raises(ValueError, match="holds a run already"):
+        mc.runs.join(joined[0], parts(folder, "part1", "part2", "part3"), resume=False)
+
+
+def test_a_joined_run_that_was_damaged_is_not_called_done(folder, joined):
+    (joined[0] / "model-0.safetensors").unlink()
+    with pytest.raises(StorageError, match=r"model-0\.safetensors is missing"):
+        mc.runs.join(joined[0], parts(folder, "part1", "part2", "part3"))
+
+
+def test_a_run_that_another_process_finished_meanwhile_is_not_replaced(folder, tmp_path, monkeypatch):
+    names, out = parts(folder, "part1", "part2", "part3"), tmp_path / "run"
+    other = mc.runs.train(folder / "x.npz", tmp_path / "other", **FIXED | {"max_epochs": 1}).path
+    out.mkdir()
+    UnfinishedRun.begin(out, {key: read_record(other / "run.json", "run")[key] for key in BEGUN_WITH})
+    load = join_runs.load_run_file
+
+    def load_slowly(*given):
+        if other.exists():
+            shutil.rmtree(out)
+            other.rename(out)
+        return load(*given)
+
+    monkeypatch.setattr(join_runs, "load_run_file", load_slowly)
     with pytest.raises(ValueError, match="holds a run already"):
         mc.runs.join(out, names)
+    assert mc.load(out).n_epochs_ == 1
+
+
+@pytest.mark.parametrize("which", range(4))
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO])
+def test_trouble_of_the_machine_with_the_rows_is_an_error(folder, tmp_path, monkeypatch, number, which):
+    open_, seen = os.open, []
+
+    def failing(path, *more, **named):
+        if str(path).endswith("x.npz"):
+            seen.append(path)
+            if len(seen) == which + 1:
+                raise OSError(number, os.strerror(number), str(path))
+        return open_(path, *more, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", failing)
+        with pytest.raises(OSError, match=os.strerror(number)):
+            mc.runs.join(tmp_path / "run", parts(folder, "part1", "part2", "part3"))
+    assert not (tmp_path / "run").exists()

@@ -2,5 +2,6 @@
 
 console          what a command prints: tables, JSON, notices, progress
 command_errors   exit codes, and errors as sentences about options
+cluster_option   on_cluster, what --ray and --workers ask for
 options          options that several commands have, and paths as users type them
 """

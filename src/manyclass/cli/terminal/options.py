@@ -86,6 +86,19 @@ ShardNumber = Annotated[
     typer.Option("--shard", metavar="I/N", help="Make part I of N alone, such as 3/16; `manyclass join` joins them."),
 ]
 
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Compute on the nodes of a Ray cluster; `local` for processes of this machine, `auto` for its cluster.",
+    ),
+]
+
+WorkerCount = Annotated[
+    int | None, typer.Option(min=1, help="With --ray: parts to make of the work.", show_default="one per node")
+]
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]

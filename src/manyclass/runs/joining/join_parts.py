@@ -16,6 +16,7 @@ def join(
     *,
     overwrite: bool = False,
     resume: bool = True,
+    notify: Notify | None = None,
     warn: Notify | None = None,
     progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
@@ -36,7 +37,10 @@ def join(
     overwrite : bool, default=False
         Replace what is there.
     resume : bool, default=True
-        Go on with what an interrupted call was joining; False drops what it had done of a store.
+        Go on with what an interrupted call was joining, and leave a run of the same parts that is done as it is; False
+        drops what was done of a store.
+    notify : callable, default=None
+        Called with a sentence if a run is done already.
     warn : callable, default=None
         Called with a sentence about what is doubtful in the result; None for warnings of Python.
     progress : callable, default=None
@@ -85,7 +89,7 @@ def join(
             _check_is_any(folders[0], folder)
             raise StorageError(f"{folders[0]} is a {kinds[0]} and {folder} is a {kind}; give parts of one kind")
     with (progress or no_progress)("joining", "rows") as report:
-        found = _JOIN[kinds[0]](target, folders, overwrite, resume, warn, report)
+        found = _JOIN[kinds[0]](target, folders, overwrite, resume, notify, warn, report)
     return {"path": str(target), "kind": kinds[0], "parts": len(folders), **found}
 
 
@@ -98,25 +102,31 @@ def _check_is_any(*folders: Path) -> None:
             read_manifest(folder)
 
 
-def _stores(target: Path, folders: list[Path], overwrite: bool, resume: bool, _: Any, report: Any) -> dict[str, Any]:
+def _stores(
+    target: Path, folders: list[Path], overwrite: bool, resume: bool, notify: Any, warn: Any, report: Any
+) -> dict[str, Any]:
     from manyclass.runs.joining.join_stores import join_stores
 
     return join_stores(target, folders, overwrite, resume, report)
 
 
-def _galleries(target: Path, folders: list[Path], overwrite: bool, _: bool, warn: Any, report: Any) -> dict[str, Any]:
+def _galleries(
+    target: Path, folders: list[Path], overwrite: bool, resume: bool, notify: Any, warn: Any, report: Any
+) -> dict[str, Any]:
     from manyclass.runs.joining.join_galleries import join_galleries
 
     return join_galleries(target, folders, overwrite, warn, report)
 
 
-def _runs(target: Path, folders: list[Path], overwrite: bool, resume: bool, warn: Any, _: Any) -> dict[str, Any]:
+def _runs(
+    target: Path, folders: list[Path], overwrite: bool, resume: bool, notify: Any, warn: Any, report: Any
+) -> dict[str, Any]:
     from manyclass.runs.joining.join_runs import join_runs
 
-    return join_runs(target, folders, overwrite, resume, warn)
+    return join_runs(target, folders, overwrite, resume, notify, warn)
 
 
-# What joins parts of a kind: (out, parts, overwrite, resume, warn, report) to what the result holds.
+# What joins parts of a kind: (out, parts, overwrite, resume, notify, warn, report) to what the result holds.
 _JOIN: dict[str, Callable[..., dict[str, Any]]] = {"store": _stores, "gallery": _galleries, "run": _runs}
 
 

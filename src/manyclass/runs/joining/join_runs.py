@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from manyclass._core.digest import sha256_digest
+from manyclass._core.errors import is_of_machine
 from manyclass._core.files import expand_home
+from manyclass._core.models import model_pieces
 from manyclass._core.reading import read_file
 from manyclass._core.shards import SHARD
 from manyclass._core.typing import Notify
@@ -24,31 +27,65 @@ if TYPE_CHECKING:
 _OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_")
 
 
-def join_runs(out: Path, paths: Sequence[Path], overwrite: bool, resume: bool, warn: Notify | None) -> dict[str, Any]:
+def join_runs(
+    out: Path,
+    paths: Sequence[Path],
+    overwrite: bool,
+    resume: bool,
+    notify: Notify | None = None,
+    warn: Notify | None = None,
+) -> dict[str, Any]:
     """Make the run that `manyclass train` without --classes would have made; what it has, for a table."""
     found = {path: read_whole_run(path) for path in paths}
     parts = in_order(_part(path, record) for path, record in found.items())
     records = [found[part.path] for part in parts]
     _check_encoders(parts, records)
     folder = RunFolder(out)
-    resume = resume and folder.unfinished is not None and folder.done is None  # one that was interrupted
     folder.check(resume, overwrite)
     model = _joined([load_run_file(part.path, found[part.path], "model") for part in parts])
     record = _joined_record(records)
     histories = zip(*(one["history"] or [] for one in records), strict=True)
     outcome = {"history": [_joined_epoch(epochs) for epochs in histories], "tuning": [], "grid": None}
     encoder = records[0]["encoder"]
+
+    def finished() -> dict[str, Any] | None:
+        """The run that is there already, which must be the one of these parts."""
+        there = folder.done is not None and not overwrite
+        return folder.same_run(record, _digests(model, records[0])) if there else None
+
+    tell = notify or _ignore
+    if done := finished():
+        folder.tidy_done(record)
+        tell(f"{out} is done already")
+        return _facts(done)
     with folder.locked(resume, overwrite):
-        run = folder.begin(record, resume, overwrite)
+        if done := finished():  # by another process, just now
+            tell(f"{out} is done already")
+            return _facts(done)
+        run = folder.begin(record, resume and folder.done is None, overwrite)
         try:
             examples = _examples(record, warn or warnings.warn)
             learned = None if encoder is None else Path(encoder), _encoder_bytes(parts[0].path, records[0])
             seconds = sum(one["seconds"] or 0 for one in records)
-            whole = keep_run(folder, run, record, model, outcome, examples, learned, seconds).record
+            return _facts(keep_run(folder, run, record, model, outcome, examples, learned, seconds).record)
         except Exception:
             run.give_up()
             raise
-    return {"classes": len(model.classes_), "dimensions": int(model.n_features_in_), "bytes": whole["model"]["bytes"]}
+
+
+def _ignore(message: str) -> None:
+    pass
+
+
+def _digests(model: Any, part: dict[str, Any]) -> dict[str, str | None]:
+    """Those of the files that the run is going to have."""
+    encoder = part["files"]["encoder"]
+    return {"model": sha256_digest(model_pieces(model)), "encoder": None if encoder is None else encoder["sha256"]}
+
+
+def _facts(record: dict[str, Any]) -> dict[str, Any]:
+    model = record["model"]
+    return {"classes": model["classes"], "dimensions": model["columns"], "bytes": model["bytes"]}
 
 
 def _part(path: Path, record: dict[str, Any]) -> Part:
@@ -106,6 +143,8 @@ def _examples(record: dict[str, Any], warn: Notify) -> "Dataset | None":
             return found
         why = "they are others now"
     except (OSError, ValueError) as error:
+        if is_of_machine(error):  # they may well be there
+            raise
         why = str(error)
     warn(f"how many of the rows of {data['path']} are right is not known: {why}")
     return None

@@ -1,0 +1,12 @@
+"""Cluster: the same solvers over the nodes of a Ray cluster; nothing here knows what is computed.
+
+connection      connect, the workers of a cluster, for whatever is fitted inside a `with` block
+actors          RayWorkers: objects of the solvers in actors, made anew where one is lost
+spread_gallery  spread, a gallery whose images are searched by workers
+"""
+
+from manyclass._core.lazy import lazy_exports
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {"ClusterError": "actors", "connect": "connection", "spread": "spread_gallery"}
+)

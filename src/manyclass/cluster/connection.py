@@ -1,0 +1,135 @@
+"""connect: the workers of a cluster, for whatever is fitted inside a `with` block."""
+
+import os
+import socket
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from manyclass._core.checks import check_count
+from manyclass._core.worker_groups import using_workers
+from manyclass.cluster.actors import ClusterError, RayWorkers, Seat
+
+LOCAL = "local"  # the address of a cluster of this machine alone, which begins and ends with the block
+
+# A node that died is told from one that is slow by Ray itself; this is how long another may take to come in its place.
+_PATIENCE = 60.0
+
+_ANSWER = 5.0  # seconds in which a cluster that is there takes a connection
+
+
+@contextmanager
+def connect(address: str = LOCAL, workers: int | None = None, patience: float = _PATIENCE) -> Iterator[RayWorkers]:
+    """Let what is fitted inside the block be computed by the nodes of a Ray cluster.
+
+    Paths travel, arrays do not: rows of a store or of a mapped file are opened by every node at the same path, so they
+    should lie on storage that all nodes share. Rows in memory are sent once to every node.
+
+    Parameters
+    ----------
+    address : str, default="local"
+        Address of a cluster, "auto" for the one that this machine belongs to, or "local" for processes of this machine.
+    workers : int, default=None
+        How many parts to make of the work; None for one for each node, with all of its cores.
+    patience : float, default=60.0
+        Seconds to wait for a node that could take the place of one that was lost.
+
+    Yields
+    ------
+    RayWorkers
+        The workers.
+
+    Raises
+    ------
+    ClusterError
+        If there is no such cluster, or its nodes have other versions than this machine.
+
+    Examples
+    --------
+    >>> import manyclass as mc
+    >>> with mc.cluster.connect("local"):  # doctest: +SKIP
+    ...     clf.fit(mc.open_store("photos.store").X, y)
+    """
+    ray = import_ray()
+    count = None if workers is None else check_count(workers, "workers")
+    begun = not ray.is_initialized()
+    if begun:
+        _begin(ray, address)
+    elif address != "auto":
+        raise ClusterError(f"this process belongs to a Ray cluster already; connect to it by 'auto'; got {address!r}")
+    try:
+        offered = RayWorkers(ray, seats(ray.nodes(), count), patience)
+        offered.check_versions()
+        try:
+            with using_workers(offered):
+                yield offered
+        finally:
+            offered.close()
+    finally:
+        if begun:
+            ray.shutdown()
+
+
+def import_ray() -> Any:
+    """The module `ray`, silent, and telling nobody that it is used."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns of what a later version will do
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import ray
+    except ImportError as error:
+        raise ImportError('a cluster needs Ray, which is missing; pip install "manyclass[ray]"') from error
+    return ray
+
+
+def _begin(ray: Any, address: str) -> None:
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    _check_answers(address)
+    if address == LOCAL:
+        settings["include_dashboard"] = False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ray.init(address=address, **settings)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:300].rstrip(".")
+        raise ClusterError(
+            f"the Ray cluster at {address} cannot be used: {reason}; give the command on one of its nodes, which "
+            f"`ray start --address={address}` makes of this machine; 'local' needs no cluster"
+        ) from error
+
+
+def _check_answers(address: str) -> None:
+    """Refuse an address at which nobody listens, as Ray would wait for long; one without a port is left to it."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or "/" in host:
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=_ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise ClusterError(
+            f"no Ray cluster answers at {address}: {str(error).lower()}; `ray start --head` begins one, and 'local' "
+            "needs none"
+        ) from error
+
+
+def seats(nodes: Sequence[dict[str, Any]], count: int | None) -> list[Seat]:
+    """Where so many workers are to run, with how many threads each; one for each node by default.
+
+    >>> node = {"Alive": True, "NodeID": "a", "NodeManagerAddress": "10.0.0.1", "Resources": {"CPU": 4.0}}
+    >>> seats([node], 2)
+    [Seat(node='a', address='10.0.0.1', threads=2), Seat(node='a', address='10.0.0.1', threads=2)]
+    """
+    alive = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+    if not alive:
+        raise ClusterError("a cluster must have a node with a core to compute on; this one has none")
+    alive.sort(key=lambda node: (node["NodeManagerAddress"], node["NodeID"]))
+    count = len(alive) if count is None else count
+    taken = [alive[i % len(alive)] for i in range(count)]
+    shared = {node["NodeID"]: max(1, taken.count(node)) for node in taken}
+    return [
+        Seat(n["NodeID"], n["NodeManagerAddress"], max(1, int(n["Resources"]["CPU"]) // shared[n["NodeID"]]))
+        for n in taken
+    ]

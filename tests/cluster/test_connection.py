@@ -1,0 +1,73 @@
+"""Connecting to a cluster: addresses, seats, versions, and what remains afterwards."""
+
+import socket
+
+import pytest
+
+import manyclass as mc
+from manyclass._core.worker_groups import current_workers
+from manyclass.cluster import actors
+from manyclass.cluster.connection import _check_answers, seats
+
+
+def node(name, cores, alive=True):
+    return {"Alive": alive, "NodeID": name, "NodeManagerAddress": f"10.0.0.{name}", "Resources": {"CPU": cores}}
+
+
+def test_every_node_has_a_worker_with_all_of_its_cores():
+    found = seats([node("2", 4.0), node("1", 8.0), node("3", 2.0, alive=False), node("4", 0.0)], None)
+    assert [(seat.node, seat.threads) for seat in found] == [("1", 8), ("2", 4)]
+
+
+def test_workers_of_a_node_share_its_cores():
+    found = seats([node("1", 3.0), node("2", 1.0)], 3)
+    assert [(seat.node, seat.threads) for seat in found] == [("1", 1), ("2", 1), ("1", 1)]
+
+
+def test_a_cluster_without_cores_is_refused():
+    with pytest.raises(mc.cluster.ClusterError, match="a cluster must have a node with a core"):
+        seats([node("1", 0.0)], None)
+
+
+def test_workers_are_offered_inside_the_block_alone(ray_cluster):
+    with mc.cluster.connect("auto", workers=2) as workers:
+        assert current_workers() is workers
+        assert len(workers) == 2
+    assert current_workers() is None
+
+
+def test_a_number_of_workers_below_one_is_refused():
+    with pytest.raises(ValueError, match="workers must be a whole number, at least 1"), mc.cluster.connect(workers=0):
+        pass
+
+
+def test_nodes_of_other_versions_are_refused(ray_cluster, monkeypatch):
+    monkeypatch.setattr(actors, "versions", lambda: {"manyclass": "0.0.9"})
+    with (
+        pytest.raises(mc.cluster.ClusterError, match=r"all nodes must have the same manyclass.*this machine 0\.0\.9"),
+        mc.cluster.connect("auto"),
+    ):
+        pass
+
+
+def test_an_address_at_which_nobody_listens_is_refused_at_once():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(mc.cluster.ClusterError, match=f"no Ray cluster answers at {address}: .*refused"):
+        _check_answers(address)
+
+
+@pytest.mark.parametrize("address", ["local", "auto", "ray://head:10001", "10.0.0.1"])
+def test_other_addresses_are_left_to_ray(address):
+    _check_answers(address)
+
+
+def test_a_process_of_a_cluster_is_not_taken_to_another(ray_cluster):
+    with pytest.raises(mc.cluster.ClusterError, match="belongs to a Ray cluster already"), mc.cluster.connect("local"):
+        pass
+
+
+def test_bits_depend_on_libraries_and_instruction_sets():
+    assert {"manyclass", "numpy", "scipy", "instruction set", "kernels of BLAS"} == set(actors.versions())
+    assert all(actors.versions().values())

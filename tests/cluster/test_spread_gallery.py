@@ -1,0 +1,40 @@
+"""A gallery that actors search."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+from manyclass._core.errors import SettingsError
+from manyclass._core.worker_groups import LocalWorkers, using_workers
+from tests.retrieval.test_spread_index import Q, X, assert_same, gallery
+
+
+def test_actors_find_what_one_process_finds_also_after_one_was_killed(workers):
+    one = gallery()
+    expected = one.search(Q, 20)
+    with mc.cluster.spread(one):
+        assert_same(one.search(Q, 20), expected)
+        group = one.state().indexes[0]._group
+        one.add(X[:300] + 3)
+        more = one.search(Q, 20)
+        workers._ray.kill(group._hosts[0])
+        assert_same(one.search(Q, 20), more)
+        assert group.replaced == 1
+
+
+def test_there_must_be_workers():
+    with pytest.raises(SettingsError, match=r"in a `with` block of manyclass\.cluster"), mc.cluster.spread(gallery(10)):
+        pass
+
+
+def test_an_empty_gallery_is_refused():
+    empty = pytest.raises(ValueError, match="this one is empty")
+    with using_workers(LocalWorkers(2)), empty, mc.cluster.spread(mc.Gallery()):
+        pass
+
+
+def test_the_gallery_is_as_before_after_an_error():
+    one = gallery(100)
+    with using_workers(LocalWorkers(2)), pytest.raises(KeyError), mc.cluster.spread(one):
+        raise KeyError
+    assert np.isfinite(one.search(Q).scores).all()

@@ -1,0 +1,96 @@
+"""A head and two more nodes, each with one core, of which two are killed on the way; what was found is printed as JSON.
+
+It is a process of its own, as a process has one cluster at a time.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import manyclass as mc
+from manyclass.cluster.connection import import_ray
+from tests.features.extraction.written import contents_of
+from tests.retrieval.test_spread_index import Q, assert_same, gallery
+
+
+def kill(node):
+    """End a node as a power cut would: nobody is told."""
+    for kind in ("raylet", "log_monitor"):
+        for found in node.all_processes.get(kind, []):
+            os.kill(found.process.pid, signal.SIGKILL)
+
+
+def pictures(folder, n=48):
+    rng = np.random.default_rng(0)
+    for i in range(n):
+        Image.fromarray(rng.integers(0, 255, (60, 80, 3), dtype=np.uint8)).save(folder / f"{i:02}.png")
+    return sorted(folder.glob("*.png"))
+
+
+def main(folder):
+    ray = import_ray()
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    found = {}
+    try:
+        with mc.cluster.connect(cluster.address, patience=60) as workers:
+            found["nodes"] = len({seat.node for seat in workers.seats})
+            found["features"] = features(folder, nodes[0])
+            found["search"] = search(nodes[1])
+            found["classifier"] = classifier()
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+    print(json.dumps(found))
+
+
+def features(folder, node):
+    paths = pictures(folder)
+    encoder = mc.FisherVectors(
+        2, descriptors=("sift",), n_components=4, n_samples=400, scales=1, step=8, random_state=0
+    )
+    encoder.fit(paths[:8])
+    mc.write_features(folder / "one.store", paths, encoder)
+    killed = []
+
+    def progress(done, total):
+        if done and not killed:
+            killed.append(done)
+            kill(node)
+
+    mc.runs.spread_features(folder / "spread.store", paths, encoder, progress=progress)
+    return bool(killed) and contents_of(folder / "spread.store") == contents_of(folder / "one.store")
+
+
+def search(node):
+    one = gallery(1000)
+    expected = one.search(Q, 20)
+    with mc.cluster.spread(one):
+        assert_same(one.search(Q, 20), expected)
+        kill(node)
+        group, deadline = one.state().indexes[0]._group, time.monotonic() + 30
+        while not group.replaced and time.monotonic() < deadline:  # its actor lives on for a moment
+            assert_same(one.search(Q, 20), expected)
+            time.sleep(0.2)
+        return group.replaced >= 1
+
+
+def classifier():
+    X = mc.datasets.low_rank_classes(300, d=16, n_classes=5, random_state=0)
+    there = mc.SquareLossClassifier().fit(X, X.y).coef_
+    from manyclass._core.worker_groups import using_workers
+
+    with using_workers(None):
+        return there.tobytes() == mc.SquareLossClassifier().fit(X, X.y).coef_.tobytes()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
