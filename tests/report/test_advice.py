@@ -55,7 +55,10 @@ def test_a_gap_is_said_with_its_interval(given):
 
 
 def test_a_gap_that_chance_may_have_made_is_none(given):
-    assert "show no gap" in given((76, 100), (75, 100))["gap"].finding
+    words = given((76, 100), (75, 100))["gap"].finding
+    assert "are right, 1.0 points more than of the test, which chance may have made." in words
+    assert "1.0 points less than of the test, which chance may" in given((75, 100), (76, 100))["gap"].finding
+    assert "are right, as many as of the test." in given((75, 100), (75, 100))["gap"].finding
 
 
 def test_of_records_without_training_rows_no_gap_is_said(given):

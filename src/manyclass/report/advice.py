@@ -101,11 +101,13 @@ def _say_gap(tested: Tested) -> Iterator[Advice]:
     low, high = difference_interval(seen, others)
     gap = seen[0] / seen[1] - others[0] / others[1]
     found = f"{format_percent(seen[0] / seen[1])} of {pluralize(seen[1], 'row')} that it learned from are right"
-    verdict = (
-        f"{format_points(gap)} more than of the test (95 % interval: {100 * low:.1f} to {format_points(high)})"
-        if low > 0
-        else "so that these rows show no gap between what it has seen and what it has not"
-    )
+    if low > 0:
+        verdict = (
+            f"{format_points(gap)} more than of the test (95 % interval: {100 * low:.1f} to {format_points(high)})"
+        )
+    else:
+        more = f"{format_points(abs(gap))} {'more' if gap > 0 else 'less'} than of the test, which chance may have made"
+        verdict = more if gap else "as many as of the test"
     yield Advice("gap", "Training and test", f"{found}, {verdict}.")
 
 
@@ -136,9 +138,11 @@ def _find_remedy(tested: Tested) -> Iterator[Advice]:
     network = learn_by_network(tested.folder, tested.evaluation) if tested.folder and (high < 0 or low > 0) else ()
     if network:
         kind = tested.evaluation["features"]["kind"]
-        words = f"{shares}, by features of the kind {kind}."
-        meaning = "Those of a network, which has seen very many pictures, often tell more."
-        yield Advice("features", "Other features", words, meaning, network)
+        words = (
+            f"{shares}, by features of the kind {kind}; those of a network, which has seen very many pictures, often "
+            "tell more."
+        )
+        yield Advice("features", "Other features", words, commands=network)
 
 
 def _try(tested: Tested, name: str, objective: str | None = None, *options: str) -> Lines:
@@ -202,7 +206,7 @@ def _find_little_tested(tested: Tested) -> Iterator[Advice]:
             f"{few:,} of {pluralize(len(classes), 'class', 'classes')} are tested by fewer than {_FEW_TESTED} rows: "
             f"the accuracy of one such class may be off by {100 * half:.0f} points."
         )
-        yield Advice("tested", "Few rows to test", words)
+        yield Advice("tested", "Few rows to test", words, "Only more rows to test on would tell more.")
 
 
 def _pooled(classes: list[dict[str, Any]]) -> tuple[int, int]:

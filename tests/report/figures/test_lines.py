@@ -30,6 +30,14 @@ def test_ticks_of_whole_numbers_are_whole():
     assert "1.5" in words(drawn([1, 2.5], [0.1, 0.15]))
 
 
+def test_no_tick_is_above_what_values_can_be():
+    def ticks(most):
+        svg = draw_lines("k", "d", [Curve("a", 1, [1, 2], [100, 100])], Axis("epoch"), Axis("accuracy", most=most))
+        return [float(word) for word in words(svg) if word.isdigit()]
+
+    assert max(ticks(100)) == 100 < max(ticks(None))
+
+
 def test_factors_are_written_as_plain_numbers():
     assert {"1", "100", "10000"} <= set(words(drawn([1, 100, 10_000], [0.1, 0.2, 0.3], log=True)))
 

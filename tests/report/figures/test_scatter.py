@@ -48,6 +48,12 @@ def test_limits_are_those_of_all_points_but_the_few_that_would_crush_them():
     assert high.tolist() == points[:100].max(axis=0).tolist()
 
 
+def test_a_point_that_leaves_enough_room_to_all_others_is_no_outlier():
+    x = [0.0, 0.0, 0.1, 0.1, 0.2, 0.2, -0.3, 1.0]
+    assert outlier_names("abcdefgh", x, x) == []
+    assert outlier_names("abcdefgh", [*x[:7], 2.0], x) == ["h"]
+
+
 @settings(deadline=None)
 @given(n=st.integers(1, 50), seed=st.integers(0, 99))
 def test_limits_of_points_without_outliers_hold_them_all(n, seed):

@@ -27,6 +27,14 @@ def test_best_and_worst_classes_are_told_apart(report):
     )
 
 
+def test_a_class_without_mistakes_is_none_of_the_worst(report):
+    found = report()
+    for one in found.runs[0].evaluations["x"]["per_class"]:
+        if one["class"] != "class 11":
+            one["right"] = one["rows"]
+    assert show_examples(found).body.split("<h3>Worst")[1].count('class="card"') == 1
+
+
 def test_the_picture_after_the_arrow_is_that_of_the_pair_or_else_one_that_is_known(report, monkeypatch):
     monkeypatch.setattr(Thumbnails, "show", lambda self, name, words: element("img", alt=words))
     found = report()

@@ -44,10 +44,13 @@ class Axis:
         What is on it.
     log : bool, default=False
         Whether it goes by factors.
+    most : float, default=None
+        What no value is above; None for no such bound.
     """
 
     label: str
     log: bool = False
+    most: float | None = None
 
 
 def draw_lines(key: str, description: str, lines: Sequence[Curve], x: Axis, y: Axis, height: float = 230) -> Markup:
@@ -83,6 +86,9 @@ def draw_lines(key: str, description: str, lines: Sequence[Curve], x: Axis, y: A
             chart.set_xscale("log")
         if y.log:
             chart.set_yscale("log")
+        if y.most is not None:  # with room for half a marker
+            low, high = chart.get_ylim()
+            chart.set_ylim(low, min(high, y.most + 0.03 * (y.most - low)))
         _set_ticks(chart.xaxis, x, [value for line in lines for value in line.x])
         _set_ticks(chart.yaxis, y, [value for line in lines for value in line.y])
 

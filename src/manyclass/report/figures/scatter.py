@@ -19,6 +19,8 @@ _BORDER = 5  # from the edge of the sheet to what lies beyond it
 
 _FAR = 3.0  # times the width of the middle half: Tukey's outer fence
 
+_CRUSHED = 1 / 3  # of the drawing, in less of which outliers would leave all others
+
 _SIZES = {"o": 16, **dict.fromkeys("<>^v", 40)}
 
 _FONT, _LETTER = 9.5, 0.68  # size of a label, and how wide a letter is at most on average, as a fraction of it
@@ -92,12 +94,15 @@ _Limits = tuple[NDArray[np.float64], NDArray[np.float64]]
 def robust_limits(points: NDArray[np.float64]) -> _Limits:
     """The lowest and highest (x, y) of the points that are not outliers of an axis.
 
-    Outliers are farther from the middle half of all than three times its width: a few of them would crush all others.
+    Outliers are farther from the middle half of all than three times its width, where a few of them would leave less
+    than a third of the axis to all others.
     """
     low, high = np.quantile(points, [0.25, 0.75], axis=0)
     reach = _FAR * (high - low)
     inside = np.ma.masked_where((points < low - reach) | (points > high + reach), points)
-    return np.asarray(inside.min(axis=0)), np.asarray(inside.max(axis=0))
+    least, most = np.asarray(inside.min(axis=0)), np.asarray(inside.max(axis=0))
+    crushed = most - least < _CRUSHED * np.ptp(points, axis=0)
+    return np.where(crushed, least, points.min(axis=0)), np.where(crushed, most, points.max(axis=0))
 
 
 def outlier_names(classes: Sequence[str], x: Sequence[float], y: Sequence[float]) -> list[str]:

@@ -177,19 +177,18 @@ def show_examples(report: ReportData) -> Section | None:
         return None
     thumbnails = Thumbnails(evaluation["pictures"], run.folder / EVALUATIONS, report.images, report.taken)
     known.sort(key=lambda one: -accuracies[one["class"]])
-    half = (len(known) + 1) // 2
-    groups = [("Best", known[:half]), ("Worst", known[half:][::-1])]
+    worst = [one for one in known[(len(known) + 1) // 2 :][::-1] if accuracies[one["class"]] < 1]
+    groups = [("Best", known[: len(known) - len(worst)]), ("Worst", worst)]
     body = [_class_cards(title, some, accuracies, thumbnails) for title, some in groups if some]
-    return Section(
-        "examples", "Best and worst classes", join_markup(paragraph(_describe_examples(known, accuracies)), body)
-    )
+    title = "Best and worst classes" if worst else "Classes without mistakes"
+    return Section("examples", title, join_markup(paragraph(_describe_examples(known, accuracies)), body))
 
 
 def _describe_examples(known: list[dict[str, Any]], accuracies: dict[str, float]) -> str:
     first, last = known[0]["class"], known[-1]["class"]
+    other = f", {last} in {format_percent(accuracies[last], 0)}" if last != first else ""
     return (
-        f"{first} is right in {format_percent(accuracies[first], 0)} of its rows, "
-        f"{last} in {format_percent(accuracies[last], 0)}. "
+        f"{first} is right in {format_percent(accuracies[first], 0)} of its rows{other}. "
         "Right ones have a solid frame and ✓; wrong ones a dashed frame, ✗, and what they were taken for."
     )
 

@@ -66,7 +66,7 @@ def _accuracy_figure(runs: Sequence[RunReport]) -> Markup | None:
     found = _curves(runs, ("accuracy",), "epoch")
     if not found:
         return None
-    y = Axis("validation accuracy, %")
+    y = Axis("validation accuracy, %", most=100)
     by_epoch = [Curve(run.name, run.number, number, [100 * v for v in value]) for run, number, _, value in found]
     by_second = [Curve(run.name, run.number, second, [100 * v for v in value]) for run, _, second, value in found]
     drawings = [

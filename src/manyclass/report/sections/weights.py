@@ -191,7 +191,8 @@ def _embedding_figure(run: RunReport) -> Markup:
     beyond = outlier_names(classes, x, y)
     if beyond:
         names = join_names(beyond) if len(beyond) <= _NAMED else pluralize(len(beyond), "class", "classes")
-        words += f" Arrows at the border are {names}, which lie so far off that all others would be one heap."
+        arrows, lie = ("Arrows at the border are", "lie") if len(beyond) > 1 else ("An arrow at the border is", "lies")
+        words += f" {arrows} {names}, which {lie} so far off that all others would be one heap."
     drawing = draw_embedding("embedding", "classes in the plane of two latent directions", classes, x, y)
     return add_caption([drawing], words)
 
