@@ -27,6 +27,7 @@ ALL = (
     "search",
     "features",
     "feature_folder",
+    "scaling",
 )
 
 

@@ -4,7 +4,8 @@ Rows are generated classes, written block by block as codes of one byte for 8 co
 visit is one example in one epoch: it concerns its own class and `beta` others. The BLAS floor is the time of the
 multiplications of a visit (scores, and the move of W) at the speed of a large sgemm; the memory floor is that of the
 least traffic at the speed of a large copy: the row's code is read, the decoded row written and read. W, which is read
-and written over and over, is not counted: it may stay in a cache.
+and written over and over, is not counted: it may stay in a cache. Validation is of codes, as training is, and the mean
+over classes; the test is of exact rows, which are told apart more easily.
 """
 
 import json

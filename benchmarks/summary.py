@@ -157,8 +157,17 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
         yield f"a folder of pictures to features, {kind}, two cores", size, two, "one core", one, times
 
 
+def scaling(page: WrittenPage) -> Iterator[Line]:
+    rows = page.table("Predicted and measured").rows
+    for what, workers, _, time, _ in rows:
+        if workers == "2":
+            (one,) = (row[3] for row in rows if row[:2] == [what, "1"])
+            ratio = f"{number(one) / number(time):.2f}"
+            yield f"{what}, two workers of one core on Ray", "", time, "one worker", one, ratio
+
+
 _OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, ten_thousand, trace_norm)
-_OF_PAGES += (softmax, path, exemplar, kernel_exemplar, search, features, feature_folder)
+_OF_PAGES += (softmax, path, exemplar, kernel_exemplar, search, features, feature_folder, scaling)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

@@ -3,7 +3,7 @@
 Rows are generated classes, as codes of one byte for 8 columns. A visit is one example in one epoch: it concerns its own
 class and some negatives. Its floors are the time of its multiplications (scores, and the move of W) at the speed of a
 large sgemm, and that of the least traffic at the speed of a large copy: W, which is larger than all caches, is read and
-written once for each 48 MB of rows, and a row is decoded, read and written. The five best classes of a row are compared
+written once for each 30 MB of rows, and a row is decoded, read and written. The five best classes of a row are compared
 with a product and a partition in NumPy, on rows that are decoded already; ours reads codes where rows are codes, and
 packs the weights anew, once for all rows. One thread is timed by its own processor time.
 """
@@ -26,14 +26,14 @@ from benchmarks.page import Page
 from benchmarks.timing import all_threads, best_of
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.descent import LinearWeights
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.shortlist import ClassShortlist
 
 N_TEST = 8192
 _STEP = 0.2  # for rows of unit length; the search for it is part of a fit to the plateau alone
-_CHUNK = 48 << 20  # bytes of rows for which W is read once
+_CHUNK = 30 << 20  # bytes of rows for which W is read once
 
 
 def train(folder: Path, n_threads: int, epochs: int) -> dict[str, Any]:

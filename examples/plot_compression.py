@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 
 import manyclass as mc
 
-rows = mc.datasets.low_rank_classes(3000, d=96, n_classes=60, noise=0.15, random_state=0)
-X, y = rows.rows(slice(0, 2000)), rows.y[:2000]
-X_test, y_test = rows.rows(slice(2000, 3000)), rows.y[2000:]
+rows = mc.datasets.low_rank_classes(1800, d=64, n_classes=40, noise=0.15, random_state=0)
+X, y = rows.rows(slice(0, 1200)), rows.y[:1200]
+X_test, y_test = rows.rows(slice(1200, 1800)), rows.y[1200:]
 
 blocks = [2, 4, 8, 16]
 on_codes, on_exact = [], []

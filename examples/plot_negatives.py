@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 
 import manyclass as mc
 
-rows = mc.datasets.low_rank_classes(3600, d=32, n_classes=80, rank=24, random_state=0)
-X, y = rows.rows(slice(0, 2400)), rows.y[:2400]
-X_test, y_test = rows.rows(slice(2400, 3600)), rows.y[2400:]
+rows = mc.datasets.low_rank_classes(2400, d=32, n_classes=60, rank=24, random_state=0)
+X, y = rows.rows(slice(0, 1600)), rows.y[:1600]
+X_test, y_test = rows.rows(slice(1600, 2400)), rows.y[1600:]
 
 
 def accuracy(beta):

@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 
 import manyclass as mc
 
-rows = mc.datasets.low_rank_classes(5000, d=64, n_classes=100, rank=24, random_state=0)
-X, y = rows.rows(slice(0, 4000)), rows.y[:4000]
-validation = rows.rows(slice(4000, 5000)), rows.y[4000:]
+rows = mc.datasets.low_rank_classes(2500, d=64, n_classes=50, rank=24, random_state=0)
+X, y = rows.rows(slice(0, 2000)), rows.y[:2000]
+validation = rows.rows(slice(2000, 2500)), rows.y[2000:]
 
 figure, chart = plt.subplots(figsize=(6.4, 4.0))
 for objective in ("ovr", "multiclass", "warp", "softmax"):

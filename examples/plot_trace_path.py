@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 
 import manyclass as mc
 
-rows = mc.datasets.low_rank_classes(1200, d=64, n_classes=60, rank=12, random_state=0)
+rows = mc.datasets.low_rank_classes(800, d=48, n_classes=40, rank=12, random_state=0)
 path = mc.TraceNormPath(traces=10, ridges=[1e-5], random_state=0).fit(rows, rows.y)
 
 figure, (accuracy, rank) = plt.subplots(1, 2, figsize=(8.4, 3.6))

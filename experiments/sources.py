@@ -70,13 +70,16 @@ def omniglot_features(folder: Path) -> tuple[Rows, Labels]:
     """Histograms of gradients of all of Omniglot's drawings, made 32 pixels wide, with the numbers of characters."""
     from PIL import Image
 
-    images, characters = [], []
+    files: dict[str, bytes] = {}
     with tarfile.open(one(folder, "omniglot*.tar.gz")) as archive:
-        for member in sorted(archive.getmembers(), key=lambda member: member.name):
+        for member in archive:  # in its order: to go back in it is to unpack it again
             if member.isfile() and member.name.endswith(".png") and (stream := archive.extractfile(member)):
-                drawing = Image.open(io.BytesIO(stream.read())).convert("L").resize((32, 32), Image.Resampling.BOX)
-                images.append(np.asarray(drawing))
-                characters.append(str(Path(member.name).parent))
+                files[member.name] = stream.read()
+    images, characters = [], []
+    for name in sorted(files):
+        drawing = Image.open(io.BytesIO(files[name])).convert("L").resize((32, 32), Image.Resampling.BOX)
+        images.append(np.asarray(drawing))
+        characters.append(str(Path(name).parent))
     return mc.datasets.glyph_features(np.stack(images)), np.unique(characters, return_inverse=True)[1]
 
 
