@@ -134,6 +134,32 @@ def test_an_object_that_always_dies_is_given_up_in_a_sentence(group, monkeypatch
         group.query("die")
 
 
+def test_an_actor_that_is_lost_while_it_takes_the_place_of_another_is_replaced_too(group, workers, monkeypatch):
+    group.update("add", 5)
+    asked, check = [], workers.check_version
+
+    def lost_at_first(host, seat):
+        asked.append(seat)
+        if len(asked) < 3:  # as on a node that is dead, of which nobody knows yet
+            workers._ray.kill(host)
+        check(host, seat)
+
+    monkeypatch.setattr(workers, "check_version", lost_at_first)
+    os.kill(group.query("process")[1], 9)
+    assert group.update("add", 6) == [[1, 5, 6], [2, 5, 6]]
+    assert len(asked) == 3
+
+
+def test_an_actor_that_cannot_be_made_is_given_up_in_a_sentence(workers, monkeypatch):
+    monkeypatch.setattr("manyclass.cluster.actors._Host.__init__", _no_library)
+    with pytest.raises(ClusterError, match=r"cannot start a worker; install manyclass there: .*No module named"):
+        workers.check_version(workers.host(workers.seats[0]._replace(threads=3)), workers.seats[0])
+
+
+def _no_library(self, n_threads):
+    raise ModuleNotFoundError("No module named 'manyclass'")
+
+
 def double(table, number):
     return int(table[number]) * 2
 

@@ -21,6 +21,9 @@ _SMALL = (str, int, float, slice, type(None))
 
 _ATTEMPTS = 20  # at one call, by one worker after another; what kills so many would kill the next
 
+_PAUSE, _LONGEST = 0.05, 2.0  # seconds between attempts, twice as long each time: in all, half a minute for Ray to see
+# that a node is gone, until when it may put the next worker there
+
 
 class ClusterError(OSError):
     """A cluster cannot do what it is asked for; the message says which node, why, and how to go on."""
@@ -138,8 +141,30 @@ class RayWorkers:
         """Refuse nodes of other versions or instruction sets than this machine, whose bits would differ."""
         hosts = [self.host(seat) for seat in self.seats]
         for seat, host in zip(self.seats, hosts, strict=True):
-            self.check_version(host, seat)
-            self.release(seat, host)
+            name = f"the worker of {seat.address}"
+            self.release(seat, self.persist(name, partial(self._checked, seat, host), partial(self._checked, seat)))
+
+    def _checked(self, seat: Seat, host: Any = None) -> Any:
+        host = self.host(seat) if host is None else host
+        self.check_version(host, seat)
+        return host
+
+    def persist(self, name: str, first: Callable[[], Any], again: Callable[[], Any]) -> Any:
+        """What `first` returns; where an actor is lost on the way, what `again` does."""
+        attempt, pause = first, _PAUSE
+        for _ in range(_ATTEMPTS):
+            try:
+                return attempt()
+            except self._ray.exceptions.RayTaskError as error:
+                raise (error.cause if isinstance(error.cause, Exception) else error) from None
+            except self._ray.exceptions.RayError as error:  # an actor, its node or its memory is gone
+                attempt, reason = again, error
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST)
+        raise ClusterError(
+            f"{name} was lost {_ATTEMPTS} times at one call; see what ends its process (memory, for instance): "
+            f"{str(reason).strip().partition(chr(10))[0]}"
+        )
 
     def check_version(self, host: Any, seat: Seat) -> None:
         """Refuse an actor whose bits would differ; it may be on another node than its seat."""
@@ -176,7 +201,7 @@ class RayWorkers:
         self._idle.clear()
 
     def answer(self, reference: Any, seat: Seat) -> Any:
-        """What an actor that was just made says; an error if none could be made in time."""
+        """What an actor that was just made says; an error if none could be made in time, or not at all."""
         ready, _ = self._ray.wait([reference], timeout=self._patience)
         if not ready:
             raise ClusterError(
@@ -185,10 +210,11 @@ class RayWorkers:
             )
         try:
             return self._ray.get(reference)
-        except self._ray.exceptions.RayError as error:
-            reason = " ".join(str(error).split())[:300]
+        except self._ray.exceptions.RayActorError as error:
+            if not error.actor_init_failed:  # it was made, and is lost
+                raise
             raise ClusterError(
-                f"node {seat.address} cannot start a worker; install manyclass there: {reason}"
+                f"node {seat.address} cannot start a worker; install manyclass there: {str(error).split(chr(10))[-1]}"
             ) from error
 
 
@@ -275,19 +301,7 @@ class RayGroup:
 
     def _patiently(self, i: int, reference: Any, again: Callable[[], Any]) -> Any:
         """What a reference holds; where its actor is lost, what `again` finds with another one."""
-        first = True
-        for _ in range(_ATTEMPTS):
-            try:
-                return self._ray.get(reference) if first else again()
-            except self._ray.exceptions.RayTaskError as error:
-                raise (error.cause if isinstance(error.cause, Exception) else error) from None
-            except self._ray.exceptions.RayError as error:  # an actor, its node or its memory is gone
-                reason, first = error, False
-                time.sleep(0.05)
-        raise ClusterError(
-            f"worker {i + 1} of {len(self)} was lost {_ATTEMPTS} times at one call; see what ends its process "
-            f"(memory, for instance): {str(reason).strip().partition(chr(10))[0]}"
-        )
+        return self._workers.persist(f"worker {i + 1} of {len(self)}", partial(self._ray.get, reference), again)
 
     def _revived(self, i: int) -> None:
         """Put another actor in the place of the i-th, with all that it had seen."""
