@@ -1,7 +1,8 @@
 """Run the named benchmarks, or all of them, and write their pages to docs/benchmarks/.
 
-`python -m benchmarks classification n=50000 d=1024 k=1000` gives the benchmark before them its sizes. The page over all
-of them, docs/benchmarks/index.md, is written each time; `python -m benchmarks index` does nothing else.
+Sizes are those of the pages, and all of them take some hours; `python -m benchmarks classification n=5000 d=256 k=100`
+gives another one. The page over all of them, docs/benchmarks/index.md, is written each time;
+`python -m benchmarks index` does nothing else.
 """
 
 import sys

@@ -205,11 +205,11 @@ def _ratio(found: dict[str, Any], ours: list[dict[str, Any]]) -> str:
 
 
 def run(
-    n: int = 5_000,
-    d: int = 256,
-    k: int = 100,
+    n: int = 50_000,
+    d: int = 1_024,
+    k: int = 1_000,
     features: str = os.environ.get("MANYCLASS_FEATURES", ""),
-    n_threads: int = 2,
+    n_threads: int = 1,
     limit: float = 900,
     only: str = ",".join(PEERS),
     kept: str = "",

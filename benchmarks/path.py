@@ -52,7 +52,7 @@ def _row(name: str, seconds: float, base: float, found: list[Solution]) -> list[
     ]
 
 
-def run(n: int = 1_000, d: int = 128, k: int = 40, traces: int = 5, ridges: int = 5) -> Page:
+def run(n: int = 4_000, d: int = 512, k: int = 100, traces: int = 10, ridges: int = 10) -> Page:
     """The table; 4,000, 512, 100, 10 and 10 take some minutes."""
     page = Page("path", "A path of trace norms", __doc__ or "")
     made = mc.datasets.low_rank_classes(n, d, k)

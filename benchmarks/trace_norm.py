@@ -236,8 +236,8 @@ def _installed(name: str) -> bool:
     return find_spec(name) is not None
 
 
-def run(rounds: int = 3, n: int = 6_000, d: int = 1_024, k: int = 400) -> Page:
-    """All tables; n, d and k are those of the larger problem, for which 20,000, 2,048 and 1,000 take some minutes."""
+def run(rounds: int = 3, n: int = 20_000, d: int = 2_048, k: int = 1_000) -> Page:
+    """All tables; n, d and k are those of the larger problem, which takes some minutes."""
     page = Page("trace_norm", "Trace norm", __doc__ or "")
     with all_threads(1):
         against_peers(page, rounds, SMALL)
