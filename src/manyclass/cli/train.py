@@ -59,7 +59,7 @@ def train(
     objective: Annotated[
         ObjectiveName,
         typer.Option(
-            help="One-vs-rest, or softmax where that is better; or one of these, Crammer and Singer, ranking losses, "
+            help="auto: one-vs-rest, or what is better on a sample. Others: Crammer and Singer, ranking losses, softmax, "
             "squares in closed form, the trace norm."
         ),
     ] = ObjectiveName.auto,
