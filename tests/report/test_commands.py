@@ -12,7 +12,7 @@ from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
 from manyclass.report.advice import advise
-from manyclass.report.commands import keep_a_test, learn_by_network, swap_parts, train_again
+from manyclass.report.commands import judge_run, keep_a_test, learn_by_network, swap_parts, train_again
 from manyclass.report.report_data import collect
 from tests.report.synthetic import evaluation_record, run_record
 
@@ -74,6 +74,12 @@ def test_to_keep_a_test_works_when_pasted_and_judges_rows_that_were_not_seen(unt
     other = collect(["run-tested"]).runs[0]
     assert other.record["data"][0]["rows"] + other.evaluations["x-test"]["rows"] == untested.record["data"][0]["rows"]
     assert "untested" not in [one.key for one in advise(other.folder, other.record, other.evaluations["x-test"])]
+
+
+def test_to_judge_a_run_works_when_pasted(parted, trained):
+    give(judge_run(trained.folder, trained.record))
+    assert Path("a run.html").is_file()
+    assert judge_run(parted.folder, parted.record | {"shard": {"number": 1}}) == ()
 
 
 def test_data_with_parts_has_a_test_already(trained, parted):

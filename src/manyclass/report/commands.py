@@ -62,6 +62,23 @@ def keep_a_test(folder: Path, record: dict[str, Any]) -> Lines:
     )
 
 
+def judge_run(folder: Path, record: dict[str, Any]) -> Lines:
+    """Judge a run that nobody has judged, if its data has a part for that, or one of which a part is kept; or nothing.
+
+    Nothing if the data is not there any more, or if it is a part of a run.
+    """
+    data, labels = _training_data(record), record["settings"].get("labels")
+    if record["settings"].get("part") in (None, "all") or data is None or record.get("shard"):
+        return keep_a_test(folder, record)
+    if not (_is_there(data) and _is_there(labels or ".")):
+        return ()
+    run = _plain(folder)
+    return (
+        _line("evaluate", run, _plain(data), *_options({"labels": labels})),
+        _line("report", run, "-o", _free(f"{run}.html")),
+    )
+
+
 def learn_by_network(folder: Path, evaluation: dict[str, Any]) -> Lines:
     """Turn the same pictures into numbers by the network, and learn from these; or nothing.
 
