@@ -59,8 +59,8 @@ def train(
     objective: Annotated[
         ObjectiveName,
         typer.Option(
-            help="auto: one-vs-rest, or what is better on a sample. Others: Crammer and Singer, ranking losses, softmax, "
-            "squares in closed form, the trace norm."
+            help="auto: one-vs-rest, or what is better on a sample. Others: Crammer and Singer, ranking losses, "
+            "softmax, squares in closed form, the trace norm."
         ),
     ] = ObjectiveName.auto,
     loss: Annotated[
