@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+WITHIN, OPEN, BEHIND = "within", "not told", "behind"
+
 
 @dataclass
 class Results:
@@ -61,3 +63,12 @@ def mean_error(values: Sequence[float]) -> tuple[float, float]:
     """The mean and its standard error; 0 for a single value."""
     found = np.asarray(values, float)
     return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else 0.0
+
+
+def verdict(below: float, half: float, allowed: float = 0.0) -> str:
+    """Of something that is so much below another, give or take half of an interval, where some is allowed.
+
+    >>> verdict(-1.0, 0.5), verdict(1.0, 2.0), verdict(3.0, 2.0), verdict(3.0, 2.0, allowed=3.0)
+    ('within', 'not told', 'behind', 'within')
+    """
+    return WITHIN if below <= allowed else OPEN if below - half <= allowed else BEHIND

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import manyclass as mc
 from experiments.photographs import room
-from experiments.results import Results
+from experiments.results import BEHIND, OPEN, WITHIN, Results, verdict
 from experiments.sources import Rows, Split
 from experiments.train_sets import MakeSplit, train_sets
 
@@ -25,7 +25,6 @@ SPLITS = 3
 LARGE, HUGE = 1 << 26, 1 << 30  # rows x columns x classes
 FOLDS, ITERATIONS = 3, 200
 PEERS = ("LinearSVC", "LogisticRegression")
-WITHIN, OPEN, BEHIND = "within", "not told", "behind"
 STRENGTHS = tuple(10.0**e for e in range(-2, 4))  # C of both peers
 MOST_TO_TUNE = 1500  # rows that cross-validation sees
 
@@ -56,10 +55,10 @@ def run(folder: Path | None) -> Results:
     columns = ["data", "features", "rows", "columns", "classes", *PEERS, "manyclass", "chose", "below", "verdict"]
     results.table("Accuracy", columns, rows)
     verdicts = [row[-1] for row in rows]
-    for verdict in (OPEN, BEHIND):
-        named = [f"{row[0]} ({row[1]})" for row in rows if row[-1] == verdict]
+    for told in (OPEN, BEHIND):
+        named = [f"{row[0]} ({row[1]})" for row in rows if row[-1] == told]
         if named:
-            results.say(f"""{verdict.capitalize()}: {"; ".join(named)}.""")
+            results.say(f"""{told.capitalize()}: {"; ".join(named)}.""")
     results.say(f"""The default is within {ALLOWED} points of the better peer, or above it, on {verdicts.count(WITHIN)}
         of {len(rows)} sets; on {verdicts.count(OPEN)} so few rows do not tell, and on {verdicts.count(BEHIND)} it is
         behind.""")
@@ -97,10 +96,10 @@ def _row(name: tuple[str, str], found: dict[str, Any]) -> list[str]:
     right = {who: np.concatenate(found[who]) for who in ("ours", *PEERS)}
     best = right[max(PEERS, key=lambda peer: float(right[peer].mean()))]
     below, half = interval(best, right["ours"])
-    verdict = WITHIN if below <= ALLOWED else OPEN if below - half <= ALLOWED else BEHIND
     shares = [f"{100 * right[who].mean():.1f}" for who in (*PEERS, "ours")]
     chose = ", ".join(sorted(set(found["chose"])))
-    row = [*name, *(f"{size:,}" for size in found["shape"]), *shares, chose, f"{below:+.1f} ± {half:.1f}", verdict]
+    told = [f"{below:+.1f} ± {half:.1f}", verdict(below, half, ALLOWED)]
+    row = [*name, *(f"{size:,}" for size in found["shape"]), *shares, chose, *told]
     print(row, flush=True)
     return row
 

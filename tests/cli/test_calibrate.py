@@ -23,6 +23,15 @@ def test_predict_has_probabilities_afterwards(run, data, tmp_path):
     assert all(one["unsure"] == (one["probabilities"][0] < 0.5) for one in told)
 
 
+def test_of_a_run_that_was_evaluated_it_is_said_that_it_must_be_again(run, data, tmp_path):
+    run("train", data, "-o", tmp_path / "run", *QUICK)
+    run("evaluate", tmp_path / "run", data, "--quiet")
+    assert "evaluations are removed" in " ".join(run("calibrate", tmp_path / "run", data).out.split())
+    assert not list((tmp_path / "run" / "evaluations").glob("*.json"))
+    run("evaluate", tmp_path / "run", data, "--quiet")
+    assert "evaluations are removed" not in run("calibrate", tmp_path / "run", data).out  # the same model
+
+
 def test_its_result_as_json(run, data, tmp_path):
     run("train", data, "-o", tmp_path / "run", *QUICK)
     found = json.loads(run("calibrate", tmp_path / "run", data, "--json").out)

@@ -39,6 +39,7 @@ def test_one_command_leads_from_a_folder_to_a_page(run, tmp_path, net):
     assert "top-1           100.00%" in outcome.out
     assert "manyclass predict" in outcome.out
     assert outcome.out.count("what next") == 1
+    assert "manyclass evaluate" not in outcome.out  # as it is done already
     assert "known to ±" in outcome.out.split("what next")[1]
     assert "manyclass report" not in outcome.out  # as it is written already
     assert "<html" in (out / "report.html").read_text()

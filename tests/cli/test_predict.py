@@ -183,6 +183,24 @@ def test_one_row_is_shown_with_a_line_for_each_class(run, models, tmp_path):
     assert lines[1].split()[0] == "owl"
 
 
+def test_names_are_not_broken_and_classes_that_do_not_fit_are_left_out(run, models, tmp_path):
+    names = [f"photographs/of/a/very/long/journey/to/the/sea/image_{i:04d}.jpg" for i in range(2)]
+    mc.write_store(tmp_path / "long.store", mc.DenseMatrix(rows()[0][:2]), names=names)
+    outcome = run("predict", models / "logistic", tmp_path / "long.store")
+    lines = outcome.out.splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == names
+    assert max(map(len, lines)) <= 100
+    assert lines[0].split() == ["1", "2", "3"]
+    assert "of 5 classes 3 fit on a line" in outcome.err
+
+
+def test_a_best_class_is_told_however_long_the_name_is(run, models, tmp_path):
+    names = [f"{'photographs/' * 8}{i}.jpg" for i in range(2)]
+    mc.write_store(tmp_path / "long.store", mc.DenseMatrix(rows()[0][:2]), names=names)
+    outcome = run("predict", models / "logistic", tmp_path / "long.store")
+    assert outcome.out.count("%") == 2
+
+
 def test_results_do_not_replace_a_pipe_or_a_link(run, models, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "mine.csv").write_text("mine")

@@ -50,6 +50,28 @@ def test_the_part_is_said_and_can_be_chosen(run, data, tmp_path):
     assert "training on 180 rows of" in run("train", data, "-o", tmp_path / "b", "--part", "all", *QUICK).err
 
 
+def test_the_command_that_tests_a_run_is_named_and_works(run, data, tmp_path):
+    outcome = run("train", data, "-o", tmp_path / "run", *QUICK)
+    words = f"next                 manyclass evaluate {tmp_path / 'run'} {data}"
+    assert words.replace(" ", "") in "".join(outcome.out.split())
+    assert run("evaluate", tmp_path / "run", data).code == 0
+    assert "next" not in run("train", data, "-o", tmp_path / "json", *QUICK, "--json").out
+
+
+def test_where_no_rows_are_left_to_test_it_is_said_how_to_keep_some(run, data, tmp_path):
+    outcome = run("train", data, "-o", tmp_path / "run", "--part", "all", *QUICK)
+    assert "of other rows; or train with --test-fraction" in " ".join(outcome.out.split())
+
+
+def test_labels_of_a_file_are_named_for_the_test_too(run, tmp_path):
+    X, y = rows()
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "l.npy", y)
+    given = (tmp_path / "x.npy", "--labels", tmp_path / "l.npy")
+    outcome = run("train", *given, "-o", tmp_path / "run", "--test-fraction", 0.2, *QUICK)
+    assert f"--labels{tmp_path / 'l.npy'}" in "".join(outcome.out.split())
+
+
 @pytest.mark.parametrize("validation", ["a part", "a file"])
 def test_a_validation_set_takes_the_place_of_rows_held_out(run, data, tmp_path, validation):
     given = "test" if validation == "a part" else _file(tmp_path / "v.npz", n=10)

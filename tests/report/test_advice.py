@@ -46,6 +46,13 @@ def test_rows_that_made_the_model_tell_nothing_of_others(given):
     data = {"role": "train", "path": "x.store", "part": "all", "rows": 240, "fingerprint": "f"}
     found = given((240, 240), run={"data": [data]}, changes={"data": data})
     assert not {"interval", "gap", "data", "fit", "features"} & found.keys()
+    first = next(iter(found.values()))
+    assert first.title == "Not tested yet"
+    assert first.finding.startswith("These rows are what it was trained on: that 75.0 % are right says little of")
+
+
+def test_a_test_of_other_rows_is_one(given):
+    assert "untested" not in given((240, 240))
 
 
 def test_a_gap_is_said_with_its_interval(given):

@@ -11,7 +11,8 @@ import pytest
 from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
-from manyclass.report.commands import learn_by_network, swap_parts, train_again
+from manyclass.report.advice import advise
+from manyclass.report.commands import judge_run, keep_a_test, learn_by_network, swap_parts, train_again
 from manyclass.report.report_data import collect
 from tests.report.synthetic import evaluation_record, run_record
 
@@ -53,6 +54,36 @@ def test_to_tune_works_when_pasted(trained):
     lines = train_again(trained.folder, trained.record, trained.evaluations["x-test"], "t", "ovr", "--tune", "step")
     give([f"{lines[0]} --max-epochs 2 --quiet"])
     assert collect(["a run-t"]).runs[0].record["settings"]["tune"] == ["step"]
+
+
+@pytest.fixture
+def untested(tmp_path, monkeypatch):
+    """A run that learned from all rows of a file, and an evaluation of it by these."""
+    monkeypatch.chdir(tmp_path)
+    X, y = rows()
+    np.savez("x.npz", X=X, y=np.array(CLASSES)[y])
+    mc.runs.train("x.npz", "run", max_epochs=3, step=0.05)
+    with pytest.warns(UserWarning, match="trained on"):
+        mc.runs.evaluate("run", "x.npz")
+    return collect(["run"]).runs[0]
+
+
+def test_to_keep_a_test_works_when_pasted_and_judges_rows_that_were_not_seen(untested):
+    give(keep_a_test(untested.folder, untested.record))
+    assert Path("run-tested.html").is_file()
+    other = collect(["run-tested"]).runs[0]
+    assert other.record["data"][0]["rows"] + other.evaluations["x-test"]["rows"] == untested.record["data"][0]["rows"]
+    assert "untested" not in [one.key for one in advise(other.folder, other.record, other.evaluations["x-test"])]
+
+
+def test_to_judge_a_run_works_when_pasted(parted, trained):
+    give(judge_run(trained.folder, trained.record))
+    assert Path("a run.html").is_file()
+    assert judge_run(parted.folder, parted.record | {"shard": {"number": 1}}) == ()
+
+
+def test_data_with_parts_has_a_test_already(trained, parted):
+    assert keep_a_test(trained.folder, trained.record) == keep_a_test(parted.folder, parted.record) == ()
 
 
 @pytest.fixture

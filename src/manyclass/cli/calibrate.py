@@ -1,6 +1,7 @@
 """manyclass calibrate: probabilities of a classifier that fit rows which it has not seen."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -25,10 +26,13 @@ def calibrate(
     Predicted classes stay as they are; evaluations of the run are removed, as they are of what it was before.
     """
     import manyclass as mc
+    from manyclass.runs.folder import EVALUATIONS
 
     console = Console(quiet, json)
+    judged = set((run / EVALUATIONS).glob("*.json"))
     with mc.threads(threads):
         found = mc.runs.calibrate(run, data, labels=labels, subset=part, warn=console.warn)
+    judged -= set((run / EVALUATIONS).glob("*.json"))
     console.json({"path": str(run), **vars(found)})
     console.table(
         str(run),
@@ -37,5 +41,6 @@ def calibrate(
             ("right", f"{found.accuracy:.2%}"),
             ("says of itself", f"{found.confidence:.2%}"),
             ("log loss", f"{found.log_loss:.4f}"),
+            *([("next", f"manyclass evaluate {quote(str(run))} DATA: its evaluations are removed")] if judged else []),
         ],
     )

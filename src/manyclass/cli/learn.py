@@ -1,6 +1,7 @@
 """manyclass learn: from a folder of pictures to a classifier and a page about it, in one command."""
 
 import io
+import sys
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from shlex import quote
@@ -15,7 +16,6 @@ from manyclass.cli.report import report
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import Json, Overwrite, Quiet, Seed, Threads, out_option, path_argument
-from manyclass.cli.train import train
 from manyclass.runs.recipe import ObjectiveName
 
 _TIMED = 6  # pictures
@@ -62,8 +62,8 @@ def learn(
             with mc.threads(threads):
                 _estimate(source, out, kind, seed, console)
             features(source, store, kind, test_fraction=fraction, seed=seed, overwrite=overwrite, **common)
-        train(store, run, objective, seed=seed, resume=True, overwrite=overwrite, **common)
         with mc.threads(threads):
+            _train(store, run, console, objective=objective, seed=seed, overwrite=overwrite)
             judged = judge(run, store, console).record
         report([run], page)
     paths = {"store": str(store), "run": str(run), "report": str(page)}
@@ -81,6 +81,17 @@ def learn(
             ("compare", f"manyclass train {quote(str(store))} -o {quote(str(out / 'square'))} --objective square"),
         ],
     )
+
+
+def _train(store: Path, run: Path, console: Console, **asked: Any) -> None:
+    """As `manyclass train` does, without a word of what is next: it is done at once."""
+    import manyclass as mc
+    from manyclass.runs.run_record import run_rows, run_summary
+
+    told: dict[str, Any] = {"notify": console.info, "warn": console.warn, "arguments": sys.argv[1:]}
+    callbacks = [] if console.silent else [mc.Progress()]
+    trained = mc.runs.train(store, run, resume=True, callbacks=callbacks, **asked, **told)
+    console.table(str(run), run_rows(run_summary(trained.record)))
 
 
 def _test_fraction(source: Path, out: Path, fraction: float) -> float | None:

@@ -144,7 +144,10 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         console.table(shown[0].name, shown[0].words())
     elif shown:
         lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        console.columns(["", *map(str, range(1, len(shown[0].classes) + 1))], lines)
+        asked = len(shown[0].classes)
+        told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
+        if told < asked:
+            console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
     left = sum(1 for _ in rows)
     if left:
         console.info(f"{left:,} rows more; see them all with -o predictions.csv or --json")

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -58,8 +59,8 @@ def train(
     objective: Annotated[
         ObjectiveName,
         typer.Option(
-            help="One-vs-rest, or softmax where that is better; or one of these, Crammer and Singer, ranking losses, "
-            "squares in closed form, the trace norm."
+            help="auto: one-vs-rest, or what is better on a sample. Others: Crammer and Singer, ranking losses, "
+            "softmax, squares in closed form, the trace norm."
         ),
     ] = ObjectiveName.auto,
     loss: Annotated[
@@ -247,9 +248,18 @@ def train(
             **settings,
         )
     result = {"path": str(out), **run_summary(run.record)}
-    rows = run_rows(result)
     console.json(result)
-    console.table(str(out), rows)
+    console.table(str(out), [*run_rows(result), *_next_step(result, labels)])
+
+
+def _next_step(run: dict[str, Any], labels: str | None) -> list[tuple[str, str]]:
+    """The command that tests a run; a part of one must be joined with the others first."""
+    if run["shard"]:
+        return []
+    if run["part"] == "all":
+        return [("next", f"manyclass evaluate {quote(run['path'])} TEST, of other rows; or train with --test-fraction")]
+    options = "" if labels is None else f" --labels {quote(labels)}"
+    return [("next", f"manyclass evaluate {quote(run['path'])} {quote(run['data'])}{options}")]
 
 
 def parse_settings(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from manyclass._core.text import format_percent, format_points, join_names, pluralize
 from manyclass.evaluation.proportions import binomial_tail, difference_interval, wilson_interval
-from manyclass.report.commands import STOCHASTIC, Lines, learn_by_network, swap_parts, train_again
+from manyclass.report.commands import STOCHASTIC, Lines, keep_a_test, learn_by_network, swap_parts, train_again
 from manyclass.runs.folder import seen_rows
 
 _MOST = 10**12  # rows: more make no difference, and overflow
@@ -52,6 +52,7 @@ def advise(folder: Path | None, record: dict[str, Any] | None, evaluation: dict[
     """What can be said of a run by an evaluation of it; `folder` and `record` are None for a model that is a file."""
     tested = Tested(folder, record, evaluation)
     rules: tuple[Callable[[Tested], Iterator[Advice]], ...] = (
+        _say_untested,
         _say_interval,
         _say_gap,
         _find_remedy,
@@ -78,7 +79,23 @@ def _seen_counts(tested: Tested) -> tuple[int, int] | None:
 
 
 def _was_seen(tested: Tested) -> bool:
-    return tested.record is not None and seen_rows(tested.record, tested.evaluation["data"]) is not None
+    return _seen_words(tested) is not None
+
+
+def _seen_words(tested: Tested) -> str | None:
+    """A sentence if the run has used rows of the test."""
+    return tested.record and seen_rows(tested.record, tested.evaluation["data"])
+
+
+def _say_untested(tested: Tested) -> Iterator[Advice]:
+    words = _seen_words(tested)
+    if not words:
+        return
+    share = format_percent(tested.evaluation["top_1"])
+    finding = f"{words[0].upper()}{words[1:]}: that {share} are right says little of rows that it has not seen."
+    commands = keep_a_test(tested.folder, tested.record) if tested.folder and tested.record else ()
+    meaning = "This keeps some rows of every class to judge by." if commands else ""
+    yield Advice("untested", "Not tested yet", finding, meaning, commands)
 
 
 def _say_interval(tested: Tested) -> Iterator[Advice]:

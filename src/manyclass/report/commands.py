@@ -12,6 +12,8 @@ from manyclass.runs.provenance import recommended_kind
 
 STOCHASTIC = ("ovr", "multiclass", "ranking", "warp", "softmax")  # objectives that are judged by rows held out
 
+TEST_FRACTION = 0.2  # of every class, as `manyclass learn` keeps
+
 Lines = tuple[str, ...]
 
 
@@ -37,6 +39,43 @@ def train_again(
         _line("train", _plain(data), "-o", out, *_options(given), *options),
         _line("evaluate", out, _plain(judged), *_options({"labels": evaluation["labels"], "part": _part(evaluation)})),
         _line("report", run, out, "-o", _free(f"{out}.html")),
+    )
+
+
+def keep_a_test(folder: Path, record: dict[str, Any]) -> Lines:
+    """Train on a part of the same rows into a folder beside the run, and judge it on the others; or nothing.
+
+    Nothing if the data has parts: one of them is the test, whatever was judged.
+    """
+    data, settings = _training_data(record), record["settings"]
+    labels, objective = settings.get("labels"), settings.get("objective")
+    if settings.get("part") not in (None, "all") or settings.get("test_fraction") is not None or record.get("shard"):
+        return ()
+    if data is None or not (_is_there(data) and _is_there(labels or ".")):
+        return ()
+    out, same = _free(f"{_plain(folder)}-tested"), {"labels": labels}
+    given = {"objective": None if objective == "auto" else objective, "test-fraction": TEST_FRACTION}
+    return (
+        _line("train", _plain(data), "-o", out, *_options({**given, **same, "seed": record["seed"] or None})),
+        _line("evaluate", out, _plain(data), *_options(same)),
+        _line("report", out, "-o", _free(f"{out}.html")),
+    )
+
+
+def judge_run(folder: Path, record: dict[str, Any]) -> Lines:
+    """Judge a run that nobody has judged, if its data has a part for that, or one of which a part is kept; or nothing.
+
+    Nothing if the data is not there any more, or if it is a part of a run.
+    """
+    data, labels = _training_data(record), record["settings"].get("labels")
+    if record["settings"].get("part") in (None, "all") or data is None or record.get("shard"):
+        return keep_a_test(folder, record)
+    if not (_is_there(data) and _is_there(labels or ".")):
+        return ()
+    run = _plain(folder)
+    return (
+        _line("evaluate", run, _plain(data), *_options({"labels": labels})),
+        _line("report", run, "-o", _free(f"{run}.html")),
     )
 
 

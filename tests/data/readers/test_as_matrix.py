@@ -100,7 +100,14 @@ def test_nothing_at_the_path_is_said(tmp_path):
         mc.as_matrix(tmp_path / "none.npy")
 
 
-@pytest.mark.parametrize(("name", "got"), [("x.txt", "'.txt'"), ("x", "'no extension'")])
+@pytest.mark.parametrize("name", ["x.csv", "x.TSV"])
+def test_of_a_table_it_is_said_how_it_becomes_arrays(tmp_path, name):
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r'numpy\.savez\("x\.npz", X=numbers, y=labels\) makes one of a table$'):
+        mc.as_matrix(tmp_path / name)
+
+
+@pytest.mark.parametrize(("name", "got"), [("x.jpg", "'.jpg'"), ("x", "'no extension'")])
 def test_another_extension_is_said(tmp_path, name, got):
     (tmp_path / name).write_text("1 2 3")
     with pytest.raises(

@@ -27,6 +27,12 @@ def test_the_cheapest_and_dearest_runs_are_named(report):
     assert "Most memory in use: 100.0 MB." in body
 
 
+def test_what_a_single_run_cost_is_a_sentence_and_no_bars(checked, tmp_path):
+    body = show_costs(ReportData([RunReport("ovr", tmp_path, checked("run", run_record()), {})])).body
+    assert "Time of the whole run: 5.5 s." in body
+    assert "<svg" not in body
+
+
 def test_accuracies_on_rows_that_were_trained_on_say_so(checked, tmp_path):
     train = {"role": "train", "path": "x.store", "rows": 240, "part": "all", "fingerprint": "f"}
     evaluation = checked("evaluation", evaluation_record(data=train))

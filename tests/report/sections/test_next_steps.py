@@ -24,8 +24,17 @@ def page(checked, tmp_path):
     return make
 
 
-def test_without_an_evaluation_there_is_nothing_to_say(page):
+def test_of_data_that_is_gone_nothing_is_said_without_an_evaluation(page):
     assert page() is None
+
+
+def test_how_to_judge_a_run_that_nobody_judged_is_said(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.store").touch()
+    data = {"role": "train", "path": "x.store", "part": "train", "rows": 9, "fingerprint": "f"}
+    body = page(data=[data], settings={"part": "train"}).body
+    assert "<h3>Not tested yet</h3>" in body
+    assert f"manyclass evaluate {tmp_path / 'ovr'} x.store" in body
 
 
 def test_findings_stand_with_what_they_mean(page):

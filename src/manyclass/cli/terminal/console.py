@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import accumulate
 from typing import Any
 
 import rich.console
@@ -72,15 +73,26 @@ class Console:
         self._print(title, table, rows)
 
     def columns(
-        self, names: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None, numbers: bool = False
-    ) -> None:
-        """A table with a line for every row, below one of names; numbers stand to the right of the first column."""
+        self,
+        names: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        title: str | None = None,
+        numbers: bool = False,
+        least: int | None = None,
+    ) -> int:
+        """A table with a line for every row, below one of names; numbers stand to the right of the first column.
+
+        Cells are broken where the screen is too narrow, or the last columns left out if only the `least` first ones
+        must be there. How many columns there are is returned.
+        """
         from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, header_style="cyan")
-        for i, name in enumerate(names):
+        table, lines = Table(box=None, pad_edge=False, header_style="cyan"), list(rows)
+        shown = len(names) if least is None else max(least, _fitting([names, *lines], _Screen().width))
+        for i, name in enumerate(names[:shown]):
             table.add_column(_plain(name), justify="right" if numbers and i else "left", overflow="fold")
-        self._print(title, table, rows)
+        self._print(title, table, [line[:shown] for line in lines])
+        return shown
 
     def _print(self, title: str | None, table: Any, rows: Iterable[Sequence[str]]) -> None:
         if self.wants_json:
@@ -113,6 +125,14 @@ def _plain(words: str, style: str = "") -> Any:
     from rich.text import Text
 
     return Text(words if words.isprintable() else printable(words), style=style)
+
+
+def _fitting(lines: Sequence[Sequence[str]], width: int) -> int:
+    """How many columns fit beside one another, two spaces apart."""
+    from rich.cells import cell_len
+
+    ends = accumulate(max(map(cell_len, column)) + 2 for column in zip(*lines, strict=True))
+    return sum(end - 2 <= width for end in ends)
 
 
 class _Screen(rich.console.Console):

@@ -14,6 +14,7 @@ from manyclass.data.matrix import Matrix
 
 Layout = Literal["npy", "npz", "parquet", "store", "clip_retrieval", "npy_shards", "parquet_shards"]
 _FILES: dict[str, Layout] = {".npy": "npy", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
+_TABLES = (".csv", ".tsv", ".txt", ".xlsx")  # of which nobody knows which columns are features
 
 # The names under which people keep features, labels, ...: members, columns and files; the likeliest first.
 FEATURES = ("X", "features", "embeddings", "embedding", "img_emb", "emb", "vectors", "vector", "feats")
@@ -73,8 +74,9 @@ def layout_of(path: str | os.PathLike[str]) -> Layout:
     if not path.exists():
         raise FileNotFoundError(f"no file or folder at {path}")
     if path.suffix.lower() not in _FILES:
-        known = ", ".join(_FILES)
-        raise ValueError(f"{path} must be a folder or end in one of {known}; got {path.suffix or 'no extension'!r}")
+        known, got = ", ".join(_FILES), path.suffix.lower()
+        way_out = '; numpy.savez("x.npz", X=numbers, y=labels) makes one of a table' if got in _TABLES else ""
+        raise ValueError(f"{path} must be a folder or end in one of {known}; got {got or 'no extension'!r}{way_out}")
     return _FILES[path.suffix.lower()]
 
 

@@ -195,10 +195,13 @@ def show_costs(report: ReportData) -> Section | None:
     if not known:
         return None
     drawings = [
-        join_markup(element("h4", words), _cost_chart(key, words, runs, say)) for key, words, runs, say in known
+        join_markup(element("h4", words), _cost_chart(key, words, runs, say))
+        for key, words, runs, say in known
+        if len(runs) > 1  # a bar alone says nothing
     ]
     caption = " ".join(_describe_cost(words, runs, say) for _, words, runs, say in known)
-    return Section("cost", "Time and memory", add_caption(drawings, caption))
+    body = add_caption(drawings, caption) if drawings else paragraph(caption)
+    return Section("cost", "Time and memory", body)
 
 
 def _known_values(report: ReportData, quantity: Callable[[RunReport], float | None]) -> _KnownValues:

@@ -5,6 +5,7 @@ from typing import Any
 from manyclass._core.text import format_percent, format_points, join_names, pluralize
 from manyclass.evaluation.proportions import difference_interval
 from manyclass.report.advice import Advice, advise, sure_mistakes
+from manyclass.report.commands import judge_run
 from manyclass.report.components import Section, paragraph
 from manyclass.report.html import Markup, element, join_markup
 from manyclass.report.report_data import ReportData, RunReport
@@ -25,10 +26,11 @@ def show_next_steps(report: ReportData) -> Section | None:
     Returns
     -------
     Section or None
-        The section; None without an evaluation.
+        The section; None without a run.
     """
     if not report.evaluated_runs:
-        return None
+        items = [_item(one, None) for run in report.runs[:1] for one in _say_unjudged(run)]
+        return Section("next", "What next", join_markup(items)) if items else None
     run, evaluation = report.evaluated_runs[0]
     found = [*advise(run.folder, run.record, evaluation), *_compare_objectives(report)]
     if not found:
@@ -36,6 +38,13 @@ def show_next_steps(report: ReportData) -> Section | None:
     pictures = _mistake_strip(report, run, evaluation)
     items = [_item(one, pictures if one.key == "sure" else None) for one in found]
     return Section("next", "What next", join_markup(items))
+
+
+def _say_unjudged(run: RunReport) -> list[Advice]:
+    """That a run was never judged, and how it can be, if it is known how."""
+    commands = judge_run(run.folder, run.record)
+    words = f"{run.name} was never judged by rows that it has not seen, so that nobody knows how good it is."
+    return [Advice("untested", "Not tested yet", words, commands=commands)] if commands else []
 
 
 def _item(advice: Advice, pictures: Markup | None) -> Markup:
