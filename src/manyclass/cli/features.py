@@ -191,7 +191,8 @@ def _prepared(
 ) -> tuple[Any, dict[str, Any] | None, Any]:
     """What writes features; how the encoder was learned; and it: read, left by an earlier attempt, or learned now."""
     from manyclass.features.extraction.write_features import write_features
-    from manyclass.runs.joining.spread_features import LEARNED, check_free, parts_folder, remove_parts, spread_features
+    from manyclass.runs.joining.spread_features import check_free, spread_features
+    from manyclass.runs.joining.worker_parts import LEARNED, parts_folder, remove_parts
     from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
     if cluster:

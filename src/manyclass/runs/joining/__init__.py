@@ -6,4 +6,6 @@ join_stores      the rows of stores, one part after the other, with labels, name
 join_runs        the machines of runs that have a part of the classes each
 spread_features  spread_features, parts that workers of a cluster make, and that are joined here
 join_galleries   the images of galleries, and their neighbors among all
+spread_embeddings  embeddings of a gallery that workers make in parts
+worker_parts     where such parts lie until all is whole, and how each has one writer
 """
