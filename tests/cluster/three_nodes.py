@@ -39,13 +39,14 @@ def main(folder):
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
-    found = {}
+    found, told = {}, []
     try:
-        with mc.cluster.connect(cluster.address, patience=60) as workers:
+        with mc.cluster.connect(cluster.address, patience=60, warn=told.append) as workers:
             found["nodes"] = len({seat.node for seat in workers.seats})
             found["features"] = features(folder, nodes[0])
             found["search"] = search(nodes[1])
             found["classifier"] = classifier()
+            found["told"] = any(words.startswith("node ") for words in told)
     finally:
         ray.shutdown()
         cluster.shutdown()

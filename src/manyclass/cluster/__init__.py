@@ -2,6 +2,7 @@
 
 connection      connect, the workers of a cluster, for whatever is fitted inside a `with` block
 actors          RayWorkers: objects of the solvers in actors, made anew where one is lost
+watch           ClusterWatch, what every node does, and which are lost, in words
 spread_gallery  spread, a gallery whose images are searched by workers
 """
 

@@ -4,6 +4,7 @@ An actor that dies, with its process or its node, is replaced by one with the sa
 on its node or on another; as answers depend on nothing else, the bits are those of a run in which nothing happened.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from manyclass._core.shards import library_versions
+from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import Arguments
+from manyclass.cluster.watch import ClusterWatch
 
 # Bytes above which arguments are put into the store of objects, once for all actors; smaller ones travel with a call.
 _LARGE = 1 << 16
@@ -20,6 +23,8 @@ _LARGE = 1 << 16
 _SMALL = (str, int, float, slice, type(None))
 
 _ATTEMPTS = 20  # at one call, by one worker after another; what kills so many would kill the next
+
+_LOOK = 3.0  # seconds between looks at the nodes, while tasks run
 
 _PAUSE, _LONGEST = 0.05, 2.0  # seconds between attempts, twice as long each time: in all, half a minute for Ray to see
 # that a node is gone, until when it may put the next worker there
@@ -57,17 +62,21 @@ class _Host:
         """Forget the object, until another is made."""
         self._object = None
 
-    def call(self, method: str, arguments: Arguments, *common: Any) -> Any:
-        """Call a method of the object."""
-        return getattr(self._object, method)(*common, *arguments)
+    def call(self, method: str, arguments: Arguments, *common: Any) -> tuple[float, Any]:
+        """Call a method of the object: the seconds that it took, and its answer."""
+        started = time.perf_counter()
+        answer = getattr(self._object, method)(*common, *arguments)
+        return time.perf_counter() - started, answer
 
 
-def _run_task(function: Callable[..., Any], arguments: Arguments, *common: Any) -> Any:
-    """What a task runs. What is common comes last, as references are followed among arguments alone."""
+def _run_task(function: Callable[..., Any], arguments: Arguments, *common: Any) -> tuple[str, Any]:
+    """What a task runs: the address of its node, and its answer. What is common comes last, as for `_Host.make`."""
+    from ray.util import get_node_ip_address
+
     from manyclass._core.parallel import threads
 
     with threads(1):
-        return function(*common, *arguments)
+        return str(get_node_ip_address()), function(*common, *arguments)
 
 
 class RayWorkers:
@@ -76,9 +85,10 @@ class RayWorkers:
     Actors ask for no cores of Ray, so that one can take the place of another wherever there is a node left.
     """
 
-    def __init__(self, ray: Any, seats: Sequence[Seat], patience: float):
-        self.seats = list(seats)
+    def __init__(self, ray: Any, seats: Sequence[Seat], patience: float, warn: Notify | None = None):
+        self.seats, self.watch = list(seats), ClusterWatch(warn)
         self._ray, self._patience = ray, patience
+        self._doubtful = -math.inf  # when a worker was lost
         self._idle: list[tuple[Seat, Any]] = []  # actors that are done: to begin one takes some seconds
 
     def __len__(self) -> int:
@@ -100,16 +110,20 @@ class RayWorkers:
         shared = [self.put(argument) for argument in common]
         task = self._ray.remote(num_cpus=1, max_retries=_ATTEMPTS, scheduling_strategy="SPREAD")(_run_task)
         waiting, running = list(enumerate(each))[::-1], dict[Any, int]()
+        self.watch.begin_tasks()
+        last = time.monotonic()
         try:
             while waiting or running:
                 while waiting and len(running) < self.n_cores:
                     i, arguments = waiting.pop()
                     running[task.remote(function, arguments, *shared)] = i
-                done, _ = self._ray.wait(list(running), timeout=self._patience)
-                if not done:
-                    self._check_alive()
+                done, _ = self._ray.wait(list(running), timeout=min(self._patience, _LOOK))
+                last = time.monotonic() if done else last
+                self._check_nodes(last)
                 for reference in done:
-                    yield running.pop(reference), self._result(reference)
+                    address, answer = self._result(reference)
+                    self.watch.did(address, answer if isinstance(answer, int) else 1)
+                    yield running.pop(reference), answer
         finally:
             for reference in running:
                 self._ray.cancel(reference, force=True)
@@ -125,8 +139,35 @@ class RayWorkers:
                 f"{str(error).strip().partition(chr(10))[0]}"
             ) from error
 
-    def _check_alive(self) -> None:
-        if not any(node["Alive"] and node["Resources"].get("CPU", 0) >= 1 for node in self._ray.nodes()):
+    def activity(self) -> str:
+        """What workers do now, in words."""
+        return self.watch.words()
+
+    def note_lost(self, seat: Seat) -> None:
+        """Tell that a worker is lost, or its node; that a node is gone may be known some seconds later."""
+        self._doubtful = time.monotonic()
+        if all(seat.node != gone.node for gone in self._gone_seats()):
+            self.watch.lost(seat.address, gone=False)
+
+    def look_again(self) -> None:
+        """Tell of nodes that are gone, for some time after a worker was lost."""
+        if time.monotonic() - self._doubtful < self._patience:
+            self._gone_seats()
+
+    def _gone_seats(self) -> list[Seat]:
+        """The seats whose nodes are gone, of which is told."""
+        alive = {node["NodeID"] for node in self._ray.nodes() if node["Alive"]}
+        gone = [seat for seat in self.seats if seat.node not in alive]
+        for seat in gone:
+            self.watch.lost(seat.address, gone=True)
+        return gone
+
+    def _check_nodes(self, since: float) -> None:
+        """Tell of nodes that are gone; an error if none is left, nor came within the time that there is for one."""
+        self._gone_seats()
+        if time.monotonic() - since > self._patience and not any(
+            node["Alive"] and node["Resources"].get("CPU", 0) >= 1 for node in self._ray.nodes()
+        ):
             raise ClusterError(
                 "no node of the cluster is left; start one again, and give the command once more to go on from where "
                 "it was"
@@ -142,15 +183,16 @@ class RayWorkers:
         hosts = [self.host(seat) for seat in self.seats]
         for seat, host in zip(self.seats, hosts, strict=True):
             name = f"the worker of {seat.address}"
-            self.release(seat, self.persist(name, partial(self._checked, seat, host), partial(self._checked, seat)))
+            made = self.persist(name, seat, partial(self._checked, seat, host), partial(self._checked, seat))
+            self.release(seat, made)
 
     def _checked(self, seat: Seat, host: Any = None) -> Any:
         host = self.host(seat) if host is None else host
         self.check_version(host, seat)
         return host
 
-    def persist(self, name: str, first: Callable[[], Any], again: Callable[[], Any]) -> Any:
-        """What `first` returns; where an actor is lost on the way, what `again` does."""
+    def persist(self, name: str, seat: Seat, first: Callable[[], Any], again: Callable[[], Any]) -> Any:
+        """What `first` returns; where the actor of a seat is lost on the way, what `again` does."""
         attempt, pause = first, _PAUSE
         for _ in range(_ATTEMPTS):
             try:
@@ -159,6 +201,7 @@ class RayWorkers:
                 raise (error.cause if isinstance(error.cause, Exception) else error) from None
             except self._ray.exceptions.RayError as error:  # an actor, its node or its memory is gone
                 attempt, reason = again, error
+                self.note_lost(seat)
                 time.sleep(pause)
                 pause = min(2 * pause, _LONGEST)
         raise ClusterError(
@@ -250,6 +293,7 @@ class RayGroup:
         for i, reference in enumerate(made):
             self._patiently(i, reference, partial(self._revived, i))
         self._waits = False
+        self._names = workers.watch.begin_calls(self._seat(i).address for i in range(len(each)))
 
     def __len__(self) -> int:
         return len(self._each)
@@ -285,10 +329,13 @@ class RayGroup:
 
     def _answers(self, call: _Call) -> list[Any]:
         self._waits = True
+        self._workers.look_again()
         references = [self._asked(i, call) for i in range(len(self))]
-        answers = [
-            self._patiently(i, reference, partial(self._asked_again, i, call)) for i, reference in enumerate(references)
-        ]
+        answers = []
+        for i, reference in enumerate(references):
+            seconds, answer = self._patiently(i, reference, partial(self._asked_again, i, call))
+            self._workers.watch.did(self._names[i], seconds)
+            answers.append(answer)
         self._waits = False
         return answers
 
@@ -301,7 +348,8 @@ class RayGroup:
 
     def _patiently(self, i: int, reference: Any, again: Callable[[], Any]) -> Any:
         """What a reference holds; where its actor is lost, what `again` finds with another one."""
-        return self._workers.persist(f"worker {i + 1} of {len(self)}", partial(self._ray.get, reference), again)
+        name = f"worker {i + 1} of {len(self)}"
+        return self._workers.persist(name, self._seat(i), partial(self._ray.get, reference), again)
 
     def _revived(self, i: int) -> None:
         """Put another actor in the place of the i-th, with all that it had seen."""
@@ -311,7 +359,7 @@ class RayGroup:
         self._workers.check_version(host, seat)
         self._ray.get(host.make.remote(self._make, self._each[i], *self._common))
         done, paths = self._saved
-        if done and not self._ray.get(host.call.remote("restore", (paths[i],))):
+        if done and not self._ray.get(host.call.remote("restore", (paths[i],)))[1]:
             done = 0
         for call in self._updates[done:]:
             self._ray.get(self._asked(i, call))

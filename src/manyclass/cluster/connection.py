@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from manyclass._core.checks import check_count
+from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import using_workers
 from manyclass.cluster.actors import ClusterError, RayWorkers, Seat
 
@@ -20,7 +21,9 @@ _ANSWER = 5.0  # seconds in which a cluster that is there takes a connection
 
 
 @contextmanager
-def connect(address: str = LOCAL, workers: int | None = None, patience: float = _PATIENCE) -> Iterator[RayWorkers]:
+def connect(
+    address: str = LOCAL, workers: int | None = None, patience: float = _PATIENCE, warn: Notify | None = None
+) -> Iterator[RayWorkers]:
     """Let what is fitted inside the block be computed by the nodes of a Ray cluster.
 
     Paths travel, arrays do not: rows of a store or of a mapped file are opened by every node at the same path, so they
@@ -34,6 +37,8 @@ def connect(address: str = LOCAL, workers: int | None = None, patience: float = 
         How many parts to make of the work; None for one for each node, with all of its cores.
     patience : float, default=60.0
         Seconds to wait for a node that could take the place of one that was lost.
+    warn : callable, default=None
+        Called with a sentence, once for each node that is lost or loses a worker; None for warnings of Python.
 
     Yields
     ------
@@ -59,7 +64,7 @@ def connect(address: str = LOCAL, workers: int | None = None, patience: float = 
     elif address != "auto":
         raise ClusterError(f"this process belongs to a Ray cluster already; connect to it by 'auto'; got {address!r}")
     try:
-        offered = RayWorkers(ray, seats(ray.nodes(), count), patience)
+        offered = RayWorkers(ray, seats(ray.nodes(), count), patience, warn)
         offered.check_versions()
         try:
             with using_workers(offered):

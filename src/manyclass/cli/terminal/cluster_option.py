@@ -25,7 +25,7 @@ def on_cluster(address: str | None, workers: int | None, console: Console) -> "I
         return
     from manyclass.cluster import connect
 
-    with connect(address, workers) as offered:
+    with connect(address, workers, warn=console.warn) as offered:
         console.info(cluster_words(offered))
         yield offered
 
