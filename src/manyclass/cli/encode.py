@@ -18,8 +18,8 @@ from manyclass.cli.terminal.options import (
     RayAddress,
     Seed,
     ShardNumber,
-    Threads,
     WorkerCount,
+    WorkerThreads,
     out_option,
     path_argument,
     path_option,
@@ -97,7 +97,7 @@ def encode(
     shard: ShardNumber = None,
     ray: RayAddress = None,
     workers: WorkerCount = None,
-    threads: Threads = None,
+    threads: WorkerThreads = None,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -129,7 +129,7 @@ def encode(
     if ray is not None and (add or remove):
         raise typer.BadParameter("--ray makes a new gallery; without it this machine adds and removes images")
     check_usage(data, add, remove, making | {"tune": tune, "evaluate": evaluate, "overwrite": overwrite})
-    with mc.threads(threads), on_cluster(ray, workers, console):
+    with mc.threads(threads), on_cluster(ray, workers, console, threads):
         if add or remove:
             result = mc.runs.update_gallery(
                 out,
