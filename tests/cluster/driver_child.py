@@ -8,7 +8,8 @@ import signal
 import sys
 
 from manyclass.cli.main import main
-from manyclass.cluster.actors import RayGroup, RayWorkers
+from manyclass.cluster.actor_groups import RayGroup
+from manyclass.cluster.actors import RayWorkers
 from manyclass.solvers.sgd import checkpoint
 
 WHEN, sys.argv = int(sys.argv[1]), ["manyclass", *sys.argv[2:]]

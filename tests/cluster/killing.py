@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from manyclass.cluster.actors import RayGroup
+from manyclass.cluster.actor_groups import RayGroup
 
 
 class Killer:

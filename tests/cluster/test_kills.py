@@ -22,6 +22,7 @@ def test_twenty_kills_change_no_bit(tmp_path):
     kills = [one for one in found if "killed" in one]
     assert [one for one in found if one["same"] is not True] == []
     assert len(kills) == 20
+    assert all(one["replaced"] for one in kills[:2])  # a whole node amid training, and amid the trace norm
     assert all(one["process"] for one in kills)
     assert {"actor", "process", "node"} <= {one["killed"] for one in kills}
     assert all(one["told"] for one in kills if one["replaced"])

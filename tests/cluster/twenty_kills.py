@@ -18,7 +18,8 @@ import numpy as np
 
 import manyclass as mc
 from manyclass._core.worker_groups import LocalWorkers, using_workers
-from manyclass.cluster.actors import RayGroup, RayWorkers
+from manyclass.cluster.actor_groups import RayGroup
+from manyclass.cluster.actors import RayWorkers
 from manyclass.cluster.connection import import_ray
 from manyclass.solvers import row_blocks, row_shards
 from tests.cluster.killing import kill_node, processes_of
@@ -151,7 +152,9 @@ class Cut:
     def _kill(self, delay):
         time.sleep(delay)
         if self.kind == "node":
-            self.dead = self.nodes[self.rng.integers(len(self.nodes))]
+            # One that has work, if there is any: Ray may have put all of it on the others.
+            busy = [one for one in self.nodes if processes_of(one, b"ray::_Host") or processes_of(one, b"ray::_run")]
+            self.dead = (busy or self.nodes)[self.rng.integers(len(busy or self.nodes))]
             self.killed = self.dead.all_processes["raylet"][0].process.pid
             return kill_node(self.dead, self.at_once)
         titles = (b"ray::_Host", b"ray::_run_task", b"ray::") if self.kind == "actor" else (b"ray::",)

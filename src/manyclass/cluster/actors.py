@@ -1,21 +1,18 @@
-"""RayWorkers: objects of the solvers in actors of a Ray cluster, made anew where one is lost.
-
-An actor that dies, with its process or its node, is replaced by one with the same arguments that sees the same updates,
-on its node or on another; as answers depend on nothing else, the bits are those of a run in which nothing happened.
-"""
+"""RayWorkers: the nodes of a Ray cluster as workers, by actors that hold objects, and by tasks."""
 
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from manyclass._core.shards import library_versions
 from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import Arguments
 from manyclass.cluster.watch import ClusterWatch
+
+if TYPE_CHECKING:
+    from manyclass.cluster.actor_groups import RayGroup
 
 # Bytes above which arguments are put into the store of objects, once for all actors; smaller ones travel with a call.
 _LARGE = 1 << 16
@@ -96,6 +93,8 @@ class RayWorkers:
 
     def start(self, make: Callable[..., Any], common: Arguments, each: Sequence[Arguments]) -> "RayGroup":
         """Make the objects; the i-th on the i-th seat, and around again where they are more."""
+        from manyclass.cluster.actor_groups import RayGroup
+
         shared = [self.put(argument) for argument in common]
         return RayGroup(self, make, shared, [[*arguments] for arguments in each])
 
@@ -146,8 +145,7 @@ class RayWorkers:
     def note_lost(self, seat: Seat) -> None:
         """Tell that a worker is lost, or its node; that a node is gone may be known some seconds later."""
         self._doubtful = time.monotonic()
-        if all(seat.node != gone.node for gone in self._gone_seats()):
-            self.watch.lost(seat.address, gone=False)
+        self.watch.lost(seat.address, gone=seat.node in {gone.node for gone in self._gone_seats()})
 
     def look_again(self) -> None:
         """Tell of nodes that are gone, for some time after a worker was lost."""
@@ -226,11 +224,28 @@ class RayWorkers:
             if place == seat:
                 del self._idle[number]
                 return idle
+        seat = self.seat_for(seat)
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(seat.node, soft=True)
         # Ray tells an actor without cores that it has one thread, and BLAS believes it.
         cores = {name: str(seat.threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         actor = self._ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy=strategy)(_Host)
         return actor.options(runtime_env={"env_vars": cores}).remote(seat.threads)
+
+    def seat_for(self, seat: Seat) -> Seat:
+        """The seat; or another in its place where its node is gone, on the node with the fewest workers.
+
+        Ray itself might put an actor on a node that is to compute nothing, as the head of many a cluster.
+        """
+        nodes = {node["NodeID"]: node for node in self._ray.nodes() if node["Alive"]}
+        cores = {name: int(node["Resources"].get("CPU", 0)) for name, node in nodes.items()}
+        left = [name for name, number in cores.items() if number >= 1]
+        if seat.node in nodes or not left or seat not in self.seats:
+            return seat
+        taken = [one.node for one in self.seats]
+        name = min(left, key=lambda name: (taken.count(name), name))
+        other = Seat(name, nodes[name]["NodeManagerAddress"], min(seat.threads, cores[name]))
+        self.seats[self.seats.index(seat)] = other
+        return other
 
     def release(self, seat: Seat, host: Any) -> None:
         """Let an actor that is done serve others."""
@@ -268,101 +283,3 @@ def versions() -> dict[str, str]:
 
     level, kernels = str(_native.level()), " ".join(blas_kernels())
     return {**library_versions(["scipy"]), "instruction set": level, "kernels of BLAS": kernels}
-
-
-@dataclass
-class _Call:
-    method: str
-    common: list[Any]
-    each: list[Any]
-
-
-class RayGroup:
-    """Objects in actors; see `WorkerGroup`."""
-
-    def __init__(self, workers: RayWorkers, make: Callable[..., Any], common: list[Any], each: list[Any]):
-        self._workers, self._ray = workers, workers._ray
-        self._make, self._common, self._each = make, common, each
-        self._updates: list[_Call] = []
-        self._saved: tuple[int, list[Path]] = (0, [])
-        self._hosts: list[Any] = []
-        self.replaced = 0  # actors that were made anew
-        self._waits = True  # for answers to a call
-        self._hosts = [workers.host(self._seat(i)) for i in range(len(each))]
-        made = [host.make.remote(make, arguments, *common) for host, arguments in zip(self._hosts, each, strict=True)]
-        for i, reference in enumerate(made):
-            self._patiently(i, reference, partial(self._revived, i))
-        self._waits = False
-        self._names = workers.watch.begin_calls(self._seat(i).address for i in range(len(each)))
-
-    def __len__(self) -> int:
-        return len(self._each)
-
-    def update(self, method: str, *common: Any, each: Sequence[Arguments] | None = None) -> list[Any]:
-        """Call a method of all, and remember it for those that take the place of others."""
-        call = self._call(method, common, each)
-        answers = self._answers(call)
-        self._updates.append(call)
-        return answers
-
-    def query(self, method: str, *common: Any, each: Sequence[Arguments] | None = None) -> list[Any]:
-        """Call a method of all that changes nothing."""
-        return self._answers(self._call(method, common, each))
-
-    def save(self, paths: Sequence[Path]) -> None:
-        """Call `save` of all; from then on earlier updates are needed only where these files cannot be read."""
-        self.query("save", each=[(path,) for path in paths])
-        self._saved = len(self._updates), list(paths)
-
-    def close(self) -> None:
-        """Let go of the actors: who computes still, as a call was interrupted, is ended."""
-        for i, host in enumerate(self._hosts):
-            if self._waits:
-                self._ray.kill(host)
-            else:
-                self._workers.release(self._seat(i), host)
-        self._hosts = []
-
-    def _call(self, method: str, common: Arguments, each: Sequence[Arguments] | None) -> _Call:
-        given = [()] * len(self) if each is None else [tuple(arguments) for arguments in each]
-        return _Call(method, [self._workers.put(argument) for argument in common], given)
-
-    def _answers(self, call: _Call) -> list[Any]:
-        self._waits = True
-        self._workers.look_again()
-        references = [self._asked(i, call) for i in range(len(self))]
-        answers = []
-        for i, reference in enumerate(references):
-            seconds, answer = self._patiently(i, reference, partial(self._asked_again, i, call))
-            self._workers.watch.did(self._names[i], seconds)
-            answers.append(answer)
-        self._waits = False
-        return answers
-
-    def _asked_again(self, i: int, call: _Call) -> Any:
-        self._revived(i)
-        return self._ray.get(self._asked(i, call))
-
-    def _asked(self, i: int, call: _Call) -> Any:
-        return self._hosts[i].call.remote(call.method, call.each[i], *call.common)
-
-    def _patiently(self, i: int, reference: Any, again: Callable[[], Any]) -> Any:
-        """What a reference holds; where its actor is lost, what `again` finds with another one."""
-        name = f"worker {i + 1} of {len(self)}"
-        return self._workers.persist(name, self._seat(i), partial(self._ray.get, reference), again)
-
-    def _revived(self, i: int) -> None:
-        """Put another actor in the place of the i-th, with all that it had seen."""
-        self.replaced += 1
-        seat = self._seat(i)
-        host = self._hosts[i] = self._workers.host(seat)
-        self._workers.check_version(host, seat)
-        self._ray.get(host.make.remote(self._make, self._each[i], *self._common))
-        done, paths = self._saved
-        if done and not self._ray.get(host.call.remote("restore", (paths[i],)))[1]:
-            done = 0
-        for call in self._updates[done:]:
-            self._ray.get(self._asked(i, call))
-
-    def _seat(self, i: int) -> Seat:
-        return self._workers.seats[i % len(self._workers.seats)]
