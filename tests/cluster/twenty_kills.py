@@ -158,13 +158,16 @@ class Cut:
             self.killed = self.dead.all_processes["raylet"][0].process.pid
             return kill_node(self.dead, self.at_once)
         titles = (b"ray::_Host", b"ray::_run_task", b"ray::") if self.kind == "actor" else (b"ray::",)
-        nodes = [self.cluster.head_node, *self.nodes]
-        found = next(
-            (some for title in titles if (some := [p for node in nodes for p in processes_of(node, title)])), []
-        )
+        found = next((some for title in titles if (some := self._processes(title))), [])
         if found:
             self.killed = found[self.rng.integers(len(found))]
             os.kill(self.killed, signal.SIGKILL)
+
+    def _processes(self, title):
+        """Those of all nodes, but for the agents that a node cannot live without; nodes die otherwise."""
+        found = [process for node in [self.cluster.head_node, *self.nodes] for process in processes_of(node, title)]
+        agents = (b"ray::RuntimeEnv", b"ray::Dashboard")
+        return [one for one in found if not Path(f"/proc/{one}/cmdline").read_bytes().startswith(agents)]
 
     def mend(self, ray):
         """Wait for the kill, and begin a node in the place of a dead one."""

@@ -132,6 +132,11 @@ class RayWorkers:
             return self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:
             raise (error.cause if isinstance(error.cause, Exception) else error) from None
+        except self._ray.exceptions.LocalRayletDiedError as error:
+            raise ClusterError(
+                "Ray has ended on the node of this command; start it there again, and give the command once more to go "
+                "on from where it was"
+            ) from error
         except self._ray.exceptions.RayError as error:
             raise ClusterError(
                 f"a task was lost {_ATTEMPTS} times; see what ends its process (memory, for instance): "
