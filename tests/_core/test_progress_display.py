@@ -6,6 +6,7 @@ import pytest
 
 from manyclass._core import progress_display as module
 from manyclass._core.progress_display import Pace, ProgressBar, ProgressLines
+from manyclass._core.worker_groups import LocalWorkers, using_workers
 
 
 class Clock:
@@ -32,6 +33,22 @@ def test_a_line_comes_after_five_seconds_and_words_are_made_only_for_it(clock):
         lines.draw(second, 10, lambda second=second: made.append(second) or f"{second} of 10")
     assert file.getvalue().splitlines() == ["encoding: 5 of 10", "encoding: 10 of 10"]
     assert made == [5, 10]
+
+
+class Busy(LocalWorkers):
+    """Workers that have something to tell."""
+
+    def activity(self):
+        return "10.0.0.1 51/s, 10.0.0.2 45/s"
+
+
+def test_workers_say_what_they_do_behind_the_words(clock):
+    file = io.StringIO()
+    lines = ProgressLines("encoding", file)
+    with using_workers(Busy(2)):
+        lines.draw(1, 10, lambda: "1 of 10")
+        lines.close()
+    assert file.getvalue() == "encoding: 1 of 10; 10.0.0.1 51/s, 10.0.0.2 45/s\n"
 
 
 def test_closing_prints_the_words_that_wait_and_nothing_twice(clock):

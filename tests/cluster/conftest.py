@@ -21,7 +21,7 @@ def ray_workers(ray_cluster):
     from manyclass.cluster.actors import RayWorkers
     from manyclass.cluster.connection import seats
 
-    offered = RayWorkers(ray_cluster, seats(ray_cluster.nodes(), 2), patience=30)
+    offered = RayWorkers(ray_cluster, seats(ray_cluster.nodes(), 2), patience=30, warn=str)
     yield offered
     offered.close()
 

@@ -5,10 +5,11 @@ import signal
 import threading
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import numpy as np
 
-from manyclass.cluster.actors import RayGroup
+from manyclass.cluster.actor_groups import RayGroup
 
 
 class Killer:
@@ -64,3 +65,23 @@ def killing(workers, monkeypatch, seed, most=2):
         patch.setattr(RayGroup, "_answers", killed_answers)
         yield killer
     killer.close()
+
+
+def processes_of(node, title=b""):
+    """The processes that a node has begun, whose titles begin so."""
+    raylet, found = node.all_processes["raylet"][0].process.pid, []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError, IndexError):
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == raylet and (entry / "cmdline").read_bytes().startswith(title):
+                found.append(int(entry.name))
+    return sorted(found)
+
+
+def kill_node(node, workers=True):
+    """End a node as a power cut would: nobody is told. Its workers may be left, which find out after a moment."""
+    others = processes_of(node) if workers else []
+    started = (found.process.pid for kind in ("raylet", "log_monitor") for found in node.all_processes.get(kind, []))
+    for process in (*started, *others):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)

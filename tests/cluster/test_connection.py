@@ -1,13 +1,16 @@
 """Connecting to a cluster: addresses, seats, versions, and what remains afterwards."""
 
 import socket
+import subprocess
+import sys
+from types import SimpleNamespace
 
 import pytest
 
 import manyclass as mc
 from manyclass._core.worker_groups import current_workers
 from manyclass.cluster import actors
-from manyclass.cluster.connection import _check_answers, seats
+from manyclass.cluster.connection import _check_answers, _membership, seats
 
 
 def node(name, cores, alive=True):
@@ -22,6 +25,11 @@ def test_every_node_has_a_worker_with_all_of_its_cores():
 def test_workers_of_a_node_share_its_cores():
     found = seats([node("1", 3.0), node("2", 1.0)], 3)
     assert [(seat.node, seat.threads) for seat in found] == [("1", 1), ("2", 1), ("1", 1)]
+
+
+def test_workers_have_no_more_threads_than_they_are_given():
+    found = seats([node("1", 8.0), node("2", 2.0)], None, 3)
+    assert [seat.threads for seat in found] == [3, 2]
 
 
 def test_a_cluster_without_cores_is_refused():
@@ -71,3 +79,38 @@ def test_a_process_of_a_cluster_is_not_taken_to_another(ray_cluster):
 def test_bits_depend_on_libraries_and_instruction_sets():
     assert {"manyclass", "numpy", "scipy", "instruction set", "kernels of BLAS"} == set(actors.versions())
     assert all(actors.versions().values())
+
+
+class FakeRay:
+    """A Ray that notes what holds while it begins."""
+
+    def __init__(self):
+        constants, worker = SimpleNamespace(ENABLE_RAY_CLUSTER=True), SimpleNamespace(print_to_stdstream=print)
+        self._private, self.seen = SimpleNamespace(ray_constants=constants, worker=worker), {}
+
+    def is_initialized(self):
+        return False
+
+    def init(self, address, **settings):
+        self.seen = {"reachable": self._private.ray_constants.ENABLE_RAY_CLUSTER}
+
+    def shutdown(self):
+        self.seen["prints"] = self._private.worker.print_to_stdstream is print
+
+
+@pytest.mark.parametrize("address", ["local", "auto"])
+def test_a_local_cluster_is_of_this_machine_alone_and_none_prints(address):
+    ray = FakeRay()
+    with _membership(ray, address):
+        pass
+    assert ray.seen == {"reachable": address != "local", "prints": False}
+    assert ray._private.ray_constants.ENABLE_RAY_CLUSTER
+    assert ray._private.worker.print_to_stdstream is print
+
+
+@pytest.mark.slow
+def test_a_local_cluster_has_the_address_of_this_machine_for_itself():
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'manyclass[ray]'")
+    code = "import manyclass as mc\nwith mc.cluster.connect('local', 2) as found:\n    print(found.seats[0].address)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert (done.stdout, done.returncode) == ("127.0.0.1\n", 0)

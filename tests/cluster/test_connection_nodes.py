@@ -16,4 +16,4 @@ def test_a_cluster_of_three_nodes_gives_the_bits_of_one_process_though_two_are_k
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found == {"nodes": 3, "features": True, "search": True, "classifier": True}
+    assert found == {"nodes": 3, "features": True, "search": True, "classifier": True, "told": True}

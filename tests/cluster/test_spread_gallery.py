@@ -7,6 +7,7 @@ from cluster.killing import killing
 import manyclass as mc
 from manyclass._core.errors import SettingsError
 from manyclass._core.worker_groups import LocalWorkers, using_workers
+from tests.features.extraction.written import contents_of
 from tests.retrieval.test_spread_index import Q, X, assert_same, gallery
 
 
@@ -20,6 +21,15 @@ def test_actors_find_what_one_process_finds_also_after_one_was_killed(workers, m
         with killing(workers, monkeypatch, 0) as killer:
             assert_same(one.search(Q, 20), more)
         assert killer.replaced
+
+
+def test_rows_that_tasks_encode_make_the_gallery_of_one_process(workers, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    mc.runs.build_gallery(tmp_path / "rows.npy", tmp_path / "spread", method="slem", warn=str)
+    with using_workers(None):
+        mc.runs.build_gallery(tmp_path / "rows.npy", tmp_path / "whole", method="slem", warn=str)
+    assert contents_of(tmp_path / "spread") == contents_of(tmp_path / "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.npy", "spread", "whole"]
 
 
 def test_there_must_be_workers():

@@ -105,7 +105,7 @@ def test_objectives_whose_classes_compete_are_not_divided(objective):
 
 
 @pytest.mark.parametrize(
-    ("objective", "share"), [("ovr", "500 classes"), ("square", "640,584 rows"), ("trace", "rows")]
+    ("objective", "share"), [("ovr", "at most 512 classes"), ("square", "646,287 rows"), ("trace", "640,584 rows")]
 )
 def test_what_every_worker_does_is_said(objective, share):
     words = division_words(objective, 2, (1_281_167, 2048), 1000, 2)
@@ -113,6 +113,14 @@ def test_what_every_worker_does_is_said(objective, share):
     assert share in words[0]
 
 
+def test_classes_and_rows_go_to_workers_by_blocks():
+    assert (
+        division_words("ovr", 3, (10_000, 100), 130, 2)[0] == "one-vs-rest by 2 of 3 workers, at most 128 classes each"
+    )
+    words = division_words("square", 3, (5000, 100), 130, 2)[0]
+    assert words == "squares in closed form by 1 of 3 workers, at most 5,000 rows each"
+
+
 def test_a_fit_that_is_short_needs_no_cluster():
     words = division_words("ovr", 2, (10_000, 100), 100, 2)
-    assert words[1] == "this machine alone needs about 0 s, of which a cluster saves nothing"
+    assert words[1] == "this machine alone needs less than a second, of which a cluster saves nothing"

@@ -36,6 +36,10 @@ class StorageError(ValueError):
     """A file, a store, a gallery or a checkpoint cannot be read or written; the message says why and what to do."""
 
 
+class FolderBusyError(StorageError):
+    """Another process writes in a folder."""
+
+
 class FileRefusedError(StorageError):
     """A file is not read: it is no regular file, or larger than files of its kind may be.
 

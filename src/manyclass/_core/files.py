@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from manyclass._core.errors import DurabilityWarning, StorageError
+from manyclass._core.errors import DurabilityWarning, FolderBusyError, StorageError
 from manyclass._core.text import format_bytes
 
 Bytes = bytes | bytearray | memoryview
@@ -268,7 +268,7 @@ def _acquire_lock(path: Path, folder: Path) -> int:
             holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
             os.close(descriptor)
             who = f"process {holder}" if holder.isdigit() else "another process"
-            raise StorageError(f"{folder} is being written by {who}; wait for it or stop it") from None
+            raise FolderBusyError(f"{folder} is being written by {who}; wait for it or stop it") from None
         except BaseException:
             if held:
                 with suppress(OSError):

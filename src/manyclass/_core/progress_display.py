@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TextIO
 
+from manyclass._core.worker_groups import activity_words
+
 SECONDS_BETWEEN_LINES = 5.0  # a log of a night has a few thousand lines, and work of a moment has none
 
 
@@ -45,7 +47,7 @@ class ProgressBar(ProgressDisplay):
         self._bar.start()
 
     def draw(self, done: int, total: int | None, words: Callable[[], str]) -> None:
-        self._bar.update(self._task, completed=done, total=total, words=words(), refresh=self._eager)
+        self._bar.update(self._task, completed=done, total=total, words=_with_workers(words), refresh=self._eager)
 
     def close(self) -> None:
         self._bar.stop()
@@ -66,8 +68,14 @@ class ProgressLines(ProgressDisplay):
 
     def close(self) -> None:
         if self._words is not None:
-            print(f"{self._what}: {self._words()}", file=self._file, flush=True)
+            print(f"{self._what}: {_with_workers(self._words)}", file=self._file, flush=True)
         self._last, self._words = time.monotonic(), None
+
+
+def _with_workers(words: Callable[[], str]) -> str:
+    """The words, and what each worker of a cluster does."""
+    activity = activity_words()
+    return f"{words()}; {activity}" if activity else words()
 
 
 class Pace:

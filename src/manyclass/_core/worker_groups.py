@@ -57,8 +57,12 @@ class Workers(Protocol):
     ) -> Iterator[tuple[int, Any]]:
         """Call function(*common, *arguments) for the arguments of each, with one core: which it was, and its answer.
 
-        Answers come as they are found. A task whose worker is lost is done again by another.
+        Answers come as they are found; whole numbers are taken for the number of things that a task has done. A task
+        whose worker is lost is done again by another.
         """
+
+    def activity(self) -> str:
+        """What each of them does now, in a few words; nothing where there is nothing to tell."""
 
     def start(self, make: Callable[..., Any], common: Arguments, each: Sequence[Arguments]) -> WorkerGroup:
         """Make the objects make(*common, *arguments), one for the arguments of each."""
@@ -86,6 +90,12 @@ def using_workers(workers: Workers | None) -> Iterator[None]:
         yield
     finally:
         _current.set(before)
+
+
+def activity_words() -> str:
+    """What the workers of this thread do now, in a few words; nothing without workers."""
+    workers = current_workers()
+    return "" if workers is None else workers.activity()
 
 
 def say_computed_here(what: str, reason: str) -> None:
@@ -120,6 +130,10 @@ class LocalWorkers:
             with using_workers(None):
                 answer = function(*common, *arguments)
             yield i, answer
+
+    def activity(self) -> str:
+        """Nothing: there is one process."""
+        return ""
 
     def start(self, make: Callable[..., Any], common: Arguments, each: Sequence[Arguments]) -> "LocalGroup":
         """Make the objects."""

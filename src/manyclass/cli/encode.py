@@ -15,9 +15,11 @@ from manyclass.cli.terminal.options import (
     LabelsOrNone,
     Overwrite,
     Quiet,
+    RayAddress,
     Seed,
     ShardNumber,
-    Threads,
+    WorkerCount,
+    WorkerThreads,
     out_option,
     path_argument,
     path_option,
@@ -93,7 +95,9 @@ def encode(
     ] = None,
     seed: Seed = 0,
     shard: ShardNumber = None,
-    threads: Threads = None,
+    ray: RayAddress = None,
+    workers: WorkerCount = None,
+    threads: WorkerThreads = None,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -106,8 +110,12 @@ def encode(
 
     With --shard 3/16 only the third of sixteen parts of DATA is encoded, into a gallery of its own, against the same
     negatives; `manyclass join OUT PARTS...` makes of all parts, byte for byte, the gallery of one command without it.
+
+    With --ray the nodes of a Ray cluster encode the rows, in parts that lie in OUT.parts until the gallery is whole; it
+    is the same, byte for byte. DATA and OUT must lie on storage that all nodes share. The encoder is fitted here, once.
     """
     import manyclass as mc
+    from manyclass.cli.terminal.cluster_option import on_cluster
 
     started, console = time.perf_counter(), Console(quiet, json)
     given = {
@@ -116,8 +124,12 @@ def encode(
         "n_components": n_components, "power": power, "n_background": n_background,
     }  # fmt: skip
     making = {"negatives": negatives, "method": method, **given, "sample": sample, "encoder": encoder, "shard": shard}
+    if ray is not None and shard is not None:
+        raise typer.BadParameter("--shard does not go with --ray, which makes parts of its own")
+    if ray is not None and (add or remove):
+        raise typer.BadParameter("--ray makes a new gallery; without it this machine adds and removes images")
     check_usage(data, add, remove, making | {"tune": tune, "evaluate": evaluate, "overwrite": overwrite})
-    with mc.threads(threads):
+    with mc.threads(threads), on_cluster(ray, workers, console, threads):
         if add or remove:
             result = mc.runs.update_gallery(
                 out,

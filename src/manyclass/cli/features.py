@@ -23,8 +23,8 @@ from manyclass.cli.terminal.options import (
     Seed,
     ShardNumber,
     TestFraction,
-    Threads,
     WorkerCount,
+    WorkerThreads,
     path_argument,
 )
 
@@ -93,7 +93,7 @@ def features(
     shard: ShardNumber = None,
     ray: RayAddress = None,
     workers: WorkerCount = None,
-    threads: Threads = None,
+    threads: WorkerThreads = None,
     overwrite: Overwrite = False,
     resume: Resume = True,
     json: Json = False,
@@ -126,7 +126,7 @@ def features(
     wanted, part = choose_kind(kind, seed, options), None if shard is None else Shard.parse(shard)
     if part is not None and ray is not None:
         raise typer.BadParameter("--shard does not go with --ray, which makes parts of its own")
-    with limit_threads(threads), on_cluster(ray, workers, console) as cluster:
+    with limit_threads(threads), on_cluster(ray, workers, console, threads) as cluster:
         images = _images(source, out, test_fraction, seed, console)
         found = time.perf_counter()
         write, about, encoder = _prepared(out, cluster, wanted, images, overwrite, resume, console)
@@ -191,7 +191,8 @@ def _prepared(
 ) -> tuple[Any, dict[str, Any] | None, Any]:
     """What writes features; how the encoder was learned; and it: read, left by an earlier attempt, or learned now."""
     from manyclass.features.extraction.write_features import write_features
-    from manyclass.runs.joining.spread_features import LEARNED, check_free, parts_folder, remove_parts, spread_features
+    from manyclass.runs.joining.spread_features import check_free, spread_features
+    from manyclass.runs.joining.worker_parts import LEARNED, parts_folder, remove_parts
     from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
     if cluster:

@@ -20,8 +20,8 @@ from manyclass.cli.terminal.options import (
     Quiet,
     RayAddress,
     TestFraction,
-    Threads,
     WorkerCount,
+    WorkerThreads,
     out_option,
 )
 from manyclass.runs.recipe import ObjectiveName, Tune
@@ -200,7 +200,7 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same model.")] = 0,
     ray: RayAddress = None,
     workers: WorkerCount = None,
-    threads: Threads = None,
+    threads: WorkerThreads = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted or killed.")] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a run that is there, once the new one is done.")
@@ -225,7 +225,7 @@ def train(
     settings = parse_settings(given)
     console = Console(quiet, json)
     callbacks = [] if console.silent else [mc.Progress()]
-    with mc.threads(threads), on_cluster(ray, workers, console):
+    with mc.threads(threads), on_cluster(ray, workers, console, threads):
         run = mc.runs.train(
             data,
             out,

@@ -1,7 +1,9 @@
 """Cluster: the same solvers over the nodes of a Ray cluster; nothing here knows what is computed.
 
 connection      connect, the workers of a cluster, for whatever is fitted inside a `with` block
-actors          RayWorkers: objects of the solvers in actors, made anew where one is lost
+actors          RayWorkers, the nodes of a cluster as workers: actors, tasks, and where they run
+actor_groups    RayGroup, objects of the solvers in actors, made anew where one is lost
+watch           ClusterWatch, what every node does, and which are lost, in words
 spread_gallery  spread, a gallery whose images are searched by workers
 """
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from manyclass._core.checks import check_count
+from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import using_workers
 from manyclass.cluster.actors import ClusterError, RayWorkers, Seat
 
@@ -20,7 +21,13 @@ _ANSWER = 5.0  # seconds in which a cluster that is there takes a connection
 
 
 @contextmanager
-def connect(address: str = LOCAL, workers: int | None = None, patience: float = _PATIENCE) -> Iterator[RayWorkers]:
+def connect(
+    address: str = LOCAL,
+    workers: int | None = None,
+    patience: float = _PATIENCE,
+    warn: Notify | None = None,
+    threads: int | None = None,
+) -> Iterator[RayWorkers]:
     """Let what is fitted inside the block be computed by the nodes of a Ray cluster.
 
     Paths travel, arrays do not: rows of a store or of a mapped file are opened by every node at the same path, so they
@@ -34,6 +41,10 @@ def connect(address: str = LOCAL, workers: int | None = None, patience: float = 
         How many parts to make of the work; None for one for each node, with all of its cores.
     patience : float, default=60.0
         Seconds to wait for a node that could take the place of one that was lost.
+    warn : callable, default=None
+        Called with a sentence, once for each node that is lost or loses a worker; None for warnings of Python.
+    threads : int, default=None
+        Threads of every worker at most; None for all cores of its node, or its share of them.
 
     Yields
     ------
@@ -53,22 +64,15 @@ def connect(address: str = LOCAL, workers: int | None = None, patience: float = 
     """
     ray = import_ray()
     count = None if workers is None else check_count(workers, "workers")
-    begun = not ray.is_initialized()
-    if begun:
-        _begin(ray, address)
-    elif address != "auto":
-        raise ClusterError(f"this process belongs to a Ray cluster already; connect to it by 'auto'; got {address!r}")
-    try:
-        offered = RayWorkers(ray, seats(ray.nodes(), count), patience)
+    most = None if threads is None else check_count(threads, "threads")
+    with _membership(ray, address):
+        offered = RayWorkers(ray, seats(ray.nodes(), count, most), patience, warn)
         offered.check_versions()
         try:
             with using_workers(offered):
                 yield offered
         finally:
             offered.close()
-    finally:
-        if begun:
-            ray.shutdown()
 
 
 def import_ray() -> Any:
@@ -84,13 +88,46 @@ def import_ray() -> Any:
     return ray
 
 
+@contextmanager
+def _membership(ray: Any, address: str) -> Iterator[None]:
+    """Be a part of a cluster inside the block, unless this process is one already."""
+    if ray.is_initialized():
+        if address != "auto":
+            words = "this process belongs to a Ray cluster already; connect to it by 'auto'"
+            raise ClusterError(f"{words}; got {address!r}")
+        yield
+        return
+    # Ray prints on stdout, where results go, that a node is gone; we tell it ourselves.
+    with _changed(ray._private.worker, "print_to_stdstream", lambda data, ignore_prefix: None):
+        _begin(ray, address)
+        try:
+            yield
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _changed(module: Any, name: str, value: Any) -> Iterator[None]:
+    """Have a name of a module of Ray stand for something else in a block, if this version has it."""
+    before = getattr(module, name, None)
+    if before is not None:
+        setattr(module, name, value)
+    try:
+        yield
+    finally:
+        if before is not None:
+            setattr(module, name, before)
+
+
 def _begin(ray: Any, address: str) -> None:
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     _check_answers(address)
     if address == LOCAL:
         settings["include_dashboard"] = False
+    # Whoever reaches the ports of a cluster can run what he likes on it; those of `local` are of this machine alone.
+    reachable = _changed(ray._private.ray_constants, "ENABLE_RAY_CLUSTER", address != LOCAL)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), reachable:
             warnings.simplefilter("ignore")
             ray.init(address=address, **settings)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -115,8 +152,8 @@ def _check_answers(address: str) -> None:
         ) from error
 
 
-def seats(nodes: Sequence[dict[str, Any]], count: int | None) -> list[Seat]:
-    """Where so many workers are to run, with how many threads each; one for each node by default.
+def seats(nodes: Sequence[dict[str, Any]], count: int | None, threads: int | None = None) -> list[Seat]:
+    """Where so many workers are to run, one for each node by default; with how many threads each, or at most so many.
 
     >>> node = {"Alive": True, "NodeID": "a", "NodeManagerAddress": "10.0.0.1", "Resources": {"CPU": 4.0}}
     >>> seats([node], 2)
@@ -129,7 +166,6 @@ def seats(nodes: Sequence[dict[str, Any]], count: int | None) -> list[Seat]:
     count = len(alive) if count is None else count
     taken = [alive[i % len(alive)] for i in range(count)]
     shared = {node["NodeID"]: max(1, taken.count(node)) for node in taken}
-    return [
-        Seat(n["NodeID"], n["NodeManagerAddress"], max(1, int(n["Resources"]["CPU"]) // shared[n["NodeID"]]))
-        for n in taken
-    ]
+    cores = {node["NodeID"]: max(1, int(node["Resources"]["CPU"]) // shared[node["NodeID"]]) for node in taken}
+    most = {name: number if threads is None else min(number, threads) for name, number in cores.items()}
+    return [Seat(node["NodeID"], node["NodeManagerAddress"], most[node["NodeID"]]) for node in taken]

@@ -2,7 +2,8 @@
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,8 @@ from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import SettingsError
 from manyclass._core.files import after_commit, expand_home
 from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
-from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
+from manyclass._core.typing import Embeddings, Notify, ProgressFactory, Report, no_progress
+from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.encoder_comparison import EncoderInputs, fit_and_compare
 from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method, plain_is_ahead
@@ -49,7 +51,9 @@ def build_gallery(
 ) -> dict[str, Any]:
     """Build a gallery of features and save it; images are known by the names of their rows, or by numbers.
 
-    The gallery is written at one instant: a call that is interrupted leaves what was there.
+    The gallery is written at one instant: a call that is interrupted leaves what was there. In a `with` block of
+    `manyclass.cluster.connect` rows are encoded by workers, in parts that lie in the folder `out` + ".parts" until the
+    gallery is whole; the gallery is the same, to the byte, and the same call goes on with parts that were left.
 
     Parameters
     ----------
@@ -134,9 +138,11 @@ def build_gallery(
     if wanted is not None:
         part = _shard_record(wanted, inputs)
         span, gallery.provenance[SHARD] = range(part.first, part.stop), part.json()
-    with (progress or no_progress)("encoding", "images") as report:
-        add_rows(gallery, inputs.dataset, ids, report, span)
-    _save(out, gallery, record, overwrite)
+    with ExitStack() as parts:  # of workers, which are there until the gallery is
+        with (progress or no_progress)("encoding", "images") as report:
+            codes = _spread(out, inputs.dataset, kept.encoder, span, report, parts)
+            add_rows(gallery, inputs.dataset, ids, report if codes is None else _nothing, span, codes)
+        _save(out, gallery, record, overwrite)
     if wanted is None:
         warn_of_background(gallery, warn or warnings.warn)
     return _result(inputs, out, gallery, kept, record)
@@ -181,6 +187,23 @@ def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: floa
     things = None if inputs.dataset.y is None else "class"
     judged: dict[str, Any] = {"background": kept.background, "false_match": false_match, "things": things}
     return Gallery(kept.encoder, features=image_encoder, provenance=provenance, **judged)
+
+
+def _spread(
+    out: Path, dataset: Dataset, encoder: Any, span: range, report: Report, parts: ExitStack
+) -> Iterator[Embeddings] | None:
+    """The embeddings of rows by workers, where there are some and they have anything to do."""
+    from manyclass.runs.joining.spread_embeddings import spread_embeddings
+
+    workers = current_workers()
+    if workers is None or not span:
+        return None
+    whole, X = {"rows": dataset.fingerprint()}, dataset.X.row_slice(slice(span.start, span.stop))
+    return parts.enter_context(spread_embeddings(workers, out, encoder, X, whole, ROWS_AT_ONCE, report))
+
+
+def _nothing(done: int, total: int) -> None:
+    pass
 
 
 def _shard_record(shard: Shard, inputs: EncoderInputs) -> ShardRecord:
@@ -256,16 +279,40 @@ def _result(
 
 
 def add_rows(
-    gallery: "Gallery", dataset: Dataset, ids: list[Any] | None, report: Report, span: range | None = None
+    gallery: "Gallery",
+    dataset: Dataset,
+    ids: list[Any] | None,
+    report: Report,
+    span: range | None = None,
+    embeddings: Iterator[Embeddings] | None = None,
 ) -> None:
     """Add all rows, or a span of them that begins at a multiple of those at once, with class and split where they are
-    known; without ids they are numbers that count on."""
+    known; without ids they are numbers that count on. Embeddings that are given are of so many rows at a time."""
     span, metadata = range(len(dataset)) if span is None else span, metadata_of(dataset)
     for start in range(span.start, span.stop, ROWS_AT_ONCE):
         at = slice(start, min(span.stop, start + ROWS_AT_ONCE))
         columns = {key: values[at] for key, values in metadata.items()}
-        gallery.add(dataset.X.rows(at), ids=None if ids is None else ids[at], metadata=columns)
+        keys = None if ids is None else ids[at]
+        if embeddings is None:
+            gallery.add(dataset.X.rows(at), ids=keys, metadata=columns)
+        else:
+            add_embeddings(gallery, next(embeddings), keys, columns)
         report(at.stop - span.start, len(span))
+
+
+def add_embeddings(
+    gallery: "Gallery", codes: Embeddings, ids: list[Any] | None, metadata: dict[str, list[str]]
+) -> None:
+    """Add images by what the encoder of a gallery without a reranker made of them elsewhere; see `Gallery.add`."""
+    from manyclass.retrieval.catalog import as_ids
+    from manyclass.retrieval.encoders import CosineEncoder
+    from manyclass.retrieval.search import FlatIndex
+
+    state = gallery.state()
+    keys = state.catalog.free_ids(len(codes)) if ids is None else as_ids(ids)
+    state.catalog.check_new(keys, len(codes))
+    state.indexes = state.indexes or [FlatIndex(CosineEncoder(codes.shape[1]))]
+    state.append([codes], keys, metadata)
 
 
 def metadata_of(dataset: Dataset) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from manyclass._core.checks import check_count
 from manyclass._core.errors import SettingsError
 from manyclass._core.lazy import find_public
+from manyclass._core.shards import Shard
 
 
 class ObjectiveName(StrEnum):
@@ -132,20 +133,36 @@ def division_words(objective: str, workers: int, shape: tuple[int, int], n_class
     """How workers share a fit, and whether they are worth it; `cores` are those of this machine.
 
     >>> division_words("ovr", 3, (9_000_000, 130_000), 10_184, 8)
-    ['one-vs-rest by 3 workers, about 3,395 classes each']
-    >>> division_words("square", 2, (1000, 64), 10, 2)[1]
-    'this machine alone needs about 0 s, of which a cluster saves nothing'
+    ['one-vs-rest by 3 workers, at most 3,456 classes each']
+    >>> division_words("ovr", 4, (1000, 64), 200, 2)
+    ['one-vs-rest by 2 of 4 workers, at most 128 classes each', 'this machine alone needs less than a second, of which \
+a cluster saves nothing']
     """
     kind, (n, d) = ObjectiveName(objective), shape
     if kind not in _DIVIDED:
         return [f"`objective='{kind}'` is not divided, as its classes compete: this machine alone computes"]
-    thing, amount = _DIVIDED[kind], n_classes if _DIVIDED[kind] == "classes" else n
-    words = [f"{_WORDS[kind]} by {workers} workers, about {-(-amount // workers):,} {thing} each"]
+    shares = _shares(kind, workers, shape, n_classes)
+    count = f"{len(shares)} of {workers} workers" if len(shares) < workers else f"{workers} workers"
+    words = [f"{_WORDS[kind]} by {count}, at most {max(shares):,} {_DIVIDED[kind]} each"]
     own = min(n, d) if kind is ObjectiveName.square else 0
     seconds = 2.0 * n * d * (own + _PASSES[kind] * n_classes) / (_RATE * cores)
     if seconds < _SOON:
-        words.append(f"this machine alone needs about {seconds:.0f} s, of which a cluster saves nothing")
+        time = f"about {seconds:.0f} s" if seconds >= 1 else "less than a second"
+        words.append(f"this machine alone needs {time}, of which a cluster saves nothing")
     return words
+
+
+def _shares(kind: ObjectiveName, workers: int, shape: tuple[int, int], n_classes: int) -> list[int]:
+    """How many classes, or rows, each worker has that has any."""
+    from manyclass.solvers.row_blocks import block_rows
+    from manyclass.solvers.sgd.linear_weights import PANEL
+
+    if _DIVIDED[kind] == "classes":
+        total, block = n_classes, PANEL
+    else:
+        total, block = shape[0], block_rows(*shape) if kind is ObjectiveName.square else 1
+    parts = max(1, min(workers, -(-total // block)))
+    return [len(Shard(number, parts).span(total, block)) for number in range(1, parts + 1)]
 
 
 def _one_of(names: type[Name], word: str, argument: str) -> Name:

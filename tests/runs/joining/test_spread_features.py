@@ -7,9 +7,8 @@ import pytest
 
 import manyclass as mc
 from manyclass._core.errors import SettingsError, StorageError
-from manyclass._core.files import FolderLock
 from manyclass._core.worker_groups import LocalWorkers, using_workers
-from manyclass.runs.joining.spread_features import parts_folder, remove_parts
+from manyclass.runs.joining.worker_parts import parts_folder
 from manyclass.runs.provenance import about_encoder, choose_kind, keep_encoder
 from tests.features.child import Pairs
 from tests.features.extraction.written import contents_of, many_images
@@ -100,23 +99,6 @@ def test_a_part_that_is_done_twice_is_written_once(tmp_path):
     assert contents_of(tmp_path / "spread") == whole
 
 
-def test_a_worker_waits_for_one_that_was_taken_for_lost(tmp_path, monkeypatch):
-    from threading import Timer
-
-    from manyclass.runs.joining import spread_features
-
-    (tmp_path / "spread.parts" / "1of8.store").mkdir(parents=True)
-    lock = FolderLock(tmp_path / "spread.parts" / "1of8.store")
-    Timer(0.5, lock.release).start()
-    spread(tmp_path / "spread", **WORDS)
-    (tmp_path / "x").mkdir()
-    lock = FolderLock(tmp_path / "x")
-    monkeypatch.setattr(spread_features, "_PATIENCE", 0.2)
-    with pytest.raises(StorageError, match="is being written by process"):
-        spread_features._wait_for_another(tmp_path / "x")
-    lock.release()
-
-
 def test_a_store_that_is_there_is_refused_before_anything_is_done(tmp_path):
     spread(tmp_path / "a.store", **WORDS)
     with pytest.raises(StorageError, match=r"a\.store is there already"):
@@ -143,15 +125,3 @@ def test_images_that_another_node_does_not_see_are_one_sentence(tmp_path, monkey
 def _elsewhere(part):
     part.encoding.images._entries[:] = [os.path.join("/nowhere", "x.png")]
     return part
-
-
-def test_nothing_but_parts_is_removed(tmp_path):
-    folder = tmp_path / "x.store.parts"
-    for name in ("1of2.store", "learned", "mine.store"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "rows.npy").write_bytes(b"rows")
-    (folder / "2of2.store").symlink_to(folder / "mine.store")
-    remove_parts(folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["2of2.store", "mine.store"]
-    assert (folder / "mine.store" / "rows.npy").exists()
-    remove_parts(tmp_path / "none")

@@ -11,7 +11,7 @@ import manyclass as mc
 from manyclass._core.shards import Shard
 from manyclass._core.worker_groups import LocalWorkers, using_workers
 from manyclass.solvers.sgd import checkpoint as checkpoint_module
-from manyclass.solvers.sgd import tuning
+from manyclass.solvers.sgd import class_ranges, tuning
 from manyclass.solvers.sgd.class_ranges import ClassRange
 
 K = 300  # two panels and a half
@@ -152,6 +152,11 @@ def test_who_is_lost_goes_on_from_what_was_saved(tmp_path, monkeypatch, seed, se
     assert bits(fit(workers, checkpoint=tmp_path / "c")) == bits(fit())
     assert workers.lost
     assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_are_gathered_in_pieces(monkeypatch):
+    monkeypatch.setattr(class_ranges, "_PIECE", 4 * 12 * 50)  # fifty classes
+    assert bits(fit(LocalWorkers(2), refit=False)) == bits(fit(refit=False))
 
 
 def at_every_epoch(monkeypatch):

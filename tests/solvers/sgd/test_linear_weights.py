@@ -35,3 +35,11 @@ def test_machines_are_new_until_they_have_seen_or_learned_something():
         seen = LinearWeights.zeros(300, 2)
         getattr(seen, name)[-1] = 1
         assert not seen.are_new()
+
+
+@pytest.mark.parametrize("name", ["W", "biases"])
+def test_what_is_not_finite_is_noticed_in_any_panel(name):
+    found = LinearWeights.zeros(300, 2)
+    assert found.finite()
+    getattr(found, name)[-1] = np.inf
+    assert not found.finite()

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def on_cluster(address: str | None, workers: int | None, console: Console) -> "Iterator[RayWorkers | None]":
-    """The workers of a cluster for the block, if an address is given.
+def on_cluster(
+    address: str | None, workers: int | None, console: Console, threads: int | None = None
+) -> "Iterator[RayWorkers | None]":
+    """The workers of a cluster for the block, if an address is given; of each so many threads at most.
 
     Without one this machine computes, and a number of workers is refused.
     """
@@ -25,7 +27,7 @@ def on_cluster(address: str | None, workers: int | None, console: Console) -> "I
         return
     from manyclass.cluster import connect
 
-    with connect(address, workers) as offered:
+    with connect(address, workers, warn=console.warn, threads=threads) as offered:
         console.info(cluster_words(offered))
         yield offered
 

@@ -77,6 +77,11 @@ Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same res
 
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")]
 
+WorkerThreads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Threads to use; by default all. With --ray, those of each worker."),
+]
+
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
 
 Resume = Annotated[bool, typer.Option("--resume/--restart", help="Go on with an unfinished attempt, or drop it.")]

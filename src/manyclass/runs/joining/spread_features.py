@@ -5,17 +5,13 @@ worker was lost, and the same call again goes on with all of them. The store has
 """
 
 import os
-import re
-import shutil
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from manyclass._core.errors import SettingsError, StorageError
-from manyclass._core.files import FolderLock, expand_home
+from manyclass._core.files import expand_home
 from manyclass._core.shards import SHARD, Shard
 from manyclass._core.typing import Report
 from manyclass._core.worker_groups import Workers, current_workers
@@ -26,14 +22,16 @@ from manyclass.features.extraction.encoding import PartSequence
 from manyclass.features.extraction.skip_log import read_skipped
 from manyclass.features.extraction.write_features import FeatureRun, FeatureTask
 from manyclass.runs.joining.join_parts import join
-
-LEARNED = "learned"  # what keeps an encoder beside the parts
-
-_PARTS_PER_CORE = 4  # so that cores end at about the same time
+from manyclass.runs.joining.worker_parts import (
+    PARTS_PER_CORE,
+    part_count,
+    part_path,
+    parts_folder,
+    remove_parts,
+    write_alone,
+)
 
 _MOST_IMAGES = 2000  # of a part: some minutes of a core, after which progress is told
-
-_PATIENCE = 60.0  # seconds for a worker that was lost to notice it
 
 _LOOKED_FOR = 8  # images of a part that must be where they were
 
@@ -119,7 +117,7 @@ def spread_features(
     folder.mkdir(parents=True, exist_ok=True)
     count = _count(folder, task, workers)
     parts = task.parts([Shard(number, count) for number in range(1, count + 1)])
-    places = {part_path(folder, part): part for part in parts}
+    places = {part_path(folder, part.shard.shard): part for part in parts if part.shard is not None}
     todo = {place: part for place, part in places.items() if not _is_done(place, part)}
     kept = [part.unfinished(place) for place, part in todo.items()]
     if task.quantizer is not None and todo:
@@ -141,34 +139,10 @@ def check_free(out: Path, overwrite: bool) -> None:
         raise StorageError(f"{out} is there already; pass overwrite=True to replace it, or choose another name")
 
 
-def remove_parts(folder: Path) -> None:
-    """Remove parts that were made here, and the folder if nothing else is in it."""
-    for one in sorted(folder.glob("*")) if folder.is_dir() else []:
-        if not one.is_symlink() and (one.name == LEARNED or re.fullmatch(r"[0-9]+of[0-9]+\.store", one.name)):
-            shutil.rmtree(one)
-    with suppress(OSError):
-        folder.rmdir()
-
-
-def parts_folder(out: Path) -> Path:
-    """Where the parts of a store lie until it is whole."""
-    return out.with_name(out.name + ".parts")
-
-
-def part_path(folder: Path, part: FeatureTask) -> Path:
-    """The store of a part."""
-    assert part.shard is not None
-    return folder / f"{part.shard.shard.number}of{part.shard.shard.count}.store"
-
-
 def _count(folder: Path, task: FeatureTask, workers: Workers) -> int:
-    """How many parts: as an earlier attempt made, whatever it had for workers, or some for each core."""
-    found = {int(name[1]) for entry in os.listdir(folder) if (name := re.fullmatch(r"\d+of(\d+)\.store", entry))}
-    if len(found) == 1:
-        return found.pop()
     n = len(task.encoding.images)
-    wanted = max(_PARTS_PER_CORE * workers.n_cores, -(-n // _MOST_IMAGES))
-    return max(1, min(wanted, n // task.encoding.chunk_size))
+    wanted = max(PARTS_PER_CORE * workers.n_cores, -(-n // _MOST_IMAGES))
+    return part_count(folder, max(1, min(wanted, n // task.encoding.chunk_size)))
 
 
 def _is_done(place: Path, part: FeatureTask) -> bool:
@@ -223,29 +197,15 @@ def _sent(part: FeatureTask) -> FeatureTask:
 
 def write_part(encoder: Any, place: Path, part: FeatureTask) -> int:
     """Write a part, on the node that has it to do; how many rows it has."""
-    if not place.parent.is_dir():
-        raise StorageError(
-            f"{place.parent} is not on this machine, where a part is to be written; give an output on storage that all "
-            "nodes share"
-        )
     for i in part.span[:: max(1, len(part.span) // _LOOKED_FOR)]:
         image = part.encoding.images[i]
         if isinstance(image, str) and not os.path.lexists(image):
             raise StorageError(f"{image} is not on this machine; put the images on storage that all nodes share")
-    _wait_for_another(place)
-    if _is_done(place, part):  # by a worker that was lost before it could say so
-        return read_manifest(place).n_rows
-    part = replace(part, encoding=replace(part.encoding, encoder=encoder))
-    return part.write(place, False, True, None).store.shape[0]
+    whole = replace(part, encoding=replace(part.encoding, encoder=encoder))
 
+    def write() -> int:
+        if _is_done(place, part):  # by a worker that was lost before it could say so
+            return read_manifest(place).n_rows
+        return whole.write(place, False, True, None).store.shape[0]
 
-def _wait_for_another(place: Path) -> None:
-    """Wait for a worker that is taken for lost and still writes, as it does for a moment after its node has died."""
-    deadline = time.monotonic() + _PATIENCE
-    while place.is_dir():
-        try:
-            return FolderLock(place).release()
-        except StorageError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+    return write_alone(place, write)

@@ -16,12 +16,15 @@ from manyclass._core.files import explain_disk_errors
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Arrays
 from manyclass._core.worker_groups import Workers, current_workers
+from manyclass.data.matrix import spans
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import AveragedWeights, DescentWeights, SgdAlgorithm
 from manyclass.solvers.sgd.judging import Jury, Opening, Verdict
 from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.saved_weights import PART, SavedRange, SavedWeights, read_ranges, write_range
+
+_PIECE = 1 << 26  # bytes of weights that a worker gives at a time
 
 
 class ClassRange:
@@ -61,13 +64,13 @@ class ClassRange:
         """What these classes say of the examples of a problem."""
         return self._juries[problem].verdict(self._weights.mean, opening)
 
-    def mean(self) -> LinearWeights:
-        """The mean of these classes."""
-        return self._weights.mean
+    def mean(self, at: slice) -> LinearWeights:
+        """The mean of some of these classes."""
+        return self._weights.mean.part(self._classes[at])
 
-    def result(self) -> LinearWeights:
-        """The machines to keep of these classes."""
-        return self._weights.result()
+    def result(self, at: slice) -> LinearWeights:
+        """The machines to keep of some of these classes."""
+        return self._weights.result().part(self._classes[at])
 
     def resume(self, saved: list[SavedRange]) -> None:
         """Go on from what was saved, by whatever ranges."""
@@ -112,7 +115,7 @@ class DividedWeights:
     @property
     def mean(self) -> LinearWeights:
         """The mean, of all classes."""
-        return LinearWeights.join(self._group.query("mean"))
+        return self._gathered("mean")
 
     def epoch(self, algorithm: SgdAlgorithm, problem: Problem, schedule: Schedule, epoch: int) -> float:
         """One pass; the mean loss met on the way."""
@@ -130,7 +133,7 @@ class DividedWeights:
 
     def result(self) -> LinearWeights:
         """The machines to keep, and the examples that they have seen."""
-        return LinearWeights.join(self._group.query("result"))
+        return self._gathered("result")
 
     def store(self, path: Path, name: str) -> tuple[list[dict[str, Any]], Arrays]:
         """For the file of a checkpoint, which names those that workers write beside it."""
@@ -141,6 +144,16 @@ class DividedWeights:
     def close(self) -> None:
         """Let go of the workers' parts."""
         self._group.close()
+
+    def _gathered(self, method: str) -> LinearWeights:
+        """The machines of all classes, some of every range at a time: no worker needs room for a copy of its own."""
+        (k, d), longest = self.shape, max(map(len, self._ranges))
+        whole = LinearWeights.zeros(k, d, self._ranges[0].start)
+        for at in spans(longest, max(1, _PIECE // (4 * d))):
+            parts = self._group.query(method, at)
+            while parts:  # which are let go of before the next come
+                whole.put(parts.pop())
+        return whole
 
     def _number(self, problem: Problem) -> int:
         """By which workers know a problem."""

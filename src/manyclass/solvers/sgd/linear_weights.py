@@ -49,13 +49,20 @@ class LinearWeights:
     @classmethod
     def join(cls, ranges: Sequence["LinearWeights"]) -> "LinearWeights":
         """The machines of ranges that follow one another, copied."""
-        arrays = [machines.arrays() for machines in ranges]
-        return cls(**{name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]}, first=ranges[0].first)
+        whole = cls.zeros(sum(len(one.W) for one in ranges), ranges[0].W.shape[1], ranges[0].first)
+        for one in ranges:
+            whole.put(one)
+        return whole
 
     def part(self, classes: range) -> "LinearWeights":
         """Those of a range of classes, in the very same arrays."""
         at = slice(classes.start - self.first, classes.stop - self.first)
         return LinearWeights(**{name: array[at] for name, array in self.arrays().items()}, first=classes.start)
+
+    def put(self, part: "LinearWeights") -> None:
+        """Copy the machines of some of the classes to their place."""
+        for name, array in self.part(part.classes).arrays().items():
+            array[...] = part.arrays()[name]
 
     @property
     def classes(self) -> range:
@@ -95,4 +102,5 @@ class LinearWeights:
 
     def finite(self) -> bool:
         """Whether all is well; a step that is too large ends in infinity."""
-        return bool(np.isfinite(self.biases).all() and np.isfinite(self.W).all())
+        panels = (self.W[at] for at in spans(len(self.W), PANEL))  # for no array of bytes beside W
+        return bool(np.isfinite(self.biases).all() and all(np.isfinite(panel).all() for panel in panels))
