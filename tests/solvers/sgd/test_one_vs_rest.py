@@ -105,3 +105,22 @@ def test_a_step_on_the_way_to_the_next_score_has_the_bits_of_one_that_is_taken_a
         np.testing.assert_array_equal(together.W, apart.W)
         np.testing.assert_array_equal(together.biases, apart.biases)
         assert np.abs(together.W).max() > 0
+
+
+def test_rows_that_concern_none_of_a_part_of_the_classes_are_not_read():
+    k, n = 8 * PANEL, 4096
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, 3), np.float32), rng.integers(0, k, n)
+    whole, read = LinearWeights.zeros(k, 3), []
+    algorithm, schedule = OneVsRest(MARGIN_LOSSES["hinge"], 1.0), Schedule(0.1)
+    algorithm.epoch(Problem.whole(DenseMatrix(X), y, k), whole, schedule, 0)
+
+    class Watched(DenseMatrix):
+        def _rows(self, index):
+            read.extend(index)
+            return super()._rows(index)
+
+    part = LinearWeights.zeros(PANEL, 3, 3 * PANEL)
+    algorithm.epoch(Problem.whole(Watched(X), y, k), part, schedule, 0)
+    assert part.W.tobytes() == whole.W[part.first :][:PANEL].tobytes()
+    assert len(read) == len(set(read)) <= part.steps.sum() < 0.3 * n

@@ -16,7 +16,7 @@ from manyclass.data.matrix import spans
 from manyclass.losses.margin import MarginLoss
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
-from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, chunks, cumulative_rates, negative_rates
+from manyclass.solvers.sgd.sampling import Chunk, Quarter, Schedule, are_drawn, chunks, cumulative_rates, negative_rates
 
 # From this part of the classes on, two matrix products over all of them beat many short ones. Measured, one thread:
 # they meet at 0.5 for 1,000 classes of 1,024 columns; for 200 of 256 products are a quarter slower even at 1.
@@ -54,8 +54,12 @@ class OneVsRest:
         P = cumulative_rates(p)[first : first + m + 1]
         dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
         update = self._by_products if dense else self._by_pairs
-        for chunk in chunks(problem, order, schedule.block(_BLOCK) if dense else None, quarter):
-            update(_Run(chunk, offsets[chunk.at], P, machines, step), losses)
+        # Some of many classes are not concerned by all examples. Products have the bits of whole blocks.
+        some = m < problem.k and not dense
+        shown = are_drawn(offsets, P[0], P[-1]) | _are_of(problem.y[order], first, m) if some else None
+        for chunk in chunks(problem, order, schedule.block(_BLOCK) if dense else None, quarter, shown=shown):
+            if len(chunk.y):
+                update(_Run(chunk, offsets[chunk.at], P, machines, step), losses)
             del chunk  # before the next is read
         # Rounded to one unit, so that those of parts of the classes add up to that of all.
         return float(np.rint(losses * (_UNITS / max(1, len(problem)))).sum() / _UNITS)
@@ -91,8 +95,8 @@ class _Run:
 
     def native(self, loss: MarginLoss) -> dict[str, Any]:
         """As the compiled loops take it."""
-        y = self.chunk.y - np.int32(self.machines.first)
-        y[(y < 0) | (y >= len(self.machines.W))] = -1  # of other classes than these
+        first, m = self.machines.first, len(self.machines.W)
+        y = np.where(_are_of(self.chunk.y, first, m), self.chunk.y - np.int32(first), np.int32(-1))
         return {
             "X": self.chunk.rows,
             "y": y,
@@ -103,6 +107,12 @@ class _Run:
             "loss": loss.code,
             **self.step,
         }
+
+
+def _are_of(y: NDArray[np.int32], first: int, m: int) -> NDArray[np.bool_]:
+    """Which labels are of the m classes from the first on."""
+    own: NDArray[np.bool_] = (y >= first) & (y < first + m)
+    return own
 
 
 _UNITS = 2.0**30  # of a mean loss; sums of them below 8 million are exact

@@ -77,7 +77,7 @@ class Schedule:
 class Chunk:
     """Some consecutive examples of an epoch."""
 
-    at: slice  # places in the epoch
+    at: slice | NDArray[np.intp]  # places in the epoch
     rows: NDArray[np.float32]  # (m, d)
     y: NDArray[np.int32]
     weights: NDArray[np.float32]
@@ -89,10 +89,12 @@ def chunks(
     most: int | None = None,
     quarter: Quarter | None = None,
     multiple: int = 1,
+    shown: NDArray[np.bool_] | None = None,
 ) -> Iterator[Chunk]:
     """The examples of an epoch, as many at a time as fit in a few megabytes, and a multiple of `multiple` of them.
 
-    `quarter` is told when each of the four parts of the epoch is over, with its number from 1 on.
+    `quarter` is told when each of the four parts of the epoch is over, with its number from 1 on. Where only some are
+    `shown`, the others are not read: chunks are shorter then, and end where they would.
     """
     least, greatest = np.maximum(_CHUNK_BYTES, min(_BESIDE_WEIGHTS, problem.k * problem.d))
     in_bytes = np.clip(4 * len(order) * problem.d // 64, least, greatest)
@@ -100,13 +102,14 @@ def chunks(
     size = -(-size // multiple) * multiple
     told = 0
     for start in range(0, len(order), size):
-        at = slice(start, min(len(order), start + size))
+        stop = min(len(order), start + size)
+        at = slice(start, stop) if shown is None else start + np.flatnonzero(shown[start:stop])
         index = order[at]
         # No name keeps the rows here while the next are read.
         yield Chunk(
             at, np.ascontiguousarray(problem.X.rows(index), np.float32), problem.y[index], problem.weights[index]
         )
-        while quarter is not None and told < 4 * at.stop // len(order):
+        while quarter is not None and told < 4 * stop // len(order):
             told += 1
             quarter(told)
 
@@ -156,3 +159,13 @@ def cumulative_rates(p: Doubles) -> Doubles:
     """
     unit = np.spacing(2 * max(1.0, p.sum()))
     return np.concatenate([[0.0], np.cumsum(np.rint(p / unit) * unit)])
+
+
+def are_drawn(offsets: Doubles, begin: float, end: float) -> NDArray[np.bool_]:
+    """Which examples are negatives of a class between two places of the rates that `cumulative_rates` laid end to end.
+
+    >>> are_drawn(np.array([0.1, 0.5, 0.9]), 3.25, 3.75).tolist()
+    [False, True, False]
+    """
+    below = [np.floor(place) + (offsets < place - np.floor(place)) for place in (begin, end)]
+    return np.asarray(below[0] < below[1])
