@@ -1,9 +1,10 @@
 """Time against the number of nodes, from costs that are measured here, and whether real runs agree.
 
-Costs of one core are measured in a process that knows of no cluster: those of one-vs-rest from an epoch of a third
-and of a sixteenth of the classes, those of the trace norm from an eighth and a quarter of the rows. Every number of
-actors then has a cluster of this machine and a process of its own; actors have one core each, and half of one where
-they are four. An actor is a process of some 130 MiB before it has anything to do. The last tables are predictions alone: nodes of 16 cores, and a network of 10 Gbit/s, are assumed.
+Costs of one core are measured in a process that knows of no cluster: those of one-vs-rest from an epoch of a third and
+of a sixteenth of the classes, those of the trace norm from an eighth and a quarter of the rows. Every number of actors
+then has a cluster of this machine and a process of its own; actors have one core each, and half of one where they are
+four. An actor is a process of some 130 MiB before it has anything to do. The last tables are predictions alone: nodes
+of 16 cores, and a network of 10 Gbit/s, are assumed.
 """
 
 import json
@@ -167,8 +168,9 @@ _WHY = {
         "to leave the parts as they are, by `--shard`, and to join them once where they will lie",
     ),
     "one-vs-rest": (
-        "a node decodes all rows of which it sees one class: all of them, until nodes are as many as negatives",
-        "fewer negatives; wider blocks, whose codes are decoded faster",
+        "a node decodes every row that one of its classes sees: all of them, until nodes are more than the 65 classes "
+        "that a row visits; from there on it leaves out the others",
+        "to decode a row in the cache at the moment that a class sees it, and not to memory beforehand",
     ),
     "trace norm": (
         "factors of (d + k) r numbers go from one process to all nodes, and come back to it",
@@ -176,15 +178,17 @@ _WHY = {
     ),
     "search": (
         "queries go to all nodes, and one process ranks the best of all of them",
-        "more queries at once change nothing; several such processes, each with its own queries, do",
+        "several such processes, each with its own queries",
     ),
 }
 
 
 def _limit(job: Callable[[int], float]) -> str:
-    """The last number of nodes whose doubling saves a quarter of the time or more."""
-    good = [w for w in _NODES if job(2 * w) <= 0.75 * job(w)]
-    return f"{2 * good[-1]} nodes" if good else "1 node"
+    """Up to how many nodes every doubling saves a quarter of the time or more."""
+    nodes = 1
+    while nodes < _NODES[-1] and job(2 * nodes) <= 0.75 * job(nodes):
+        nodes *= 2
+    return f"{nodes} nodes" if nodes > 1 else "1 node"
 
 
 def _span(seconds: float) -> str:

@@ -60,8 +60,7 @@ def _epoch_and_verdict(problems: list[Problem], classes: int) -> tuple[float, fl
     """Seconds of an epoch of the first classes, and of what they then say of the second problem."""
     held = ClassRange(problems, problems[0].d, range(classes), None)
     trained = _seconds(lambda: _pass(held), rounds=1)
-    opening = held.opening(1)
-    return trained, _seconds(lambda: held.verdict(1, opening), rounds=1)
+    return trained, _seconds(lambda: held.verdict(1, held.opening(1)), rounds=1)
 
 
 def _least(rounds: list[tuple[float, float]]) -> list[float]:
