@@ -3,8 +3,7 @@
 Costs of one core are measured in a process that knows of no cluster: those of one-vs-rest from an epoch of a third and
 of a sixteenth of the classes, those of the trace norm from an eighth and a quarter of the rows. Every number of actors
 then has a cluster of this machine and a process of its own; actors have one core each, and half of one where they are
-four. An actor is a process of some 130 MiB before it has anything to do. The last tables are predictions alone: nodes
-of 16 cores, and a network of 10 Gbit/s, are assumed.
+four. The last tables are predictions alone: nodes of 16 cores, and a network of 10 Gbit/s, are assumed.
 """
 
 import json
