@@ -44,7 +44,7 @@ def run(n: int = 200_000, d: int = 4096, k: int = K, cores: int = 2, epochs: int
     known = Costs(**costs, gather=found[cores]["gather"])
     _costs(page, known)
     page.table("Predicted and measured", _COLUMNS, _compared(known, found, d, k, cores))
-    _speedup(page, found, cores, ceiling)
+    _speedup(page, found, cores, ceiling, f"{n:,} x {d:,} codes, {k:,} classes")
     _overhead(page, alone, one, epochs, cores)
     _memory(page, found)
     _nodes(page, known)
@@ -90,10 +90,10 @@ def _taken(jobs: dict[str, Any], job: str) -> float:
     return float(jobs[job]["seconds"])
 
 
-def _speedup(page: Page, found: Found, cores: int, ceiling: tuple[float, float]) -> None:
+def _speedup(page: Page, found: Found, cores: int, ceiling: tuple[float, float], codes: str) -> None:
     one, two = found[1], found[cores]
     sizes = {
-        "one-vs-rest": f"{_BETA:.0f} negatives",
+        "one-vs-rest": f"{codes}, {_BETA:.0f} negatives",
         "trace norm": "{:,} x {:,}, {:,} classes".format(*TRACE_NORM),
         "closed form": "{:,} x {:,}, {:,} classes".format(*CLOSED_FORM),
         "features": f"{IMAGES:,} pictures",
