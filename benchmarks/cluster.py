@@ -1,72 +1,201 @@
-"""One-vs-rest by actors of a Ray cluster of this machine: two of one core each against one, what Ray adds, and memory.
+"""Jobs by actors of a Ray cluster of this machine, in a process of its own.
 
-Rows are generated classes, as codes of one byte for 8 columns. Every run is a process of its own; step and negatives
-are given. A rate is the examples of all epochs by their seconds; the seconds of a fit begin before the cluster does,
-and end after it. Memory of an actor is the most that it held until the last epoch; codes are shared by the actors of a
-machine. Ray itself takes a store of objects and some processes beside.
+`python -m benchmarks.cluster jobs FOLDER ACTORS CORES` runs them all, with so many actors of one core, and prints their
+seconds as a line of JSON; `fit FOLDER ACTORS THREADS EPOCHS` is one-vs-rest from before the cluster is there until it
+is gone, and without one for 0 actors. FOLDER holds what `write_codes` has written.
 """
 
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import manyclass as mc
-from benchmarks.contender import peak
-from benchmarks.imagenet_shape import read_codes, write_codes
-from benchmarks.load import load
-from benchmarks.page import Page
+from benchmarks.imagenet_shape import read_codes
 from manyclass._core.digest import sha256_digest
 from manyclass.cluster.connection import import_ray
 
-_SETTINGS = {"objective": "ovr", "step": 0.2, "beta": 64.0, "random_state": 0}
+SETTINGS: dict[str, Any] = {"objective": "ovr", "step": 0.2, "beta": 64.0, "random_state": 0}
+CLOSED_FORM, TRACE_NORM = (32_768, 2048, 100), (32_768, 512, 1000)
+STEPS = 12
+IMAGES, ROWS, WIDTH, QUERIES = 2000, 400_000, 512, 256
 
 
-def one_vs_rest(folder: Path, workers: int, n_threads: int, epochs: int) -> dict[str, Any]:
-    """A fit by so many actors with so many threads each, or in this process if there are none."""
+def jobs(folder: Path, actors: int, cores: int) -> dict[str, Any]:
+    """Seconds of each job; those of pictures, queries and squares only where an actor has a core."""
+    found: dict[str, Any] = {}
+    with cluster(actors) as workers:
+        found["one-vs-rest"] = one_vs_rest(folder)  # first, as an actor remembers the most that it held
+        found["gather"] = gather(workers)
+        found["trace norm"] = trace_norm()
+        if actors <= cores:
+            found |= {"closed form": closed_form(), "features": features(workers), "search": search()}
+    return found
+
+
+def fit(folder: Path, actors: int, n_threads: int, epochs: int) -> dict[str, Any]:
+    """One-vs-rest without validation, and what of its time went into the cluster."""
     X, y, *_ = read_codes(folder)
-    held: list[float] = []
-    settings = {**_SETTINGS, "early_stopping": False, "max_epochs": epochs, "n_threads": n_threads}
-    watch = [lambda record: held.__setitem__(slice(None), actor_peaks())]
-    started = time.perf_counter()
-    with cluster(workers, n_threads) if workers else nullcontext():
-        model = mc.StochasticClassifier(**settings, callbacks=watch).fit(X, y)
-    seconds = time.perf_counter() - started
-    training, examples = (sum(record[key] for record in model.history_) for key in ("seconds", "examples"))
+    settings = {**SETTINGS, "early_stopping": False, "max_epochs": epochs, "n_threads": n_threads}
+    begun = time.perf_counter()
+    with cluster(actors, n_threads) if actors else nullcontext():
+        started = time.perf_counter()
+        model = mc.StochasticClassifier(**settings).fit(X, y)
+        fitted = time.perf_counter()
+    ended = time.perf_counter()
     return {
-        "seconds": seconds, "rate": examples / training, "held": held, "driver": peak(), "codes": X.nbytes / 2**20,
-        "W": model.coef_.nbytes / 2**20, "bits": sha256_digest([model.coef_, model.intercept_]),
+        "seconds": ended - begun, "begin": started - begun, "end": ended - fitted,
+        "epochs": sum(record["seconds"] for record in model.history_), "bits": _digest(model),
     }  # fmt: skip
 
 
 @contextmanager
-def cluster(workers: int, n_threads: int) -> Iterator[None]:
-    """A cluster of this machine for so many actors with so many threads each."""
-    ray = import_ray()
+def cluster(actors: int, n_threads: int = 1) -> Iterator[Any]:
+    """The workers of a cluster of this machine for so many actors with so many threads each."""
+    ray, cores = import_ray(), actors * n_threads
     ray.init(
-        address="local",
-        num_cpus=workers * n_threads,
-        include_dashboard=False,
-        log_to_driver=False,
-        logging_level="ERROR",
-    )
+        address="local", num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR"
+    )  # fmt: skip
     try:
-        with mc.cluster.connect("auto", workers=workers):
-            yield
+        with mc.cluster.connect("auto", workers=actors) as workers:
+            yield workers
     finally:
         ray.shutdown()
 
 
+def one_vs_rest(folder: Path) -> dict[str, Any]:
+    """An epoch, one judgement, and an epoch of all rows; what actors held, and what they had to hold."""
+    X, y, *_ = read_codes(folder)
+    held: list[float] = []
+    watch = [lambda record: held.__setitem__(slice(None), actor_peaks())]
+    model = mc.StochasticClassifier(**SETTINGS, max_epochs=1, n_threads=1, callbacks=watch)
+    processor = busiest(lambda: model.fit(X, y))
+    first, *_ = model.history_
+    return {
+        "processor": processor,
+        "seconds": sum(record["seconds"] for record in model.history_),
+        "examples": sum(record["examples"] for record in model.history_),
+        "judging": first["judging_seconds"], "judged": len(y) - first["examples"], "bits": _digest(model),
+        "held": held, "codes": X.nbytes / 2**20, "W": model.coef_.nbytes / 2**20,
+    }  # fmt: skip
+
+
+def gather(workers: Any) -> float:
+    """Seconds of a question to all actors that costs them nothing."""
+    group = workers.start(dict, [], [[]] * len(workers))
+    seconds = float(np.median([wall(lambda: group.query("__len__")) for _ in range(100)]))
+    group.close()
+    return seconds
+
+
+def trace_norm() -> dict[str, Any]:
+    """The second of two fits; the first loads libraries."""
+    X, y = low_rank_rows(*TRACE_NORM)
+    model = trace_norm_classifier()
+    model.fit(X, y)
+    return {**_times(lambda: model.fit(X, y)), "bits": _digest(model)}
+
+
+def _times(work: Callable[[], Any]) -> dict[str, float]:
+    seconds: list[float] = []
+    processor = busiest(lambda: seconds.append(wall(work)))
+    return {"seconds": seconds[0], "processor": processor}
+
+
+def trace_norm_classifier() -> mc.TraceNormClassifier:
+    """One that takes STEPS steps, and says nothing of not being done."""
+    model = mc.TraceNormClassifier(trace=2e-3, max_iter=STEPS, tolerance=0.0, n_threads=1)
+    model._warn = lambda found: None  # type: ignore[method-assign]
+    return model
+
+
+def closed_form() -> dict[str, Any]:
+    """The second of two fits."""
+    X, y = low_rank_rows(*CLOSED_FORM)
+    model = mc.SquareLossClassifier(n_threads=1).fit(X, y)
+    return {**_times(lambda: model.fit(X, y)), "bits": _digest(model)}
+
+
+def low_rank_rows(n: int, d: int, k: int) -> tuple[Any, Any]:
+    """Rows of k classes that share 32 directions, and their labels."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, k, n)
+    X = (rng.standard_normal((k, 32)) @ rng.standard_normal((32, d)) / 6)[y].astype(np.float32)
+    return X + rng.standard_normal((n, d), np.float32), y
+
+
+def features(workers: Any) -> dict[str, Any]:
+    """Parts by tasks, and their rows joined."""
+    with tempfile.TemporaryDirectory() as name:
+        paths, encoder = pictures(Path(name), IMAGES)
+        list(workers.run(_warm, [], [[0.5]] * (2 * len(workers))))  # processes are there, and have their libraries
+        out = Path(name, "all.store")
+        seconds = wall(lambda: mc.runs.spread_features(out, paths, encoder))
+        return {"seconds": seconds, "bits": sha256_digest([mc.open_store(out).X.toarray()])}
+
+
+def pictures(folder: Path, count: int) -> tuple[list[str], mc.FisherVectors]:
+    """Pictures of 512 x 384 pixels, and an encoder that has seen 50 of them."""
+    from PIL import Image
+
+    rng, paths = np.random.default_rng(0), []
+    for i in range(count):
+        small = Image.fromarray(rng.integers(0, 255, (24, 32, 3), dtype=np.uint8))
+        paths.append(str(folder / f"{i:05}.jpg"))
+        small.resize((512, 384), Image.Resampling.BICUBIC).save(paths[-1])
+    encoder = mc.FisherVectors(16, descriptors=("sift",), n_components=32, n_samples=20_000, random_state=0)
+    return paths, encoder.fit(paths[:50])
+
+
+def _warm(seconds: float) -> None:
+    import manyclass.features.aggregation.fisher
+    import manyclass.features.extraction.write_features  # noqa: F401
+
+    time.sleep(seconds)
+
+
+def search() -> dict[str, Any]:
+    """Queries at once, the best of three times."""
+    rng = np.random.default_rng(0)
+    X, Q = (rng.standard_normal((n, WIDTH), dtype=np.float32) for n in (ROWS, QUERIES))
+    gallery = mc.Gallery()
+    gallery.add(X)
+    with mc.cluster.spread(gallery):
+        index = gallery.state().indexes[0]
+        C = index.encode(Q)
+        hits = index.search(C, None, 10)
+        seconds = min(wall(lambda: index.search(C, None, 10)) for _ in range(3))
+    return {"seconds": seconds, "bits": sha256_digest([np.asarray(part) for part in hits])}
+
+
 def actor_peaks() -> list[float]:
-    """The most memory, in MiB, that each actor among the children of this process has held."""
-    parents, peaks = {}, {}
+    """The most memory, in MiB, that each actor has held."""
+    return [int(known["VmHWM"]) / 1024 for known in _actors().values()]
+
+
+def busiest(work: Callable[[], Any]) -> float:
+    """Seconds of the processor that the busiest actor spends while something is done."""
+    before = _processor_seconds()
+    work()
+    return max(seconds - before.get(process, 0.0) for process, seconds in _processor_seconds().items())
+
+
+def _processor_seconds() -> dict[str, float]:
+    stats = {process: Path("/proc", process, "stat").read_text().rsplit(")", 1)[1].split() for process in _actors()}
+    return {process: (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK") for process, stat in stats.items()}
+
+
+def _actors() -> dict[str, dict[str, str]]:
+    """What the system says of the actors among the descendants of this process."""
+    parents, actors = {}, {}
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             known = dict(re.findall(r"^(\w+):\s+(\S+)", status.read_text(), re.MULTILINE))
@@ -75,8 +204,8 @@ def actor_peaks() -> list[float]:
             continue
         parents[known["Pid"]] = known["PPid"]
         if words.startswith(b"ray::_Host"):
-            peaks[known["Pid"]] = int(known["VmHWM"]) / 1024
-    return [held for process, held in peaks.items() if _descends(process, parents)]
+            actors[known["Pid"]] = known
+    return {process: known for process, known in actors.items() if _descends(process, parents)}
 
 
 def _descends(process: str, parents: dict[str, str]) -> bool:
@@ -85,43 +214,16 @@ def _descends(process: str, parents: dict[str, str]) -> bool:
     return process == str(os.getpid())
 
 
-def run(n: int = 200_000, d: int = 4096, k: int = 10_184, epochs: int = 1, long: int = 8) -> Page:
-    """Both tables; `long` epochs are a fit of about a minute."""
-    page = Page("cluster", "A cluster", f"{__doc__}\n{load()}")
-    with tempfile.TemporaryDirectory() as name:
-        write_codes(Path(name), n, d, k, noise=0.1, n_test=1)
-        measure(page, Path(name), (n, d, k), epochs, long)
-    return page
+def _digest(model: Any) -> str:
+    return sha256_digest([model.coef_, model.intercept_])
 
 
-def measure(page: Page, folder: Path, shape: tuple[int, int, int], epochs: int, long: int) -> None:
-    """Both tables of the rows in a folder."""
-    n, d, k = shape
-    one, two = (_child(folder, workers, 1, epochs) for workers in (1, 2))
-    rows = []
-    for actors, found in ((1, one), (2, two)):
-        # The weights and their mean; the best are not kept without validation.
-        share = 2 * found["W"] / actors + found["codes"]
-        same = "yes" if found["bits"] == one["bits"] else "no"
-        times = f"{found['rate'] / one['rate']:.2f}"
-        held = f"{max(found['held']):.0f} MiB"
-        rows.append([str(actors), f"{found['rate']:.0f}", times, held, f"{share:.0f} MiB", same])
-    columns = ["actors of one core", "examples a second", "times one", "most memory of an actor"]
-    columns += ["two copies of its W, and codes", "same bits"]
-    page.table(f"One-vs-rest, {n} x {d} codes, {k} classes, {_SETTINGS['beta']:.0f} negatives", columns, rows)
-    alone, actor = (_child(folder, workers, 2, long) for workers in (0, 1))
-    ratio, same = actor["seconds"] / alone["seconds"] - 1, "yes" if actor["bits"] == alone["bits"] else "no"
-    rows = [[f"{alone['seconds']:.1f} s", f"{actor['seconds']:.1f} s", f"{ratio:.1%}", same]]
-    columns = ["without Ray", "by one actor, with the start of Ray", "more", "same bits"]
-    page.table(f"A fit of {long} epochs, two threads", columns, rows)
-
-
-def _child(folder: Path, *numbers: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.cluster", str(folder), *map(str, numbers)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+def wall(work: Callable[[], Any]) -> float:
+    """Seconds by the clock."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
 
 
 if __name__ == "__main__":
-    print(json.dumps(one_vs_rest(Path(sys.argv[1]), *map(int, sys.argv[2:]))))
+    print(json.dumps({"jobs": jobs, "fit": fit}[sys.argv[1]](Path(sys.argv[2]), *map(int, sys.argv[3:]))))

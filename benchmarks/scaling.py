@@ -1,270 +1,220 @@
 """Time against the number of nodes, from costs that are measured here, and whether real runs agree.
 
-Costs of one core are measured: a picture, decoding, products with codes, scores of a gallery; and the latency of a
-gather from actors. What a visit moves is taken at the speed of a product, which flatters it, and of judging only what
-travels is counted. Features and searches with one and with two workers of one core each are predicted from the costs,
-and then made; one-vs-rest and the trace norm are predictions alone. So are the last tables, for nodes of 16 cores; the
-10 Gbit/s of their network are assumed.
+Costs of one core are measured in a process that knows of no cluster: those of one-vs-rest from an epoch of a third and
+of a sixteenth of the classes, those of the trace norm from an eighth and a quarter of the rows. Every number of actors
+then has a cluster of this machine and a process of its own; actors have one core each, and half of one where they are
+four. The last tables are predictions alone: nodes of 16 cores, and a network of 10 Gbit/s, are assumed.
 """
 
 import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import manyclass as mc
+from benchmarks.cluster import CLOSED_FORM, IMAGES, QUERIES, ROWS, SETTINGS, STEPS, TRACE_NORM, WIDTH
+from benchmarks.imagenet_shape import write_codes
 from benchmarks.load import load
 from benchmarks.page import Page
+from benchmarks.simulator import Cluster, Costs
+from manyclass.solvers.sgd.linear_weights import PANEL
 
 CORES, NETWORK = 16, 1.25e9  # of a node; bytes a second
 N, D, K = 9_000_000, 130_000, 10_184  # ImageNet10K, as Fisher vectors
 _NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-_IMAGES, _ROWS, _WIDTH, _QUERIES = 2000, 400_000, 512, 256
+_BETA, _RANK, _JUDGED = SETTINGS["beta"], 64, 20_000
+_ASKED = 28 / 12  # times that actors are asked in a step, as counted
+_COLUMNS = ["what", "actors", "predicted", "measured", "off by"]
+
+Found = dict[int, dict[str, Any]]  # what each number of actors took
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Seconds of one core, but for those of the network."""
-
-    picture: float  # to encode one
-    task: float  # that a part takes beside its pictures
-    joined: float  # to join one row of 1,024 numbers
-    decode: float  # one number of a row of codes
-    update: float  # one number of a machine that an example moves
-    product: float  # one number of a row of codes with one column
-    score: float  # one number of an embedding with one query
-    rank: float  # one query among all that were found
-    gather: float  # an answer of all actors, of no bytes
-
-    def features(self, n: int, cores: int, parts: int, width: int = 1024) -> float:
-        """Pictures by tasks of one core, and then the rows of all parts joined by one."""
-        return n * self.picture / cores + -(-parts // cores) * self.task + n * self.joined * width / 1024
-
-    def one_vs_rest(self, nodes: int, epochs: int = 10, negatives: int = 64) -> float:
-        """Every node decodes all rows, and moves its own classes."""
-        visit = self.decode * D + (1 + negatives) / nodes * self.update * D
-        judged = epochs * (self.gather + 0.01 * N * 8 * nodes / NETWORK)
-        return epochs * N * visit / CORES + judged
-
-    def trace_norm(self, nodes: int, iterations: int = 200, rank: int = 64) -> float:
-        """Every node multiplies its own rows; factors of (d + k) r numbers go to all and come from all."""
-        computed = 2 * N / nodes * D * rank * self.product / CORES
-        sent = 2 * nodes * 4 * rank * (D + K) / NETWORK
-        return iterations * (computed + sent + self.gather)
-
-    def search(self, n: int, d: int, queries: int, cores: int, nodes: int) -> float:
-        """Every node scores its own images; the best of each are ranked by one process."""
-        sent = nodes * queries * (4 * d + 12 * 26) / NETWORK
-        return n * d * queries * self.score / cores + self.gather + queries * self.rank + sent
+def run(n: int = 200_000, d: int = 4096, k: int = K, cores: int = 2, epochs: int = 20) -> Page:
+    """Measure, predict, run, and predict what cannot be run here; so many `epochs` take about a minute."""
+    page = Page("scaling", "Time against nodes", f"{__doc__}\n{load()}")
+    with tempfile.TemporaryDirectory() as folder:
+        write_codes(Path(folder), n, d, k, noise=0.1, n_test=1)
+        costs = _child("unit_costs", "all", folder)
+        ceiling = _ceiling(folder, k, cores)
+        found = {actors: _child("cluster", "jobs", folder, actors, cores) for actors in (1, cores, 2 * cores)}
+        alone, one = (_child("cluster", "fit", folder, actors, cores, epochs) for actors in (0, 1))
+    known = Costs(**costs, gather=found[cores]["gather"])
+    _costs(page, known)
+    page.table("Predicted and measured", _COLUMNS, _compared(known, found, d, k, cores))
+    _speedup(page, found, cores, ceiling, f"{n:,} x {d:,} codes, {k:,} classes")
+    _overhead(page, alone, one, epochs, cores)
+    _memory(page, found)
+    _nodes(page, known)
+    return page
 
 
-def run() -> Page:
-    """Measure, predict, run, and predict what cannot be run here."""
-    about = " ".join((__doc__ or "").split("\n\n", 1)[1].split())
-    page = Page("scaling", "Time against nodes", f"{about}\n\n{load()}")
-    found = {count: _in_process(count) for count in (1, 2)}
-    costs = _costs(found[1])
-    page.table(
-        "Costs of one core", ["what", "seconds"], [[name, f"{value:.3g}"] for name, value in vars(costs).items()]
-    )
+def _costs(page: Page, costs: Costs) -> None:
+    rows = [[name, f"{value:.3g}"] for name, value in vars(costs).items()]
+    page.table("Costs of one core", ["what", "seconds"], rows)
+
+
+def _compared(costs: Costs, found: Found, d: int, k: int, cores: int) -> list[list[str]]:
+    """What was predicted, with so many actors, and what it took."""
     rows = []
-    for count, one in found.items():
-        for what, predicted in (
-            (f"features of {_IMAGES:,} pictures", costs.features(_IMAGES, count, 4 * count)),
-            (f"{_QUERIES} queries, {_ROWS:,} x {_WIDTH}", costs.search(_ROWS, _WIDTH, _QUERIES, count, count)),
-        ):
-            measured = one["features" if "pictures" in what else "search"]
-            rows.append(
-                [what, str(count), f"{predicted:.2f} s", f"{measured:.2f} s", f"{predicted / measured - 1:+.0%}"]
-            )
-    page.table("Predicted and measured", ["what", "workers", "predicted", "measured", "off by"], rows)
-    for what in ("features", "search"):
-        print(what, "two workers against one:", found[1][what] / found[2][what], file=sys.stderr)
-    page.table(
-        "Two workers of one core against one",
-        ["what", "times as fast"],
-        [[what, f"{found[1][what] / found[2][what]:.2f}"] for what in ("features", "search")],
-    )
+    for actors, jobs in found.items():
+        there, learned = Cluster(actors, min(1.0, cores / actors)), jobs["one-vs-rest"]
+        seen, judged, steps = learned["examples"], learned["judged"], f"trace norm, {STEPS} steps"
+        trace_norm = STEPS * costs.trace_norm_step(TRACE_NORM[0], there, costs.row, gathers=_ASKED)
+        pairs = {
+            f"one-vs-rest, {seen:,} visits": (costs.epoch(seen, d, _BETA, there), learned["seconds"]),
+            f"judging {judged:,} rows": (costs.judging(judged, d, k, there), learned["judging"]),
+            steps: (trace_norm, _taken(jobs, "trace norm")),
+        }
+        # What others on the machine take from actors does not count in these.
+        alone = Cluster(actors)
+        both = costs.epoch(seen, d, _BETA, alone) + costs.judging(judged, d, k, alone)
+        pairs["one-vs-rest, judged: processor time of an actor"] = both, learned["processor"]
+        rows_of_one = STEPS * TRACE_NORM[0] / actors * costs.row
+        pairs["trace norm: processor time of an actor"] = rows_of_one, jobs["trace norm"]["processor"]
+        if actors <= cores:
+            features = costs.features(IMAGES, there, 4 * actors)
+            pairs[f"features of {IMAGES:,} pictures"] = features, _taken(jobs, "features")
+            search = costs.search(ROWS, WIDTH, QUERIES, there)
+            pairs[f"{QUERIES} queries, {ROWS:,} x {WIDTH}"] = search, _taken(jobs, "search")
+        rows += [
+            [what, str(actors), f"{guess:.2f} s", f"{taken:.2f} s", f"{guess / taken - 1:+.0%}"]
+            for what, (guess, taken) in pairs.items()
+        ]
+    return rows
+
+
+def _taken(jobs: dict[str, Any], job: str) -> float:
+    return float(jobs[job]["seconds"])
+
+
+def _speedup(page: Page, found: Found, cores: int, ceiling: tuple[float, float], codes: str) -> None:
+    one, two = found[1], found[cores]
+    sizes = {
+        "one-vs-rest": f"{codes}, {_BETA:.0f} negatives",
+        "trace norm": "{:,} x {:,}, {:,} classes".format(*TRACE_NORM),
+        "closed form": "{:,} x {:,}, {:,} classes".format(*CLOSED_FORM),
+        "features": f"{IMAGES:,} pictures",
+        "search": f"{QUERIES} queries, {ROWS:,} x {WIDTH}",
+    }
+    rows = []
+    for job, size in sizes.items():
+        times, same = _taken(one, job) / _taken(two, job), "yes" if one[job]["bits"] == two[job]["bits"] else "no"
+        rows.append([job, size, f"{_taken(one, job):.2f} s", f"{_taken(two, job):.2f} s", f"{times:.2f}",
+                     _by_processor(one[job], two[job]), same])  # fmt: skip
+    alone, together = ceiling
+    rows.append(["an epoch of one-vs-rest by as many processes, without Ray", "a part of the classes each",
+                 f"{alone:.2f} s", f"{together:.2f} s", f"{alone / together:.2f}", "", ""])  # fmt: skip
+    columns = ["job", "size", "one actor", f"{cores} actors", "times as fast", "by processor time of an actor"]
+    columns += ["same bits"]
+    page.table(f"Against one actor: {cores} of one core each", columns, rows)
+
+
+def _by_processor(one: dict[str, Any], two: dict[str, Any]) -> str:
+    return f"{one['processor'] / two['processor']:.2f}" if "processor" in one else ""
+
+
+def _overhead(page: Page, alone: dict[str, Any], one: dict[str, Any], epochs: int, cores: int) -> None:
+    beside = [found["seconds"] - found["begin"] - found["end"] - found["epochs"] for found in (alone, one)]
+    rows = [
+        ["the cluster begins, with its actor", "", f"{one['begin']:.1f} s"],
+        [f"{epochs} epochs", f"{alone['epochs']:.1f} s", f"{one['epochs']:.1f} s"],
+        ["the rest of the fit: rows are sent, weights fetched", *(f"{seconds:.1f} s" for seconds in beside)],
+        ["the cluster ends", "", f"{one['end']:.1f} s"],
+        ["all", f"{alone['seconds']:.1f} s", f"{one['seconds']:.1f} s"],
+        ["more", "", f"{one['seconds'] / alone['seconds'] - 1:.1%}"],
+        ["same bits", "", "yes" if one["bits"] == alone["bits"] else "no"],
+    ]
+    page.table(f"What Ray adds to a fit, {cores} threads", ["", "without Ray", "by one actor"], rows)
+
+
+def _memory(page: Page, found: Found) -> None:
+    rows = []
+    for actors, jobs in found.items():
+        learned = jobs["one-vs-rest"]
+        # Weights, their mean and the best of these; the codes, which the actors of a machine share.
+        share, held = 3 * learned["W"] / actors + learned["codes"], max(learned["held"])
+        rows.append([str(actors), f"{share:.0f} MiB", f"{held:.0f} MiB", f"{held - share:.0f} MiB"])
+    columns = ["actors", "three copies of its W, and codes", "most that an actor held", "beside its share"]
+    page.table("Memory of an actor, one-vs-rest with judging", columns, rows)
+
+
+def _nodes(page: Page, costs: Costs) -> None:
+    def there(nodes: int) -> Cluster:
+        return Cluster(nodes, CORES, NETWORK)
+
+    row, factors = costs.row_of_codes(D, K, _RANK), 4.0 * _RANK * (D + K)
     jobs: dict[str, Callable[[int], float]] = {
-        "features": lambda w: costs.features(N, CORES * w, max(4 * CORES * w, N // 2000), D // 32),
-        "one-vs-rest, 10 epochs": costs.one_vs_rest,
-        "trace norm, 200 steps of rank 64": costs.trace_norm,
-        "search, 1,000 queries, 9M x 512": lambda w: costs.search(N, 512, 1000, CORES * w, w),
+        "features": lambda w: costs.features(N, there(w), max(4 * CORES * w, N // 2000), D / 32),
+        "one-vs-rest, 10 epochs, each judged": lambda w: (
+            10 * (costs.epoch(N, D, _BETA, there(w)) + costs.judging(_JUDGED, D, K, there(w)))
+        ),
+        f"trace norm, 200 steps of rank {_RANK}": lambda w: 200 * costs.trace_norm_step(N, there(w), row, factors),
+        "search, 1,000 queries, 9M x 512": lambda w: costs.search(N, 512, 1000, there(w)),
     }
     table = [[name, *(_span(job(w)) for w in _NODES), _limit(job)] for name, job in jobs.items()]
     caption = f"Predicted: {N:,} x {D:,}, {K:,} classes, nodes of {CORES} cores"
     page.table(caption, ["job", *map(str, _NODES), "pays up to"], table)
-    page.table("What keeps a job from using more nodes", ["job", "reason"], [[*pair] for pair in _WHY.items()])
-    return page
+    columns = ["job", "reason", "what would help"]
+    page.table("What keeps a job from using more nodes", columns, [[job, *why] for job, why in _WHY.items()])
 
 
 _WHY = {
-    "features": "one process joins the rows of all parts, here as codes of one byte for 8 numbers",
-    "one-vs-rest": "every node decodes all rows, whatever its share of the classes",
-    "trace norm": "factors of (d + k) r numbers go from one process to all nodes, and come back to it",
-    "search": "queries go to all nodes, and one process ranks the best of all of them",
+    "features": (
+        "one process joins the rows of all parts, here as codes of one byte for 8 numbers",
+        "to leave the parts as they are, by `--shard`, and to join them once where they will lie",
+    ),
+    "one-vs-rest": (
+        "a node decodes every row that one of its classes sees: all of them, until nodes are more than the 65 classes "
+        "that a row visits; from there on it leaves out the others",
+        "to decode a row in the cache at the moment that a class sees it, and not to memory beforehand",
+    ),
+    "trace norm": (
+        "factors of (d + k) r numbers go from one process to all nodes, and come back to it",
+        "nodes that add up what others found, in a tree: the bytes grow with its depth, not with the nodes",
+    ),
+    "search": (
+        "queries go to all nodes, and one process ranks the best of all of them",
+        "several such processes, each with its own queries",
+    ),
 }
 
 
 def _limit(job: Callable[[int], float]) -> str:
-    """The last number of nodes whose doubling saves a quarter of the time or more."""
-    good = [w for w in _NODES if job(2 * w) <= 0.75 * job(w)]
-    return f"{2 * good[-1]} nodes" if good else "1 node"
+    """Up to how many nodes every doubling saves a quarter of the time or more."""
+    nodes = 1
+    while nodes < _NODES[-1] and job(2 * nodes) <= 0.75 * job(nodes):
+        nodes *= 2
+    return f"{nodes} nodes" if nodes > 1 else "1 node"
 
 
 def _span(seconds: float) -> str:
     return f"{seconds / 3600:.3g} h" if seconds >= 3600 else f"{seconds:.3g} s"
 
 
-def _in_process(count: int) -> dict[str, float]:
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.scaling", str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+def _ceiling(folder: str, k: int, cores: int) -> tuple[float, float]:
+    """Seconds of an epoch by one process, and by so many at the same time that have a part of the classes each."""
+    marks = [k * part // cores // PANEL * PANEL for part in range(cores)] + [k]
+    alone = _child("unit_costs", "epoch", folder, 0, k)
+    begun = [_begin("unit_costs", "epoch", folder, *span) for span in pairwise(marks)]
+    return alone["seconds"], max(_end(process)["seconds"] for process in begun)
+
+
+def _child(module: str, *words: Any) -> dict[str, Any]:
+    """What a process of its own prints."""
+    return _end(_begin(module, *words))
+
+
+def _begin(module: str, *words: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "ignore", "-m", f"benchmarks.{module}", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _end(process: subprocess.Popen[str]) -> dict[str, Any]:
+    printed, _ = process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"{process.args} ended with {process.returncode}")
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return found
-
-
-def _costs(one: dict[str, float]) -> Costs:
-    """Costs by one thread of this process, and by one actor."""
-    d, rank = 4096, 64
-    X = mc.datasets.low_rank_classes(20_000, d=d, n_classes=200)
-    quantizer = mc.ProductQuantizer(8, iterations=2, random_state=0).fit(X.rows(slice(0, 2000)))
-    codes = quantizer.encode(X)
-    V, W = np.ones((d, rank), np.float32), np.ones((64, d), np.float32)
-    with mc.threads(1):
-        decode = _seconds(lambda: codes.rows(slice(0, 4000))) / (4000 * d)
-        product = _seconds(lambda: codes @ V) / (len(codes) * d * rank)
-        # A machine that an example moves is scored and written: two products of one row, at the speed of sgemm.
-        block = codes.rows(slice(0, 512))
-        update = 2 * _seconds(lambda: block @ W.T) / (512 * d * 64)
-    return Costs(
-        picture=one["picture"],
-        task=one["task"],
-        joined=one["joined"],
-        decode=decode,
-        update=update,
-        product=product,
-        score=one["score"],
-        rank=one["rank"],
-        gather=one["gather"],
-    )
-
-
-def _seconds(work: Callable[[], Any], rounds: int = 3) -> float:
-    best = float("inf")
-    for _ in range(rounds):
-        started = time.process_time()
-        work()
-        best = min(best, time.process_time() - started)
-    return best
-
-
-class _Nothing:
-    """An object that has nothing to say."""
-
-    def answer(self) -> None:
-        """Answer."""
-
-
-def measure(count: int) -> dict[str, float]:
-    """Seconds of real runs with so many workers of one core; with one, what they are predicted from as well."""
-    from manyclass.cluster.connection import import_ray
-
-    ray = import_ray()
-    ray.init(address="local", num_cpus=count, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    found: dict[str, float] = {}
-    with mc.cluster.connect("auto", workers=count) as workers, tempfile.TemporaryDirectory() as folder:
-        list(workers.run(_warm, [], [[0.5]] * (2 * count)))  # processes are there, and have imported what they need
-        group = workers.start(_Nothing, [], [[]] * count)
-        found["gather"] = min(_wall(lambda: group.query("answer")) for _ in range(20))
-        group.close()
-        _measure_features(Path(folder), found, count == 1)
-        _measure_search(found, count == 1)
-    ray.shutdown()
-    return found
-
-
-def _warm(seconds: float) -> None:
-    import manyclass.features.aggregation.fisher
-    import manyclass.features.extraction.write_features  # noqa: F401
-
-    time.sleep(seconds)
-
-
-def _measure_features(folder: Path, found: dict[str, float], alone: bool) -> None:
-    from PIL import Image
-
-    rng, paths = np.random.default_rng(0), []
-    for i in range(_IMAGES):
-        small = Image.fromarray(rng.integers(0, 255, (24, 32, 3), dtype=np.uint8))
-        paths.append(str(folder / f"{i:05}.jpg"))
-        small.resize((512, 384), Image.Resampling.BICUBIC).save(paths[-1])
-    settings = {"descriptors": ("sift",), "n_components": 32, "n_samples": 20_000}
-    encoder = mc.FisherVectors(16, **settings, random_state=0).fit(paths[:50])
-    if alone:
-        with mc.threads(1):
-            mc.write_features(folder / "few.store", paths[:20], encoder)
-            few = _wall(lambda: mc.write_features(folder / "few1.store", paths[:100], encoder))
-            many = _wall(lambda: mc.write_features(folder / "many.store", paths[:500], encoder))
-            found["picture"] = (many - few) / 400
-            found["task"] = max(0.0, few - 100 * found["picture"])
-            found["joined"] = (_joining(folder, 8000) - _joining(folder, 800)) / 7200
-    found["features"] = _wall(lambda: mc.runs.spread_features(folder / "all.store", paths, encoder))
-
-
-class _Same:
-    """An encoder to which all pictures are the same."""
-
-    n_features_out_ = 1024
-
-    def encode(self, image: Any) -> Any:
-        """The row of any picture."""
-        return np.ones(1024, np.float32)
-
-
-def _joining(folder: Path, n: int) -> float:
-    """Seconds to join two parts of n rows together."""
-    pictures = np.zeros((n, 8, 8, 3), np.uint8)
-    parts = [folder / f"part{i}of{n}.store" for i in (1, 2)]
-    for i, part in enumerate(parts, 1):
-        mc.write_features(part, pictures, _Same(), shard=f"{i}/2")
-    return _wall(lambda: mc.runs.join(folder / f"joined{n}.store", parts))
-
-
-def _measure_search(found: dict[str, float], alone: bool) -> None:
-    rng = np.random.default_rng(0)
-    X, Q = (rng.standard_normal((n, _WIDTH), dtype=np.float32) for n in (_ROWS, _QUERIES))
-    gallery = mc.Gallery()
-    gallery.add(X)
-    index = gallery.state().indexes[0]
-    C = index.encode(Q)
-    if alone:
-        from manyclass.retrieval.search import best_candidates, rank_exactly
-
-        with mc.threads(1):
-            part = X[: _ROWS // 4]
-            best_candidates(C, [(0, part, None)], 26)
-            scored = _wall(lambda: best_candidates(C, [(0, part, None)], 26))
-            found["score"] = scored / (len(part) * _WIDTH * _QUERIES)
-            places = np.tile(np.arange(26), (_QUERIES, 1))
-            found["rank"] = _wall(lambda: rank_exactly(C, index.embeddings, places, 10)) / _QUERIES
-    with mc.cluster.spread(gallery):
-        spread = gallery.state().indexes[0]
-        spread.search(C, None, 10)
-        found["search"] = min(_wall(lambda: spread.search(C, None, 10)) for _ in range(3))
-
-
-def _wall(work: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
-if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]))))

@@ -158,12 +158,9 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
 
 
 def scaling(page: WrittenPage) -> Iterator[Line]:
-    rows = page.table("Predicted and measured").rows
-    for what, workers, _, time, _ in rows:
-        if workers == "2":
-            (one,) = (row[3] for row in rows if row[:2] == [what, "1"])
-            ratio = f"{number(one) / number(time):.2f}"
-            yield f"{what}, two workers of one core on Ray", "", time, "one worker", one, ratio
+    for what, size, one, two, ratio, *_, same in page.table("Against one actor").rows:
+        if same:
+            yield f"{what}, two actors of one core on Ray", size, two, "one actor", one, ratio
 
 
 _OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, ten_thousand, trace_norm)
