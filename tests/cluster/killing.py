@@ -85,3 +85,20 @@ def kill_node(node, workers=True):
     for process in (*started, *others):
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
+
+
+def begun(begin, attempts=4):
+    """What `begin` begins, a cluster or a node of one: Ray gives up after half a minute, which a busy machine needs."""
+    for _ in range(attempts - 1):
+        with suppress(Exception):
+            return begin()
+    return begin()
+
+
+def cluster_of_three():
+    """A head and two more nodes, of a core each, as processes of their own."""
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 1, "include_dashboard": False}
+    cluster = begun(lambda: Cluster(initialize_head=True, head_node_args=head))
+    return cluster, [begun(lambda: cluster.add_node(num_cpus=1)) for _ in range(2)]

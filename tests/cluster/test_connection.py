@@ -108,6 +108,16 @@ def test_a_local_cluster_is_of_this_machine_alone_and_none_prints(address):
     assert ray._private.worker.print_to_stdstream is print
 
 
+def test_a_cluster_that_cannot_begin_is_a_sentence(monkeypatch):
+    def too_busy(address, **settings):
+        raise Exception("The current node timed out during startup.")  # as Ray says it
+
+    ray = FakeRay()
+    monkeypatch.setattr(ray, "init", too_busy)
+    with pytest.raises(mc.cluster.ClusterError, match="cannot be used: The current node timed out during startup;"):
+        _membership(ray, "local").__enter__()
+
+
 @pytest.mark.slow
 def test_a_local_cluster_has_the_address_of_this_machine_for_itself():
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'manyclass[ray]'")

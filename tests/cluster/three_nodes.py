@@ -12,7 +12,7 @@ from PIL import Image
 
 import manyclass as mc
 from manyclass.cluster.connection import import_ray
-from tests.cluster.killing import kill_node
+from tests.cluster.killing import cluster_of_three, kill_node
 from tests.features.extraction.written import contents_of
 from tests.retrieval.test_spread_index import Q, assert_same, gallery
 
@@ -26,10 +26,7 @@ def pictures(folder, n=48):
 
 def main(folder):
     ray = import_ray()
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    cluster, nodes = cluster_of_three()
     found, told = {}, []
     try:
         with mc.cluster.connect(cluster.address, patience=60, warn=told.append) as workers:

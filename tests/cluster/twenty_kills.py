@@ -22,7 +22,7 @@ from manyclass.cluster.actor_groups import RayGroup
 from manyclass.cluster.actors import RayWorkers
 from manyclass.cluster.connection import import_ray
 from manyclass.solvers import row_blocks, row_shards
-from tests.cluster.killing import kill_node, processes_of
+from tests.cluster.killing import begun, cluster_of_three, kill_node, processes_of
 from tests.cluster.test_actors_rows import closed_form, trace_norm
 from tests.cluster.three_nodes import pictures
 from tests.features.extraction.written import contents_of
@@ -180,13 +180,11 @@ class Cut:
             time.sleep(0.2)
         self.nodes.remove(self.dead)
         self.cluster.remove_node(self.dead, allow_graceful=False)
-        self.nodes.append(self.cluster.add_node(num_cpus=1))
+        self.nodes.append(begun(lambda: self.cluster.add_node(num_cpus=1)))
 
 
 def main(folder, seed, n):
     ray = import_ray()
-    from ray.cluster_utils import Cluster
-
     with (
         mock.patch.object(row_blocks, "block_rows", return_value=1024),
         mock.patch.object(row_shards, "_LEAST_CHUNKS", 1),
@@ -195,8 +193,7 @@ def main(folder, seed, n):
         expected = {job: getattr(jobs, job)(None) for job in JOBS}
         with using_workers(LocalWorkers(2)):  # one process that has all scores takes other steps
             expected["ridge_softmax"] = jobs.ridge_softmax(None)
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+        cluster, nodes = cluster_of_three()
         try:
             with mc.cluster.connect(cluster.address) as workers:
                 counts = {}

@@ -130,7 +130,7 @@ def _begin(ray: Any, address: str) -> None:
         with warnings.catch_warnings(), reachable:
             warnings.simplefilter("ignore")
             ray.init(address=address, **settings)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except Exception as error:  # of no particular kind where a machine is too busy for Ray to begin in time
         reason = " ".join(str(error).split())[:300].rstrip(".")
         raise ClusterError(
             f"the Ray cluster at {address} cannot be used: {reason}; give the command on one of its nodes, which "

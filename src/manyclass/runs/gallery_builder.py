@@ -198,7 +198,7 @@ def _spread(
     workers = current_workers()
     if workers is None or not span:
         return None
-    whole, X = {"rows": dataset.fingerprint()}, dataset.X.row_slice(slice(span.start, span.stop))
+    whole, X = {"rows": dataset.fingerprint(), "first": span.start}, dataset.X.row_slice(slice(span.start, span.stop))
     return parts.enter_context(spread_embeddings(workers, out, encoder, X, whole, ROWS_AT_ONCE, report))
 
 

@@ -52,6 +52,20 @@ def test_a_part_of_the_rows_can_be_made_by_workers_too(store):
     assert build(store, "spread", LocalWorkers(2), shard="2/3") == build(store, "whole", shard="2/3")
 
 
+class Once(LocalWorkers):
+    """Workers that are gone after one part."""
+
+    def run(self, function, common, each):
+        yield from super().run(function, common, each[:1])
+        raise OSError("the disk is gone")
+
+
+def test_parts_of_another_part_of_the_rows_are_made_again(store):
+    with pytest.raises(OSError, match="the disk is gone"):
+        build(store, "spread", Once(1), shard="1/2")
+    assert build(store, "spread", LocalWorkers(1), shard="2/2") == build(store, "whole", shard="2/2")
+
+
 class Leave(LocalWorkers):
     """Workers that are gone after some parts, and in the middle of one."""
 
