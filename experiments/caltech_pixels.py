@@ -84,7 +84,7 @@ def _all(folder: Path, images: Photographs) -> Iterator[tuple[str, Encoded]]:
         if name == "FV 64":
             for block in (4, 8):
                 yield f"{name}, pyramid, codes of {block}", data.coded(_codes(block))
-    for name, network in efficientnet().items():
+    for name, network in efficientnet(("mean", "gem", "spoc")).items():
         yield name, encoded(images, network)
 
 

@@ -4,8 +4,10 @@ Stores and unpacked archives are kept in the folder that MANYCLASS_CACHE names, 
 """
 
 import atexit
+import json
 import os
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -31,6 +33,14 @@ def room() -> Path:
     passing = TemporaryDirectory()
     atexit.register(passing.cleanup)
     return Path(passing.name)
+
+
+def kept(name: str, make: Callable[[], Any]) -> Any:
+    """What JSON can hold, made once and kept beside the stores."""
+    path = room() / f"{name}.json"
+    if not path.exists():
+        path.write_text(json.dumps(make()), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ ARCHIVES = {
     "corridor": "vpr_corridor*.tar",
 }
 TINY = "tiny_imagenet*.tar.gz"
+KINDS = ("its own", "its kind", "foreign")  # of negatives
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,10 @@ class SearchSet:
     truth: Truth
     negatives: dict[str, Rows | None]
 
-    def mean_average_precision(self, scores: Any) -> float:
-        """Of scores (q, n), in percent."""
-        return 100 * float(np.nanmean(mc.evaluation.average_precisions(scores, self.truth, "revisited")))
+    def average_precisions(self, scores: Any) -> NDArray[np.float64]:
+        """Of every query that has something to find, by scores (q, n), in percent."""
+        found = 100 * mc.evaluation.average_precisions(scores, self.truth, "revisited")
+        return found[~np.isnan(found)]
 
 
 def encoders(folder: Path) -> dict[str, Any]:
@@ -120,7 +122,7 @@ def _by_labels(X: Rows, y: NDArray[Any], groups: NDArray[Any], world: Rows) -> S
     rank = np.arange(len(searched)) - np.repeat(np.cumsum(counts) - counts, counts)
     asks = rank < np.maximum(1, counts // 4)[y[searched]]
     asked, known = searched[asks], np.sort(searched[~asks])
-    negatives = {"its own": None, "its kind": X[np.sort(shuffled[groups[shuffled] % 2 == 0])], "foreign": world}
+    negatives = dict(zip(KINDS, (None, X[np.sort(shuffled[groups[shuffled] % 2 == 0])], world), strict=True))
     return SearchSet(X[known], y[known], X[asked], Truth.from_labels(y[asked], y[known]), negatives)
 
 
@@ -138,5 +140,5 @@ def _corridor(folder: Path, images: Photographs, X: Rows, world: Rows) -> Search
         tuple(images.paths[row] for row in known[:half]),
         tuple(Query(images.paths[asked[i]], places[i]) for i in queries),
     )
-    negatives = {"its own": None, "its kind": X[known[half:]], "foreign": world}
+    negatives = dict(zip(KINDS, (None, X[known[half:]], world), strict=True))
     return SearchSet(X[known[:half]], None, X[asked[queries]], truth, negatives)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import manyclass as mc
 from experiments.networks import efficientnet
-from experiments.photographs import photographs
+from experiments.photographs import kept, photographs
 from experiments.results import OPEN, Results, mean_error, verdict
 from experiments.search_sets import ARCHIVES, foreign, labels_of, of_characters, rows_of
 from experiments.sources import Rows
@@ -44,7 +44,7 @@ def run(folder: Path | None) -> Results:
         strangers are. *Kept* are, of present queries whose best image is right, those called matched; *by background*
         are strangers of the kind that the scores of the negatives alone call matched. Percent, mean and standard error
         over {DRAWS} draws.""")
-    found = {(name, m): _draws(folder, name, m) for name in names for m in SETTINGS[name]}
+    found = {(name, m): _known_draws(folder, name, m) for name in names for m in SETTINGS[name]}
     rows = [[name, str(m), *(_cell([draw[i] for draw in some]) for i in range(4))] for (name, m), some in found.items()]
     columns = ["data", "images of a thing", "strangers of the kind", "foreign strangers", "kept", "by background"]
     results.table("Called matched", columns, rows)
@@ -95,6 +95,11 @@ def below_before(values: list[float], before: float) -> tuple[float, float]:
 
 def _cell(values: list[float]) -> str:
     return "{:.1f} ± {:.1f}".format(*mean_error(values))
+
+
+def _known_draws(folder: Path, name: str, m: int) -> list[Draw]:
+    """Read where they are known."""
+    return [Draw(*draw) for draw in kept(f"strangers-{name}-{m}", lambda: _draws(folder, name, m))]
 
 
 def _draws(folder: Path, name: str, m: int) -> list[Draw]:

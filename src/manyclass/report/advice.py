@@ -84,7 +84,7 @@ def _was_seen(tested: Tested) -> bool:
 
 def _seen_words(tested: Tested) -> str | None:
     """A sentence if the run has used rows of the test."""
-    return tested.record and seen_rows(tested.record, tested.evaluation["data"])
+    return None if tested.record is None else seen_rows(tested.record, tested.evaluation["data"])
 
 
 def _say_untested(tested: Tested) -> Iterator[Advice]:
