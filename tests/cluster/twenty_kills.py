@@ -195,7 +195,7 @@ def main(folder, seed, n):
             expected["ridge_softmax"] = jobs.ridge_softmax(None)
         cluster, nodes = cluster_of_three()
         try:
-            with mc.cluster.connect(cluster.address) as workers:
+            with mc.cluster.connect(cluster.address, patience=300) as workers:
                 counts = {}
                 for job in JOBS:
                     with Counter().counting() as counter:
@@ -211,7 +211,10 @@ def main(folder, seed, n):
 
 def _trial(ray, cluster, nodes, jobs, expected, job, kind, at, rng):
     told, cut, started = [], Cut(kind, rng, cluster, nodes), time.monotonic()
-    with mc.cluster.connect(cluster.address, warn=told.append) as workers, Counter(at, cut).counting() as counter:
+    with (
+        mc.cluster.connect(cluster.address, patience=300, warn=told.append) as workers,
+        Counter(at, cut).counting() as counter,
+    ):
         try:
             found = getattr(jobs, job)(workers) == expected[job]
         except Exception as error:
