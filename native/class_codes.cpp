@@ -28,7 +28,7 @@ void pack_classes(const float* W, const float* biases, size_t m, size_t d, const
     for (const auto& point : POINT) squares_of[e] += point[e % POINTS] * point[e % POINTS];
   }
   for (size_t j = 0; j < d; ++j) rates[j] = 1 / columns[j];
-  std::fill_n(codes, blocks / 2 * CLASS_GROUP, std::uint8_t(0));
+  std::fill_n(codes, blocks * CLASS_GROUP / 2, std::uint8_t(0));
   auto norm = [&](const std::vector<float>& x) { return std::sqrt(loops.dot(x.data(), x.data(), d)); };
   for (size_t c = 0; c < m; ++c) {
     ClassRecord& of = records[c];
@@ -59,10 +59,10 @@ void pack_classes(const float* W, const float* biases, size_t m, size_t d, const
     of.slope = squares / along;
     // Where codes happen to be exact, those of the rows are not.
     of.spread = of.length * std::sqrt(std::max(ratio * ratio - 1, 0.1f));
-    // The first half of a group stands at even places, the second at odd ones.
-    const size_t place = 2 * c % CLASS_GROUP + 2 * c / CLASS_GROUP;
-    for (size_t i = 0; i < blocks; i += 2)
-      codes[i / 2 * CLASS_GROUP + place] = std::uint8_t(nearest[i] | nearest[i + 1] << 4);
+    // Quarters of a group stand in low bits at even and at odd places, and then so in high bits.
+    constexpr size_t PLACES = CLASS_GROUP / 2;
+    const size_t place = 2 * c % PLACES + 2 * c / PLACES % 2;
+    for (size_t i = 0; i < blocks; ++i) codes[i * PLACES + place] |= std::uint8_t(nearest[i] << (c < PLACES ? 0 : 4));
 
     of.unit = std::sqrt(*std::max_element(most, most + 8)) / FINE;
     round_off(u.data(), d, std::max(of.unit, TINY), FINE_ZERO, fine + c * d, other.data());

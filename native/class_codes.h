@@ -20,13 +20,13 @@ constexpr float POINT[3][POINTS] = {{1.77f, 0, 0, 1.02f, 1.02f, 0.91f, 0.91f, 0.
                                     {0, 0, 1.6f, 1.02f, -1.02f, 0.91f, -0.91f, 0}};
 constexpr float LONGEST_POINT = 1.77f;  // at most
 
-constexpr std::size_t CLASS_GROUP = 32;  // classes whose codes stand side by side
+constexpr std::size_t CLASS_GROUP = 128;  // classes whose codes stand side by side, two in a byte
 
 // Fine weights are whole numbers from -FINE to FINE, stored FINE_ZERO higher.
 constexpr int FINE = 63, FINE_ZERO = 64;
 
-// How many blocks there are: block b holds columns b, b + blocks and b + 2 * blocks. A byte has two, and bytes are read
-// by fours.
+// How many blocks there are: block b holds columns b, b + blocks and b + 2 * blocks. Blocks are
+// read by eights.
 constexpr std::size_t blocks_of(std::size_t d) { return (d + 23) / 24 * 8; }
 
 // bytes[j] = n + zero with n = x[j] / unit, rounded, between -127 and 127; rest[j] = x[j] - unit * n. Returns the sum
@@ -51,7 +51,7 @@ struct ClassRecord {
   float offset, slope, spread, unit, fine_spread, length, entries;
 };
 
-// Packs a group of m classes of d columns; codes (blocks / 2, 32), fine (m, d), records (m).
+// Packs a group of m classes of d columns; codes (blocks, 64), fine (m, d), records (m).
 void pack_classes(const float* W, const float* biases, std::size_t m, std::size_t d, const float* mean,
                   const float* center, const float* columns, std::uint8_t* codes, std::uint8_t* fine,
                   ClassRecord* records);

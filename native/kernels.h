@@ -63,13 +63,17 @@ struct Kernels {
   // w += a x
   void (*add_multiple)(float a, const float* x, size_t d, float* w);
 
-  // sums (rows, 32): sums[r, c] += sum_t tables[r, 2 t, codes[t, c] % 16] + tables[r, 2 t + 1, codes[t, c] / 16] for
-  // t < bytes, a multiple of 4 of at most 1,024;  tables (rows, 2 * bytes, 16) of which any eight entries add up to
-  // less than 256; rows of tables and sums are `table_stride` and `sum_stride` numbers apart. Where it is not fast,
-  // products of floats are faster.
-  void (*add_lookups)(const uint8_t* codes, size_t bytes, const uint8_t* tables, size_t rows, size_t table_stride,
+  // sums (rows, 128): sums[r, c] += sum_b tables[r, b, code of class c for block b] for b < blocks, a multiple of 8 of
+  // at most 2,048;  codes (blocks, 64) have two classes in a byte, see shortlist.inl; tables (rows, blocks, 16) of
+  // which any eight entries add up to less than 256; rows of tables and sums are `table_stride` and `sum_stride`
+  // numbers apart. Where it is not fast, products of floats are faster.
+  void (*add_lookups)(const uint8_t* codes, size_t blocks, const uint8_t* tables, size_t rows, size_t table_stride,
                       int32_t* sums, size_t sum_stride);
   bool fast_lookups;
+
+  // tables (blocks, 16): tables[b, e] = zero + rate * s, rounded, with s = v[0, b] p[0] + v[1, b] p[1] + v[2, b] p[2]
+  // of the points p (3, 8) and then of their opposites;  v is (3, blocks). Entries are the same at every level.
+  void (*fill_tables)(const float* v, size_t blocks, float rate, const float* points, float zero, uint8_t* tables);
 
   // which[i] = the number e of the point p, of 8 points (3, 8) and then their opposites, that is nearest to
   // s = scale * (u[0, i], u[1, i], u[2, i]) with u (3, blocks), and products[i] = p's;  squares[e] = p'p, blocks is a

@@ -34,6 +34,7 @@ constexpr Kernels table() {
   loops.add_multiple = add_multiple;
   loops.add_lookups = add_lookups;
   loops.fast_lookups = FAST_LOOKUPS;
+  loops.fill_tables = fill_tables;
   loops.dot_bytes = dot_bytes;
   loops.nearest_points = nearest_points;
   loops.rough_scores = rough_scores;

@@ -22,13 +22,13 @@ constexpr size_t BLOCK = 256;  // rows whose sums are held at a time: weights ar
 
 // Bytes of codes of a class between two additions to the sums, with which tables of four rows stay in the first cache
 // and eight entries at a time add up to less than 65,536; and groups of classes whose codes stay in the second.
-constexpr size_t BYTES = 128, GROUPS = 16;
+constexpr size_t BLOCKS = 256, GROUPS = 4;
 
 // Classes of which the best is looked for together.
 constexpr size_t RUN = 64;
 
 // Rows that are scored together by the fine weights of a class.
-constexpr size_t ROWS = 4;
+constexpr size_t ROWS = 8;
 
 // Classes of the highest rough scores that are tried first where one rival is enough.
 constexpr size_t TRIES = 4;
@@ -54,27 +54,35 @@ float largest(const float* x, size_t d, float least = 0) {
   return *std::max_element(most, most + 8);
 }
 
-// Tables of all blocks of v (3, blocks), which are points' products with it; by fours, and without fused operations:
-// entries are the same at every level.
-void fill_tables(const float* __restrict v, size_t blocks, float rate, std::uint8_t* __restrict tables) {
-  constexpr float HALF = ZERO + 0.5f;  // which makes cutting off rounding
-  for (size_t b = 0; b < blocks; ++b, tables += 2 * POINTS) {
-    const float x = rate * v[b], y = rate * v[b + blocks], z = rate * v[b + 2 * blocks];
-    std::int32_t entries[2 * POINTS];
-    for (size_t e = 0; e < POINTS; ++e) {
-      const float along = x * POINT[0][e] + y * POINT[1][e] + z * POINT[2][e];
-      entries[e] = std::int32_t(HALF + along);
-      entries[e + POINTS] = std::int32_t(HALF - along);
-    }
-    for (size_t e = 0; e < 2 * POINTS; ++e) tables[e] = std::uint8_t(entries[e]);
-  }
-}
-
 constexpr float NEVER = -std::numeric_limits<float>::infinity();
 
 struct Candidate {
   std::uint32_t row, c;
-  float score;
+  float score, reach;  // by the fine weights, and how far that may be from the true one
+};
+
+// The worst of the best of a stream of numbers; NaN are left out.
+class WorstOfBest {
+ public:
+  explicit WorstOfBest(size_t count) : count_(count) {}
+
+  void add(float number) {
+    if (best_.size() == count_ && !(number > best_.front())) return;
+    if (std::isnan(number)) return;
+    if (best_.size() == count_) {
+      std::pop_heap(best_.begin(), best_.end(), std::greater<float>());
+      best_.pop_back();
+    }
+    best_.push_back(number);
+    std::push_heap(best_.begin(), best_.end(), std::greater<float>());
+  }
+
+  // Nothing is below it where there are not enough.
+  float value() const { return best_.size() == count_ ? best_.front() : NEVER; }
+
+ private:
+  size_t count_;
+  std::vector<float> best_;  // a heap, the worst first
 };
 
 class Shortlist {
@@ -83,7 +91,7 @@ class Shortlist {
   Shortlist(const ClassCodes& classes, size_t most, float margin, float fewest, size_t top)
       : classes_(classes), margin_(margin), fewest_(fewest), top_(top), blocks_(blocks_of(classes.d)),
         padded_((classes.k + GROUP - 1) / GROUP * GROUP), rows_(most),
-        tables_(allocate<std::uint8_t>(most * blocks_ * 16)), fine_(allocate<std::int8_t>(most * classes.d)),
+        tables_(allocate<std::uint8_t>(most * blocks_ * 16)), fine_(allocate<std::int8_t>(most * (classes.d + 64))),
         sums_(allocate<std::int32_t>(most * padded_)), highest_((classes.k + RUN - 1) / RUN * RUN, NEVER),
         runs_(highest_.size() / RUN), index_(highest_.size()) {}
 
@@ -143,7 +151,7 @@ class Shortlist {
 
   // Whether one that is scored by 7 bits beats the own class by the weights themselves, and its score.
   bool is_rival(const Candidate& one, const Own& own, float* score) const {
-    if (!(one.score + reach(one) >= own.limit)) return false;
+    if (!(one.score + one.reach >= own.limit)) return false;
     *score =
         classes_.biases[one.c] + loops_.dot(X_ + one.row * classes_.d, classes_.W + one.c * classes_.d, classes_.d);
     return *score > own.score || (*score == own.score && std::int64_t(one.c) < own.y);
@@ -161,8 +169,8 @@ class Shortlist {
     for (size_t j = begin; j < begin + tries; ++j) {
       Candidate* one = &found_[j];
       score(&one, 1);
-      if (!is_rival(*one, own, value)) continue;
-      rival_ = one->c;
+      if (!is_rival(found_[j], own, value)) continue;
+      rival_ = found_[j].c;
       found_.resize(begin);
       return true;
     }
@@ -183,11 +191,11 @@ class Shortlist {
       row.length = std::sqrt(squares);
       row.odd = squares * squares < fewest_ * dot(sizes);
       row.fine_unit = at_least(std::sqrt(largest(sizes.data(), width)) / 127);
-      row.zero = FINE_ZERO * round_off(v.data(), d, row.fine_unit, 0, fine_.get() + i * d, rest.data());
+      row.zero = FINE_ZERO * round_off(v.data(), d, row.fine_unit, 0, fine_row(i), rest.data());
       row.fine_error = std::sqrt(dot(rest));
       for (size_t b = 0; b < blocks_; ++b) sizes[b] += sizes[b + blocks_] + sizes[b + 2 * blocks_];
       row.rough_unit = at_least(LONGEST_POINT / REACH * std::sqrt(largest(sizes.data(), blocks_)));
-      fill_tables(v.data(), blocks_, 1 / row.rough_unit, tables_.get() + i * blocks_ * 16);
+      loops_.fill_tables(v.data(), blocks_, 1 / row.rough_unit, POINT[0], ZERO, tables_.get() + i * blocks_ * 16);
     }
   }
 
@@ -195,14 +203,14 @@ class Shortlist {
   static float at_least(float unit) { return std::max(unit, std::numeric_limits<float>::min()); }
 
   void add_up() {
-    const size_t bytes = blocks_ / 2, groups = padded_ / GROUP;
+    const size_t groups = padded_ / GROUP;
     std::fill_n(sums_.get(), n_ * padded_, 0);
     for (size_t first = 0; first < groups; first += GROUPS)
-      for (size_t t = 0; t < bytes; t += BYTES)
+      for (size_t b = 0; b < blocks_; b += BLOCKS)
         for (size_t i = 0; i < n_; i += 4)
           for (size_t g = first; g < std::min(groups, first + GROUPS); ++g)
-            loops_.add_lookups(classes_.codes + (g * bytes + t) * GROUP, std::min(BYTES, bytes - t),
-                               tables_.get() + (i * bytes + t) * 32, std::min<size_t>(4, n_ - i), bytes * 32,
+            loops_.add_lookups(classes_.codes + (g * blocks_ + b) * GROUP / 2, std::min(BLOCKS, blocks_ - b),
+                               tables_.get() + (i * blocks_ + b) * 16, std::min<size_t>(4, n_ - i), blocks_ * 16,
                                sums_.get() + i * padded_ + g * GROUP, padded_);
   }
 
@@ -216,16 +224,16 @@ class Shortlist {
     std::nth_element(runs_.begin(), runs_.begin() + (few - 1), runs_.end(), std::greater<float>());
     add_above(i, runs_[few - 1]);
     for (size_t j = begin; j < found_.size(); ++j) {
-      fetch(classes_.fine + found_[std::min(j + 2, found_.size() - 1)].c * classes_.d);
+      fetch(classes_.fine + found_[std::min(j + 2, found_.size() - 1)].c * classes_.d, classes_.d);
       Candidate* one = &found_[j];
       score(&one, 1);
     }
     const float least = limit(begin, found_.size());
     // So many of them at least: where there is no error to speak of, rounding might spare all.
-    std::vector<float> heights;
-    for (size_t j = begin; j < found_.size(); ++j) heights.push_back(highest_[found_[j].c]);
+    WorstOfBest heights(top_);
+    for (size_t j = begin; j < found_.size(); ++j) heights.add(highest_[found_[j].c]);
     found_.resize(begin);
-    add_above(i, std::min(least, worst_of_best(heights)));
+    add_above(i, std::min(least, heights.value()));
   }
 
   // The most that the score of each class may be, by its rough score.
@@ -240,7 +248,7 @@ class Shortlist {
   void add_above(size_t i, float least) {
     size_t count = loops_.find_high(highest_.data(), highest_.size(), least, index_.data());
     while (count && size_t(index_[count - 1]) >= classes_.k) --count;  // the padding, where all will do
-    for (size_t j = 0; j < count; ++j) found_.push_back({std::uint32_t(i), std::uint32_t(index_[j]), 0});
+    for (size_t j = 0; j < count; ++j) found_.push_back({std::uint32_t(i), std::uint32_t(index_[j]), 0, 0});
   }
 
   // Scores of all that survive, class by class, so that the weights of each are read once.
@@ -260,42 +268,32 @@ class Shortlist {
 
   // Scores of up to ROWS rows by the fine weights of one class.
   void score(Candidate* const* some, size_t m) const {
-    const size_t d = classes_.d, c = some[0]->c;
-    const std::int8_t* fine[ROWS];
+    const size_t c = some[0]->c;
+    const std::int8_t* rows[ROWS];
     std::int32_t sums[ROWS];
-    for (size_t r = 0; r < m; ++r) fine[r] = fine_.get() + some[r]->row * d;
-    loops_.dot_bytes(classes_.fine + c * d, fine, m, d, sums);
+    for (size_t r = 0; r < m; ++r) rows[r] = fine_row(some[r]->row);
+    loops_.dot_bytes(classes_.fine + c * classes_.d, rows, m, classes_.d, sums);
     for (size_t r = 0; r < m; ++r) {
       const CodedRow& row = rows_[some[r]->row];
       some[r]->score = classes_.offsets[c] + row.fine_unit * classes_.units[c] * float(sums[r] - row.zero);
+      some[r]->reach = margin_ * (row.length * classes_.fine_spreads[c] + row.fine_error * classes_.lengths[c]);
     }
   }
 
-  // How far the score of a candidate may be from the true one.
-  float reach(const Candidate& one) const {
-    const CodedRow& row = rows_[one.row];
-    return margin_ * (row.length * classes_.fine_spreads[one.c] + row.fine_error * classes_.lengths[one.c]);
-  }
+  // Rows are not a multiple of 4,096 bytes apart, of which the first cache could not hold enough at a time.
+  std::int8_t* fine_row(size_t i) const { return fine_.get() + i * (classes_.d + 64); }
 
   // Asks for the weights that are next: of those that are not in order the processor cannot foresee any.
   template <class Number>
-  void fetch(const Number* weights) const {
-    for (size_t j = 0; j < classes_.d; j += 64 / sizeof(Number)) __builtin_prefetch(weights + j);
+  void fetch(const Number* weights, size_t count) const {
+    for (size_t j = 0; j < count; j += 64 / sizeof(Number)) __builtin_prefetch(weights + j);
   }
 
   // What the worst of the best candidates reaches at least.
   float limit(size_t begin, size_t end) const {
-    std::vector<float> least;
-    for (size_t j = begin; j < end; ++j)
-      if (const float value = found_[j].score - reach(found_[j]); !std::isnan(value)) least.push_back(value);
-    return worst_of_best(least);
-  }
-
-  // The worst of the best numbers, if there are enough.
-  float worst_of_best(std::vector<float>& numbers) const {
-    if (numbers.size() < top_) return NEVER;
-    std::nth_element(numbers.begin(), numbers.begin() + (top_ - 1), numbers.end(), std::greater<float>());
-    return numbers[top_ - 1];
+    WorstOfBest least(top_);
+    for (size_t j = begin; j < end; ++j) least.add(found_[j].score - found_[j].reach);
+    return least.value();
   }
 
   void rank(size_t i, size_t begin, size_t end, std::int64_t* best) const {
@@ -307,10 +305,10 @@ class Shortlist {
     const float least = limit(begin, end);
     std::vector<Hit> hits;
     for (size_t j = begin; j < end; ++j)
-      if (const Candidate& one = found_[j]; !(one.score + reach(one) < least)) hits.push_back({0, one.c});
+      if (const Candidate& one = found_[j]; !(one.score + one.reach < least)) hits.push_back({0, one.c});
     if (hits.size() < top_) throw std::invalid_argument("scores must be finite numbers");
     for (size_t j = 0; j < hits.size(); ++j) {
-      fetch(classes_.W + size_t(hits[std::min(j + 1, hits.size() - 1)].position) * d);
+      fetch(classes_.W + size_t(hits[std::min(j + 1, hits.size() - 1)].position) * d, d);
       const size_t c = size_t(hits[j].position);
       hits[j].score = classes_.biases[c] + loops_.dot(X_ + i * d, classes_.W + c * d, d);
     }

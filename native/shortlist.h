@@ -15,7 +15,7 @@ namespace manyclass {
 struct ClassCodes {
   const float* W;                               // (k, d)
   const float* biases;                          // (k)
-  const std::uint8_t* codes;                    // (groups, blocks / 2, 32)
+  const std::uint8_t* codes;                    // (groups, blocks, 64)
   const std::uint8_t* fine;                     // (k, d)
   const float *mean, *center, *columns;         // (d)
   const float *offsets, *slopes, *spreads;      // (k) rough scores, and their spread for |v| = 1

@@ -17,8 +17,8 @@ manyclass::ClassCodes codes_of(const In<float, 2>& W, const PerClass& biases, co
   require(mean.shape(0) == d && center.shape(0) == d && columns.shape(0) == d,
           "W, mean, center and columns must fit together");
   require(fine.shape(0) == k && fine.shape(1) == d, "fine must have the shape of W");
-  require(codes.shape(0) == (k + 31) / 32 && codes.shape(1) == manyclass::blocks_of(d) / 2 && codes.shape(2) == 32,
-          "codes must have shape (groups of 32 classes, bytes, 32)");
+  require(codes.shape(0) == (k + 127) / 128 && codes.shape(1) == manyclass::blocks_of(d) && codes.shape(2) == 64,
+          "codes must have shape (groups of 128 classes, blocks, 64)");
   for (const PerClass* one : {&biases, &offsets, &slopes, &spreads, &units, &fine_spreads, &lengths})
     require(one->shape(0) == k, "what is known of classes must have one entry per row of W");
   return {W.data(),
@@ -96,10 +96,10 @@ void pack_classes(const In<float, 2>& W, const PerClass& biases, const PerClass&
                   const Out<float, 2>& records) {
   using manyclass::ClassRecord;
   const std::size_t m = W.shape(0), d = W.shape(1), wide = sizeof(ClassRecord) / sizeof(float);
-  require(m <= manyclass::CLASS_GROUP && biases.shape(0) == m, "there must be at most 32 classes with a bias each");
+  require(m <= manyclass::CLASS_GROUP && biases.shape(0) == m, "there must be at most 128 classes with a bias each");
   require(mean.shape(0) == d && center.shape(0) == d && columns.shape(0) == d,
           "W, mean, center and columns must fit together");
-  require(codes.shape(0) == manyclass::blocks_of(d) / 2 && codes.shape(1) == 32, "codes must have shape (bytes, 32)");
+  require(codes.shape(0) == manyclass::blocks_of(d) && codes.shape(1) == 64, "codes must have shape (blocks, 64)");
   require(fine.shape(0) == m && fine.shape(1) == d, "fine must have the shape of W");
   require(records.shape(0) == m && records.shape(1) == wide, "records must have a row per class");
   nb::gil_scoped_release release;

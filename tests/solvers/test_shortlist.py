@@ -40,8 +40,8 @@ def in_blocks(V, fill=0.0):
 
 def unpacked(packed):
     """Which point stands for each block of each class (k, blocks)."""
-    bits = packed.codes.transpose(0, 2, 1)[:, [*range(0, 32, 2), *range(1, 32, 2)]].reshape(-1, packed.codes.shape[1])
-    return np.stack([bits & 15, bits >> 4], axis=2).reshape(len(bits), -1)[: len(packed.W)]
+    codes = packed.codes[:, :, [*range(0, 64, 2), *range(1, 64, 2)]]
+    return np.concatenate([codes & 15, codes >> 4], axis=2).swapaxes(1, 2).reshape(-1, codes.shape[1])[: len(packed.W)]
 
 
 def rough_twin(packed, x):

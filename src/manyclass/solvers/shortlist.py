@@ -31,7 +31,7 @@ SCORES = ROWS * CLASSES  # of rows and classes, without which there is no need t
 
 BLOCK = 1024  # rows that a thread reads at a time
 
-_GROUP = 32  # classes whose codes stand side by side
+_GROUP = 128  # classes whose codes stand side by side, two in a byte
 
 # Of all classes, those that may get a second look, which costs about as much as a score by the weights themselves: with
 # so many, the best of a row should take half of the time of all scores (estimated).
@@ -148,7 +148,7 @@ class ClassShortlist:
 
     W: Singles  # (k, d)
     biases: Singles
-    codes: NDArray[np.uint8]  # (groups, bytes, 32): 4 bits for three weights
+    codes: NDArray[np.uint8]  # (groups, blocks, 64): 4 bits for three weights
     fine: NDArray[np.uint8]  # (k, d)
     mean: Singles  # (d,)
     center: Singles
@@ -183,7 +183,7 @@ class ClassShortlist:
         The others are never ruled out.
         """
         (k, d), panels = W.shape, spans(len(W), _GROUP)
-        codes, fine = np.empty((len(panels), 4 * -(-d // 24), _GROUP), np.uint8), np.empty((k, d), np.uint8)
+        codes, fine = np.empty((len(panels), 8 * -(-d // 24), _GROUP // 2), np.uint8), np.empty((k, d), np.uint8)
         records = np.empty((k, 7), np.float32)
 
         def pack(at: slice) -> None:
