@@ -8,7 +8,7 @@ namespace manyclass {
 
 extern const Kernels kernels_base;
 #if defined(__x86_64__)
-extern const Kernels kernels_avx2, kernels_avx512, kernels_avx512vnni;
+extern const Kernels kernels_avx2, kernels_avx512;
 #elif defined(__aarch64__)
 extern const Kernels kernels_neon;
 #endif
@@ -21,10 +21,9 @@ std::vector<const Kernels*> find_levels() {
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (avx2) found.push_back(&kernels_avx2);
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (avx512) found.push_back(&kernels_avx512);
-  if (avx512 && __builtin_cpu_supports("avx512vnni")) found.push_back(&kernels_avx512vnni);
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    found.push_back(&kernels_avx512);
 #elif defined(__aarch64__)
   found.push_back(&kernels_neon);
 #endif

@@ -20,8 +20,8 @@ constexpr size_t GROUP = CLASS_GROUP;
 
 constexpr size_t BLOCK = 256;  // rows whose sums are held at a time: weights are read once for all of them
 
-// Bytes of codes of a class between two additions to the sums, with which tables of four rows stay in the first cache
-// and eight entries at a time add up to less than 65,536; and groups of classes whose codes stay in the second.
+// Blocks of columns between two additions to the sums, with which tables of four rows stay in the first cache and
+// entries add up to less than 65,536; and groups of classes whose codes stay in the second.
 constexpr size_t BLOCKS = 256, GROUPS = 4;
 
 // Classes of which the best is looked for together.
@@ -91,7 +91,7 @@ class Shortlist {
   Shortlist(const ClassCodes& classes, size_t most, float margin, float fewest, size_t top)
       : classes_(classes), margin_(margin), fewest_(fewest), top_(top), blocks_(blocks_of(classes.d)),
         padded_((classes.k + GROUP - 1) / GROUP * GROUP), rows_(most),
-        tables_(allocate<std::uint8_t>(most * blocks_ * 16)), fine_(allocate<std::int8_t>(most * (classes.d + 64))),
+        tables_(allocate<std::uint8_t>(most * blocks_ * 16)), fine_(allocate<std::int8_t>(most * classes.d)),
         sums_(allocate<std::int32_t>(most * padded_)), highest_((classes.k + RUN - 1) / RUN * RUN, NEVER),
         runs_(highest_.size() / RUN), index_(highest_.size()) {}
 
@@ -280,8 +280,7 @@ class Shortlist {
     }
   }
 
-  // Rows are not a multiple of 4,096 bytes apart, of which the first cache could not hold enough at a time.
-  std::int8_t* fine_row(size_t i) const { return fine_.get() + i * (classes_.d + 64); }
+  std::int8_t* fine_row(size_t i) const { return fine_.get() + i * classes_.d; }
 
   // Asks for the weights that are next: of those that are not in order the processor cannot foresee any.
   template <class Number>

@@ -75,17 +75,12 @@ typedef char LooseSigned __attribute__((vector_size(BYTES), aligned(1), may_alia
 // total + the products of w and x, in fours: two products of a number below 128 and one of at most 127 fit into 16
 // bits.
 static inline Whole add_products(Whole total, Signed w, const int8_t* x) {
-#if defined(__AVX512VNNI__)
-  asm("vpdpbusd %2, %1, %0" : "+v"(total) : "v"(w), "m"(*(const LooseSigned*)x));
-  return total;
-#else
   typedef int16_t Wide __attribute__((vector_size(BYTES)));
   const Wide ones = Wide{} + 1;
   Wide pairs, fours;
   asm("vpmaddubsw %2, %1, %0" : "=v"(pairs) : "v"(w), "m"(*(const LooseSigned*)x));
   asm("vpmaddwd %2, %1, %0" : "=v"(fours) : "v"(pairs), "v"(ones));
   return total + (Whole)fours;
-#endif
 }
 
 // The sum of all lanes, half by half.
