@@ -33,7 +33,7 @@ def jobs(folder: Path, actors: int, cores: int) -> dict[str, Any]:
     """Seconds of each job; those of pictures, queries and squares only where an actor has a core."""
     found: dict[str, Any] = {}
     with cluster(actors) as workers:
-        found["one-vs-rest"] = one_vs_rest(folder)  # first, as an actor remembers the most that it held
+        found["one-vs-rest"] = one_vs_rest(folder, workers)  # first, as an actor remembers the most that it held
         found["gather"] = gather(workers)
         found["trace norm"] = trace_norm()
         if actors <= cores:
@@ -71,10 +71,19 @@ def cluster(actors: int, n_threads: int = 1) -> Iterator[Any]:
         ray.shutdown()
 
 
-def one_vs_rest(folder: Path) -> dict[str, Any]:
+class _Libraries:
+    """An object that holds nothing, and loads what one-vs-rest needs."""
+
+    def __init__(self) -> None:
+        import manyclass.estimators.stochastic
+        import manyclass.solvers.sgd.class_ranges  # noqa: F401
+
+
+def one_vs_rest(folder: Path, workers: Any) -> dict[str, Any]:
     """An epoch, one judgement, and an epoch of all rows; what actors held, and what they had to hold."""
+    workers.start(_Libraries, [], [[]] * len(workers)).close()
+    idle, held = max(actor_peaks()), list[float]()
     X, y, *_ = read_codes(folder)
-    held: list[float] = []
     watch = [lambda record: held.__setitem__(slice(None), actor_peaks())]
     model = mc.StochasticClassifier(**SETTINGS, max_epochs=1, n_threads=1, callbacks=watch)
     processor = busiest(lambda: model.fit(X, y))
@@ -84,7 +93,7 @@ def one_vs_rest(folder: Path) -> dict[str, Any]:
         "seconds": sum(record["seconds"] for record in model.history_),
         "examples": sum(record["examples"] for record in model.history_),
         "judging": first["judging_seconds"], "judged": len(y) - first["examples"], "bits": _digest(model),
-        "held": held, "codes": X.nbytes / 2**20, "W": model.coef_.nbytes / 2**20,
+        "idle": idle, "held": held, "codes": X.nbytes / 2**20, "W": model.coef_.nbytes / 2**20,
     }  # fmt: skip
 
 

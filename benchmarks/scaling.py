@@ -135,9 +135,11 @@ def _memory(page: Page, found: Found) -> None:
     for actors, jobs in found.items():
         learned = jobs["one-vs-rest"]
         # Weights, their mean and the best of these; the codes, which the actors of a machine share.
-        share, held = 3 * learned["W"] / actors + learned["codes"], max(learned["held"])
-        rows.append([str(actors), f"{share:.0f} MiB", f"{held:.0f} MiB", f"{held - share:.0f} MiB"])
-    columns = ["actors", "three copies of its W, and codes", "most that an actor held", "beside its share"]
+        share, idle, held = 3 * learned["W"] / actors + learned["codes"], learned["idle"], max(learned["held"])
+        more = f"{(held - idle) / share - 1:.0%}"
+        rows.append([str(actors), *(f"{size:.0f} MiB" for size in (idle, share, held)), more])
+    columns = ["actors", "an idle actor", "three copies of its W, and codes", "most that an actor held"]
+    columns += ["more than both, of its share"]
     page.table("Memory of an actor, one-vs-rest with judging", columns, rows)
 
 
