@@ -1,11 +1,20 @@
 """Errors of files say the file, what is wrong with it, and what to do."""
 
 import errno
+import pickle
 from pathlib import Path
 
 import pytest
 
-from manyclass._core.errors import Damage, StorageError, StoreCorruptedError, is_of_machine, unreadable_error
+from manyclass._core.errors import (
+    Damage,
+    FileRefusedError,
+    StorageError,
+    StoreCorruptedError,
+    is_of_machine,
+    portable_error,
+    unreadable_error,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,3 +58,25 @@ def test_trouble_of_the_machine_is_known_through_what_was_made_of_it(number, hid
         fail()
     assert is_of_machine(raised.value) == (number != errno.ENOENT)
     assert not is_of_machine(ValueError("x cannot be used"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StorageError("gone"),
+        FileRefusedError(Path("a.npy"), "is no regular file"),
+        StoreCorruptedError(Path("a.store"), Damage("X.npy", 3, "has changed")),
+    ],
+)
+def test_errors_go_from_one_process_to_another(error):
+    there = pickle.loads(pickle.dumps(error))
+    assert (type(there), str(there), vars(there)) == (type(error), str(error), vars(error))
+    assert portable_error(error) is error
+
+
+def test_an_error_that_cannot_travel_is_one_that_says_the_same():
+    class LocalError(Exception):
+        pass
+
+    there = portable_error(LocalError("three"))
+    assert (type(there), str(there)) == (RuntimeError, "LocalError: three")

@@ -1,6 +1,7 @@
 """A cluster of this machine for all tests of a process: it takes some seconds to begin."""
 
 import pytest
+from cluster.killing import begun
 
 
 @pytest.fixture(scope="session")
@@ -9,8 +10,8 @@ def ray_cluster():
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'manyclass[ray]'")
     from manyclass.cluster.connection import import_ray
 
-    ray = import_ray()
-    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray, silent = import_ray(), {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
+    begun(lambda: ray.init(address="local", num_cpus=2, **silent), ray.shutdown)
     yield ray
     ray.shutdown()
 
@@ -21,7 +22,7 @@ def ray_workers(ray_cluster):
     from manyclass.cluster.actors import RayWorkers
     from manyclass.cluster.connection import seats
 
-    offered = RayWorkers(ray_cluster, seats(ray_cluster.nodes(), 2), patience=30, warn=str)
+    offered = RayWorkers(ray_cluster, seats(ray_cluster.nodes(), 2), patience=300, warn=str)
     yield offered
     offered.close()
 

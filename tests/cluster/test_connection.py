@@ -84,6 +84,9 @@ def test_bits_depend_on_libraries_and_instruction_sets():
 class FakeRay:
     """A Ray that notes what holds while it begins."""
 
+    __version__ = "9.9"
+    address = "127.0.0.1"
+
     def __init__(self):
         constants, worker = SimpleNamespace(ENABLE_RAY_CLUSTER=True), SimpleNamespace(print_to_stdstream=print)
         self._private, self.seen = SimpleNamespace(ray_constants=constants, worker=worker), {}
@@ -93,6 +96,9 @@ class FakeRay:
 
     def init(self, address, **settings):
         self.seen = {"reachable": self._private.ray_constants.ENABLE_RAY_CLUSTER}
+
+    def nodes(self):
+        return [{"NodeManagerAddress": self.address}]
 
     def shutdown(self):
         self.seen["prints"] = self._private.worker.print_to_stdstream is print
@@ -114,8 +120,16 @@ def test_a_cluster_that_cannot_begin_is_a_sentence(monkeypatch):
 
     ray = FakeRay()
     monkeypatch.setattr(ray, "init", too_busy)
-    with pytest.raises(mc.cluster.ClusterError, match="cannot be used: The current node timed out during startup;"):
+    with pytest.raises(mc.cluster.ClusterError, match="cannot begin: The current node timed out during startup;"):
         _membership(ray, "local").__enter__()
+
+
+def test_a_local_cluster_that_others_can_reach_is_refused():
+    ray = FakeRay()
+    ray.address = "10.0.0.1"
+    with pytest.raises(mc.cluster.ClusterError, match=r"this version of Ray, 9\.9, lets other machines talk"):
+        _membership(ray, "local").__enter__()
+    assert "prints" in ray.seen  # it was shut down
 
 
 @pytest.mark.slow

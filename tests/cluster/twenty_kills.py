@@ -22,7 +22,7 @@ from manyclass.cluster.actor_groups import RayGroup
 from manyclass.cluster.actors import RayWorkers
 from manyclass.cluster.connection import import_ray
 from manyclass.solvers import row_blocks, row_shards
-from tests.cluster.killing import begun, cluster_of_three, kill_node, processes_of
+from tests.cluster.killing import cluster_of_three, kill_node, processes_of
 from tests.cluster.test_actors_rows import closed_form, trace_norm
 from tests.cluster.three_nodes import pictures
 from tests.features.extraction.written import contents_of
@@ -180,7 +180,8 @@ class Cut:
             time.sleep(0.2)
         self.nodes.remove(self.dead)
         self.cluster.remove_node(self.dead, allow_graceful=False)
-        self.nodes.append(begun(lambda: self.cluster.add_node(num_cpus=1)))
+        self.nodes.append(self.cluster.add_node(wait=False, num_cpus=1))
+        self.cluster.wait_for_nodes(timeout=180)
 
 
 def main(folder, seed, n):

@@ -119,6 +119,8 @@ def test_classes_and_rows_go_to_workers_by_blocks():
     )
     words = division_words("square", 3, (5000, 100), 130, 2)[0]
     assert words == "squares in closed form by 1 of 3 workers, at most 5,000 rows each"
+    assert division_words("trace", 2, (5000, 64), 10, 2)[0].endswith("by 1 of 2 workers, at most 5,000 rows each")
+    assert " by 64 of 100 workers," in division_words("trace", 100, (9_000_000, 4096), 10, 2)[0]
 
 
 def test_a_fit_that_is_short_needs_no_cluster():

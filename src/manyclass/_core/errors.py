@@ -52,13 +52,18 @@ class FileRefusedError(StorageError):
 
     Attributes
     ----------
+    path : str, bytes or os.PathLike
+        The file.
     reason : str
         The rule and what breaks it.
     """
 
     def __init__(self, path: str | bytes | os.PathLike[Any], reason: str):
         super().__init__(f"{os.fsdecode(path)} {reason}")
-        self.reason = reason
+        self.path, self.reason = path, reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.reason)
 
 
 class StoreCorruptedError(StorageError):
@@ -73,13 +78,18 @@ class StoreCorruptedError(StorageError):
 
     Attributes
     ----------
+    path : str or os.PathLike
+        The folder of the store, gallery or run.
     damage : Damage
         The file, the block and the reason.
     """
 
     def __init__(self, path: str | os.PathLike[str], damage: Damage):
         super().__init__(f"{os.fspath(path)} is damaged: {damage}; restore that file from a copy or write it again")
-        self.damage = damage
+        self.path, self.damage = path, damage
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path, self.damage)
 
 
 class DurabilityWarning(UserWarning):
@@ -96,6 +106,21 @@ _ADVICE = {
     errno.EPERM: "; change its permissions",
     errno.EMFILE: "; raise the limit with ulimit -n",
 }
+
+
+def portable_error(error: Exception) -> Exception:
+    """The error, or one that says the same if it cannot go from one process to another.
+
+    >>> portable_error(KeyError("a"))
+    KeyError('a')
+    """
+    from multiprocessing.reduction import ForkingPickler
+
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def is_of_machine(error: BaseException) -> bool:

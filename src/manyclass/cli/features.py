@@ -192,13 +192,14 @@ def _prepared(
     """What writes features; how the encoder was learned; and it: read, left by an earlier attempt, or learned now."""
     from manyclass.features.extraction.write_features import write_features
     from manyclass.runs.joining.spread_features import check_free, spread_features
-    from manyclass.runs.joining.worker_parts import LEARNED, parts_folder, remove_parts
+    from manyclass.runs.joining.worker_parts import LEARNED, holding_parts, parts_folder, remove_parts
     from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
     if cluster:
         check_free(out, overwrite)
         if not resume:
-            remove_parts(parts_folder(out))
+            with holding_parts(parts_folder(out)):
+                remove_parts(parts_folder(out))
     write = spread_features if cluster else write_features
     if not kind.is_learned:
         return write, None, kind.encoder()

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.worker_groups import Arguments
-from manyclass.cluster.actors import RayWorkers, Seat
+from manyclass.cluster.actors import RayWorkers, versions
+from manyclass.cluster.nodes import Seat
 
 
 @dataclass
@@ -31,13 +32,16 @@ class RayGroup:
         self._saved: tuple[int, list[Path]] = (0, [])
         self._hosts: list[Any] = []
         self.replaced = 0  # actors that were made anew
+        self._names = workers.watch.begin_calls(self._seat(i).address for i in range(len(each)))
         self._waits = True  # for answers to a call
         self._hosts = [workers.host(self._seat(i)) for i in range(len(each))]
-        made = [host.make.remote(make, arguments, *common) for host, arguments in zip(self._hosts, each, strict=True)]
+        made = [self._made(i) for i in range(len(each))]
         for i, reference in enumerate(made):
             self._patiently(i, reference, partial(self._revived, i))
         self._waits = False
-        self._names = workers.watch.begin_calls(self._seat(i).address for i in range(len(each)))
+
+    def _made(self, i: int) -> Any:
+        return self._hosts[i].make.remote(self._make, self._each[i], versions(), *self._common)
 
     def __len__(self) -> int:
         return len(self._each)
@@ -85,7 +89,7 @@ class RayGroup:
 
     def _asked_again(self, i: int, call: _Call) -> Any:
         self._revived(i)
-        return self._ray.get(self._asked(i, call))
+        return self._workers.get(self._asked(i, call))
 
     def _asked(self, i: int, call: _Call) -> Any:
         return self._hosts[i].call.remote(call.method, call.each[i], *call.common)
@@ -93,20 +97,22 @@ class RayGroup:
     def _patiently(self, i: int, reference: Any, again: Callable[[], Any]) -> Any:
         """What a reference holds; where its actor is lost, what `again` finds with another one."""
         name = f"worker {i + 1} of {len(self)}"
-        return self._workers.persist(name, self._seat(i), partial(self._ray.get, reference), again)
+        return self._workers.persist(name, self._seat(i), partial(self._workers.get, reference), again)
 
     def _revived(self, i: int) -> None:
         """Put another actor in the place of the i-th, with all that it had seen."""
         self.replaced += 1
         seat = self._seat(i)
         host = self._hosts[i] = self._workers.host(seat)
+        if self._seat(i) != seat:  # on another node
+            self._names[i] = self._seat(i).address
         self._workers.check_version(host, seat)
-        self._ray.get(host.make.remote(self._make, self._each[i], *self._common))
+        self._workers.get(self._made(i))
         done, paths = self._saved
-        if done and not self._ray.get(host.call.remote("restore", (paths[i],)))[1]:
+        if done and not self._workers.get(host.call.remote("restore", (paths[i],)))[1]:
             done = 0
         for call in self._updates[done:]:
-            self._ray.get(self._asked(i, call))
+            self._workers.get(self._asked(i, call))
 
     def _seat(self, i: int) -> Seat:
         return self._workers.seats[i % len(self._workers.seats)]

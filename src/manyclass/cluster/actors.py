@@ -2,13 +2,17 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from manyclass._core.errors import portable_error
 from manyclass._core.shards import library_versions
 from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import Arguments
+from manyclass.cluster.nodes import ClusterError, ClusterNodes, Seat
 from manyclass.cluster.watch import ClusterWatch
 
 if TYPE_CHECKING:
@@ -27,18 +31,6 @@ _PAUSE, _LONGEST = 0.05, 2.0  # seconds between attempts, twice as long each tim
 # that a node is gone, until when it may put the next worker there
 
 
-class ClusterError(OSError):
-    """A cluster cannot do what it is asked for; the message says which node, why, and how to go on."""
-
-
-class Seat(NamedTuple):
-    """Where a worker runs, with how many threads."""
-
-    node: str
-    address: str
-    threads: int
-
-
 class _Host:
     """What runs in an actor: one object, and the number of its threads."""
 
@@ -51,9 +43,11 @@ class _Host:
         """What the bits of this machine depend on."""
         return versions()
 
-    def make(self, make: Callable[..., Any], arguments: Arguments, *common: Any) -> None:
+    def make(self, make: Callable[..., Any], arguments: Arguments, expected: dict[str, str], *common: Any) -> None:
         """Make the object. What is common comes last, as references are followed among arguments alone."""
-        self._object: Any = make(*common, *arguments)
+        with _told_errors():
+            check_versions(versions(), expected)
+            self._object: Any = make(*common, *arguments)
 
     def drop(self) -> None:
         """Forget the object, until another is made."""
@@ -62,17 +56,30 @@ class _Host:
     def call(self, method: str, arguments: Arguments, *common: Any) -> tuple[float, Any]:
         """Call a method of the object: the seconds that it took, and its answer."""
         started = time.perf_counter()
-        answer = getattr(self._object, method)(*common, *arguments)
+        with _told_errors():
+            answer = getattr(self._object, method)(*common, *arguments)
         return time.perf_counter() - started, answer
 
 
-def _run_task(function: Callable[..., Any], arguments: Arguments, *common: Any) -> tuple[str, Any]:
+@contextmanager
+def _told_errors() -> Iterator[None]:
+    """Let errors travel: Ray takes one that cannot be read at the other end for a worker that is lost."""
+    try:
+        yield
+    except Exception as error:
+        raise portable_error(error) from None
+
+
+def _run_task(
+    function: Callable[..., Any], arguments: Arguments, expected: dict[str, str], *common: Any
+) -> tuple[str, Any]:
     """What a task runs: the address of its node, and its answer. What is common comes last, as for `_Host.make`."""
     from ray.util import get_node_ip_address
 
     from manyclass._core.parallel import threads
 
-    with threads(1):
+    with threads(1), _told_errors():
+        check_versions(versions(), expected)  # Ray gives tasks to nodes that came later, too
         return str(get_node_ip_address()), function(*common, *arguments)
 
 
@@ -84,7 +91,7 @@ class RayWorkers:
 
     def __init__(self, ray: Any, seats: Sequence[Seat], patience: float, warn: Notify | None = None):
         self.seats, self.watch = list(seats), ClusterWatch(warn)
-        self._ray, self._patience = ray, patience
+        self._ray, self._patience, self._nodes = ray, patience, ClusterNodes(ray, patience)
         self._doubtful = -math.inf  # when a worker was lost
         self._idle: list[tuple[Seat, Any]] = []  # actors that are done: to begin one takes some seconds
 
@@ -106,28 +113,36 @@ class RayWorkers:
         self, function: Callable[..., Any], common: Arguments, each: Sequence[Arguments]
     ) -> Iterator[tuple[int, Any]]:
         """Tasks of one core each, wherever one is free; those of a process or node that dies are done again."""
-        shared = [self.put(argument) for argument in common]
-        task = self._ray.remote(num_cpus=1, max_retries=_ATTEMPTS, scheduling_strategy="SPREAD")(_run_task)
-        waiting, running = list(enumerate(each))[::-1], dict[Any, int]()
+        common = [versions(), *(self.put(argument) for argument in common)]
+        task = self._ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(_run_task)
+        waiting, running, lost = list(range(len(each)))[::-1], dict[Any, int](), Counter[int]()
         self.watch.begin_tasks()
-        last = time.monotonic()
         try:
             while waiting or running:
                 while waiting and len(running) < self.n_cores:
-                    i, arguments = waiting.pop()
-                    running[task.remote(function, arguments, *shared)] = i
+                    i = waiting.pop()
+                    running[task.remote(function, each[i], *common)] = i
                 done, _ = self._ray.wait(list(running), timeout=min(self._patience, _LOOK))
-                last = time.monotonic() if done else last
-                self._check_nodes(last)
+                self._gone_seats()
+                self._nodes.check_left()
                 for reference in done:
-                    address, answer = self._result(reference)
-                    self.watch.did(address, answer if isinstance(answer, int) else 1)
-                    yield running.pop(reference), answer
+                    i = running.pop(reference)
+                    try:
+                        address, answer = self.get(reference)
+                    except self._ray.exceptions.RayError as error:  # its process, its node or its memory is gone
+                        lost[i] += 1
+                        self._check_attempts(lost[i], "a task", error)
+                        waiting.append(i)
+                        time.sleep(_PAUSE)
+                    else:
+                        self.watch.did(address, answer if isinstance(answer, int) else 1)
+                        yield i, answer
         finally:
             for reference in running:
                 self._ray.cancel(reference, force=True)
 
-    def _result(self, reference: Any) -> Any:
+    def get(self, reference: Any) -> Any:
+        """What a reference holds; an error of what was called is raised as it is."""
         try:
             return self._ray.get(reference)
         except self._ray.exceptions.RayTaskError as error:
@@ -137,11 +152,14 @@ class RayWorkers:
                 "Ray has ended on the node of this command; start it there again, and give the command once more to go "
                 "on from where it was"
             ) from error
-        except self._ray.exceptions.RayError as error:
+
+    @staticmethod
+    def _check_attempts(number: int, name: str, reason: Exception) -> None:
+        if number >= _ATTEMPTS:
             raise ClusterError(
-                f"a task was lost {_ATTEMPTS} times; see what ends its process (memory, for instance): "
-                f"{str(error).strip().partition(chr(10))[0]}"
-            ) from error
+                f"{name} was lost {number} times at one call; see what ends its process (memory, for instance): "
+                f"{str(reason).strip().partition(chr(10))[0]}"
+            ) from reason
 
     def activity(self) -> str:
         """What workers do now, in words."""
@@ -159,27 +177,20 @@ class RayWorkers:
 
     def _gone_seats(self) -> list[Seat]:
         """The seats whose nodes are gone, of which is told."""
-        alive = {node["NodeID"] for node in self._ray.nodes() if node["Alive"]}
+        alive = self._nodes.alive()
         gone = [seat for seat in self.seats if seat.node not in alive]
         for seat in gone:
             self.watch.lost(seat.address, gone=True)
         return gone
 
-    def _check_nodes(self, since: float) -> None:
-        """Tell of nodes that are gone; an error if none is left, nor came within the time that there is for one."""
-        self._gone_seats()
-        if time.monotonic() - since > self._patience and not any(
-            node["Alive"] and node["Resources"].get("CPU", 0) >= 1 for node in self._ray.nodes()
-        ):
-            raise ClusterError(
-                "no node of the cluster is left; start one again, and give the command once more to go on from where "
-                "it was"
-            )
-
     def put(self, argument: Any) -> Any:
         """A reference to an argument that all actors get, or itself where it is small."""
         small = isinstance(argument, _SMALL) or getattr(argument, "nbytes", _LARGE) < _LARGE
-        return argument if small else self._ray.put(argument)
+        try:
+            return argument if small else self._ray.put(argument)
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).strip().partition(chr(10))[0]
+            raise ClusterError(f"what all workers need cannot be sent to them: {reason}") from error
 
     def check_versions(self) -> None:
         """Refuse nodes of other versions or instruction sets than this machine, whose bits would differ."""
@@ -196,32 +207,21 @@ class RayWorkers:
 
     def persist(self, name: str, seat: Seat, first: Callable[[], Any], again: Callable[[], Any]) -> Any:
         """What `first` returns; where the actor of a seat is lost on the way, what `again` does."""
-        attempt, pause = first, _PAUSE
-        for _ in range(_ATTEMPTS):
+        attempt, pause, number = first, _PAUSE, 0
+        while True:
             try:
                 return attempt()
-            except self._ray.exceptions.RayTaskError as error:
-                raise (error.cause if isinstance(error.cause, Exception) else error) from None
             except self._ray.exceptions.RayError as error:  # an actor, its node or its memory is gone
-                attempt, reason = again, error
+                number += 1
+                self._check_attempts(number, name, error)
+                attempt = again
                 self.note_lost(seat)
                 time.sleep(pause)
                 pause = min(2 * pause, _LONGEST)
-        raise ClusterError(
-            f"{name} was lost {_ATTEMPTS} times at one call; see what ends its process (memory, for instance): "
-            f"{str(reason).strip().partition(chr(10))[0]}"
-        )
 
     def check_version(self, host: Any, seat: Seat) -> None:
         """Refuse an actor whose bits would differ; it may be on another node than its seat."""
-        there = self.answer(host.versions.remote(), seat)
-        for name, version in versions().items():
-            if there.get(name) != version:
-                raise ClusterError(
-                    f"all nodes must have the same {name} for the same bits; that of the worker of {seat.address} has "
-                    f"{there.get(name)}, this machine {version}; install the same, or set MANYCLASS_SIMD_LEVEL and "
-                    "OPENBLAS_CORETYPE alike on all nodes"
-                )
+        check_versions(self.answer(host.versions.remote(), seat), versions(), seat.address)
 
     def host(self, seat: Seat) -> Any:
         """An actor on a seat, or on another node if that is gone: one that is idle, or else a new one."""
@@ -237,18 +237,10 @@ class RayWorkers:
         return actor.options(runtime_env={"env_vars": cores}).remote(seat.threads)
 
     def seat_for(self, seat: Seat) -> Seat:
-        """The seat; or another in its place where its node is gone, on the node with the fewest workers.
-
-        Ray itself might put an actor on a node that is to compute nothing, as the head of many a cluster.
-        """
-        nodes = {node["NodeID"]: node for node in self._ray.nodes() if node["Alive"]}
-        cores = {name: int(node["Resources"].get("CPU", 0)) for name, node in nodes.items()}
-        left = [name for name, number in cores.items() if number >= 1]
-        if seat.node in nodes or not left or seat not in self.seats:
+        """The seat; or another in its place where its node is gone."""
+        if seat not in self.seats:
             return seat
-        taken = [one.node for one in self.seats]
-        name = min(left, key=lambda name: (taken.count(name), name))
-        other = Seat(name, nodes[name]["NodeManagerAddress"], min(seat.threads, cores[name]))
+        other = self._nodes.seat_for(seat, [one.node for one in self.seats])
         self.seats[self.seats.index(seat)] = other
         return other
 
@@ -272,13 +264,28 @@ class RayWorkers:
                 "start the node again, and give the command once more to go on from where it was"
             )
         try:
-            return self._ray.get(reference)
+            return self.get(reference)
         except self._ray.exceptions.RayActorError as error:
             if not error.actor_init_failed:  # it was made, and is lost
                 raise
             raise ClusterError(
                 f"node {seat.address} cannot start a worker; install manyclass there: {str(error).split(chr(10))[-1]}"
             ) from error
+
+
+def check_versions(there: dict[str, str], here: dict[str, str], address: str = "") -> None:
+    """Refuse a worker whose bits would differ from those of the machine of the command, which is `here`.
+
+    >>> check_versions({"numpy": "2.0"}, {"numpy": "2.0"})
+    """
+    for name, version in here.items():
+        if there.get(name) != version:
+            who = f"the worker of {address}" if address else "a worker"
+            raise ClusterError(
+                f"all nodes must have the same {name} for the same bits; that of {who} has {there.get(name)}, this "
+                f"machine {version}; install the same, or set MANYCLASS_SIMD_LEVEL and OPENBLAS_CORETYPE alike on all "
+                "nodes"
+            )
 
 
 def versions() -> dict[str, str]:

@@ -4,13 +4,14 @@ import os
 import socket
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from manyclass._core.checks import check_count
 from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import using_workers
-from manyclass.cluster.actors import ClusterError, RayWorkers, Seat
+from manyclass.cluster.actors import RayWorkers
+from manyclass.cluster.nodes import ClusterError, Seat
 
 LOCAL = "local"  # the address of a cluster of this machine alone, which begins and ends with the block
 
@@ -125,17 +126,34 @@ def _begin(ray: Any, address: str) -> None:
     if address == LOCAL:
         settings["include_dashboard"] = False
     # Whoever reaches the ports of a cluster can run what he likes on it; those of `local` are of this machine alone.
-    reachable = _changed(ray._private.ray_constants, "ENABLE_RAY_CLUSTER", address != LOCAL)
+    reachable = _changed(ray._private.ray_constants, "ENABLE_RAY_CLUSTER", False) if address == LOCAL else nullcontext()
     try:
         with warnings.catch_warnings(), reachable:
             warnings.simplefilter("ignore")
             ray.init(address=address, **settings)
     except Exception as error:  # of no particular kind where a machine is too busy for Ray to begin in time
         reason = " ".join(str(error).split())[:300].rstrip(".")
+        advice = (
+            "give the command on one of its nodes, which `ray start` makes of this machine; 'local' needs no cluster"
+        )
         raise ClusterError(
-            f"the Ray cluster at {address} cannot be used: {reason}; give the command on one of its nodes, which "
-            f"`ray start --address={address}` makes of this machine; 'local' needs no cluster"
+            f"a Ray cluster of this machine cannot begin: {reason}; try again when the machine is less busy"
+            if address == LOCAL
+            else f"the Ray cluster at {address} cannot be used: {reason}; {advice}"
         ) from error
+    if address == LOCAL:
+        _check_private(ray)
+
+
+def _check_private(ray: Any) -> None:
+    """Refuse a cluster of this machine to which other machines can talk."""
+    addresses = {node["NodeManagerAddress"] for node in ray.nodes()}
+    if not addresses <= {"127.0.0.1", "::1", "localhost"}:
+        ray.shutdown()
+        raise ClusterError(
+            f"this version of Ray, {ray.__version__}, lets other machines talk to a cluster of this one alone, which "
+            "may run what they like; install ray 2.60, or begin a cluster by `ray start` and give its address"
+        )
 
 
 def _check_answers(address: str) -> None:

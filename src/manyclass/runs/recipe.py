@@ -155,12 +155,15 @@ a cluster saves nothing']
 def _shares(kind: ObjectiveName, workers: int, shape: tuple[int, int], n_classes: int) -> list[int]:
     """How many classes, or rows, each worker has that has any."""
     from manyclass.solvers.row_blocks import block_rows
+    from manyclass.solvers.row_shards import leaf_count, ranges
     from manyclass.solvers.sgd.linear_weights import PANEL
+    from manyclass.solvers.weighted_loss import chunk_rows
 
-    if _DIVIDED[kind] == "classes":
-        total, block = n_classes, PANEL
-    else:
-        total, block = shape[0], block_rows(*shape) if kind is ObjectiveName.square else 1
+    if kind is ObjectiveName.trace:
+        leaves = ranges(shape[0], leaf_count(shape[0], chunk_rows(n_classes)))
+        held = (leaves[part] for part in ranges(len(leaves), workers))
+        return [sum(leaf.stop - leaf.start for leaf in part) for part in held]
+    total, block = (n_classes, PANEL) if _DIVIDED[kind] == "classes" else (shape[0], block_rows(*shape))
     parts = max(1, min(workers, -(-total // block)))
     return [len(Shard(number, parts).span(total, block)) for number in range(1, parts + 1)]
 

@@ -11,6 +11,15 @@ from manyclass.losses.loss import ScoreLoss
 _CHUNK = 1 << 18
 
 
+def chunk_rows(k: int) -> int:
+    """Rows whose scores of k classes a thread works on at a time.
+
+    >>> chunk_rows(10), chunk_rows(1000), chunk_rows(100_000)
+    (1024, 262, 32)
+    """
+    return max(32, min(1024, _CHUNK // max(1, k)))
+
+
 class WeightedLoss:
     """sum_i p_i L(S_i, y_i), chunk by chunk of rows; `class_fractions` has the sums of p (n,) class by class."""
 
@@ -24,7 +33,7 @@ class WeightedLoss:
     @property
     def chunk_size(self) -> int:
         """Rows of a chunk."""
-        return max(32, min(1024, _CHUNK // max(1, self.k)))
+        return chunk_rows(self.k)
 
     def chunks(self, rows: slice) -> list[slice]:
         """Consecutive chunks of these rows; they depend on the shape alone."""

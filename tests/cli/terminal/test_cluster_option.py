@@ -5,7 +5,8 @@ import typer
 
 from manyclass.cli.terminal.cluster_option import cluster_words, on_cluster
 from manyclass.cli.terminal.console import Console
-from manyclass.cluster.actors import RayWorkers, Seat
+from manyclass.cluster.actors import RayWorkers
+from manyclass.cluster.nodes import Seat
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from threading import Timer
 
 import pytest
 
-from manyclass._core.errors import StorageError
+from manyclass._core.errors import FolderBusyError, StorageError
 from manyclass._core.files import FolderLock
 from manyclass._core.shards import Shard
 from manyclass.runs.joining import worker_parts
-from manyclass.runs.joining.worker_parts import part_count, part_path, remove_parts, write_alone
+from manyclass.runs.joining.worker_parts import holding_parts, part_count, part_path, remove_parts, write_alone
 
 
 def test_there_are_as_many_parts_as_an_earlier_attempt_made(tmp_path):
@@ -52,3 +52,15 @@ def test_nothing_but_parts_is_removed(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == ["2of2.store", "mine.store"]
     assert (folder / "mine.store" / "rows.npy").exists()
     remove_parts(tmp_path / "none")
+
+
+def test_two_commands_cannot_have_the_same_parts(tmp_path):
+    folder = tmp_path / "out.parts"
+    with holding_parts(folder):
+        with pytest.raises(FolderBusyError), holding_parts(folder):
+            pass
+        (folder / "1of2.store").mkdir()
+    assert [one.name for one in folder.iterdir()] == ["1of2.store"]
+    with holding_parts(folder):
+        remove_parts(folder)
+    assert not folder.exists()

@@ -35,7 +35,8 @@ def on_cluster(
 def cluster_words(workers: "RayWorkers") -> str:
     """What a cluster offers: its nodes, cores and workers.
 
-    >>> from manyclass.cluster.actors import RayWorkers, Seat
+    >>> from manyclass.cluster.actors import RayWorkers
+    >>> from manyclass.cluster.nodes import Seat
     >>> cluster_words(RayWorkers(None, [Seat("a", "10.0.0.1", 8), Seat("b", "10.0.0.2", 16)], 60.0))
     '2 nodes with 24 cores'
     """

@@ -15,11 +15,11 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from manyclass._core.errors import portable_error
 from manyclass._core.parallel import one_blas_thread, ordered_map, suppress_warnings
 
 T = TypeVar("T")
@@ -137,13 +137,4 @@ def _run_task(work: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
         return True, work(task)
     except Exception as error:
         error.add_note(f"in a process of its own:\n{traceback.format_exc()}")
-        return False, _portable(error)
-
-
-def _portable(error: Exception) -> Exception:
-    """The exception, or one that says the same if it cannot go through a pipe."""
-    try:
-        ForkingPickler.loads(ForkingPickler.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        return False, portable_error(error)

@@ -23,6 +23,7 @@ from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.retrieval.search import FlatIndex
 from manyclass.runs.joining.worker_parts import (
     PARTS_PER_CORE,
+    holding_parts,
     part_count,
     part_path,
     parts_folder,
@@ -50,21 +51,20 @@ def spread_embeddings(
     after the block they are gone.
     """
     folder, (n, d) = parts_folder(out.absolute()), X.shape
-    folder.mkdir(parents=True, exist_ok=True)
-    known = None if encoder is None else sha256_digest(model_pieces(encoder))
-    about = {**whole, "encoder": known, "versions": library_versions(())}
-    wanted = max(PARTS_PER_CORE * workers.n_cores, -(-n // _MOST_ROWS))
-    wanted = max(1, min(wanted, -(-n // at_once)))
-    found = _records(part_count(folder, wanted), n, at_once, about)
-    if not all(_is_same(part_path(folder, one.shard), one) for one in found):
+    with holding_parts(folder):
+        known = None if encoder is None else sha256_digest(model_pieces(encoder))
+        about = {**whole, "encoder": known, "versions": library_versions(())}
+        wanted = max(PARTS_PER_CORE * workers.n_cores, -(-n // _MOST_ROWS))
+        wanted = max(1, min(wanted, -(-n // at_once)))
+        found = _records(part_count(folder, wanted), n, at_once, about)
+        if not all(_is_same(part_path(folder, one.shard), one) for one in found):
+            remove_parts(folder)
+            found = _records(wanted, n, at_once, about)
+        places = {part_path(folder, one.shard): one for one in found}
+        _write_parts(workers, CosineEncoder(d) if encoder is None else encoder, X, places, at_once, report)
+        stored = (open_store(place).X for place in places)
+        yield (codes.rows(at) for codes in stored for at in spans(codes.shape[0], at_once))
         remove_parts(folder)
-        folder.mkdir(exist_ok=True)
-        found = _records(wanted, n, at_once, about)
-    places = {part_path(folder, one.shard): one for one in found}
-    _write_parts(workers, CosineEncoder(d) if encoder is None else encoder, X, places, at_once, report)
-    stored = (open_store(place).X for place in places)
-    yield (codes.rows(at) for codes in stored for at in spans(codes.shape[0], at_once))
-    remove_parts(folder)
 
 
 def _records(count: int, n: int, at_once: int, about: dict[str, Any]) -> list[ShardRecord]:

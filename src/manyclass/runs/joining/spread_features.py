@@ -24,6 +24,7 @@ from manyclass.features.extraction.write_features import FeatureRun, FeatureTask
 from manyclass.runs.joining.join_parts import join
 from manyclass.runs.joining.worker_parts import (
     PARTS_PER_CORE,
+    holding_parts,
     part_count,
     part_path,
     parts_folder,
@@ -112,10 +113,22 @@ def spread_features(
     task = FeatureTask.of(images, encoder, columns=columns, classes=classes, quantizer=quantizer, **settings)
     check_free(out, overwrite)
     folder = parts_folder(out)
-    if not resume:
-        remove_parts(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    count = _count(folder, task, workers)
+    with holding_parts(folder):
+        if not resume:
+            remove_parts(folder)
+        return _write_and_join(workers, task, out, folder, overwrite, progress, about)
+
+
+def _write_and_join(
+    workers: Workers,
+    task: FeatureTask,
+    out: Path,
+    folder: Path,
+    overwrite: bool,
+    progress: Report | None,
+    about: dict[str, Any] | None,
+) -> FeatureRun:
+    count, encoder = _count(folder, task, workers), task.encoding.encoder
     parts = task.parts([Shard(number, count) for number in range(1, count + 1)])
     places = {part_path(folder, part.shard.shard): part for part in parts if part.shard is not None}
     todo = {place: part for place, part in places.items() if not _is_done(place, part)}

@@ -7,12 +7,13 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from manyclass._core.errors import FolderBusyError, StorageError
+from manyclass._core.files import lock_folder
 from manyclass._core.shards import Shard
 
 T = TypeVar("T")
@@ -23,7 +24,9 @@ PARTS_PER_CORE = 4  # so that cores end at about the same time
 
 _PART = re.compile(r"[0-9]+of([0-9]+)\.store")
 
-_PATIENCE = 60.0  # seconds for a worker that was lost to notice it
+# Seconds for a worker that was lost to notice it; or, after a power cut, for the file system to let go of its locks:
+# 90 by default for NFS 4, and some minutes for others.
+_PATIENCE = 600.0
 
 
 def parts_folder(out: Path) -> Path:
@@ -50,13 +53,24 @@ def part_count(folder: Path, wanted: int) -> int:
     return found.pop() if len(found) == 1 else wanted
 
 
+@contextmanager
+def holding_parts(folder: Path) -> Iterator[None]:
+    """Hold the folder of the parts, which is made, in a block: no other command may write or remove parts meanwhile."""
+    lock = lock_folder(folder)
+    try:
+        yield
+    finally:
+        lock.release()
+        with suppress(OSError):
+            folder.rmdir()  # if all parts are gone
+
+
 def remove_parts(folder: Path) -> None:
-    """Remove parts that were made here, and the folder if nothing else is in it."""
+    """Remove parts that were made here."""
     for one in sorted(folder.glob("*")) if folder.is_dir() else []:
         if not one.is_symlink() and (one.name == LEARNED or _PART.fullmatch(one.name)):
-            shutil.rmtree(one)
-    with suppress(OSError):
-        folder.rmdir()
+            # What cannot be removed is of no harm: the output is whole, or its parts are refused by what they say.
+            shutil.rmtree(one, ignore_errors=True)
 
 
 def write_alone(place: Path, write: Callable[[], T]) -> T:
