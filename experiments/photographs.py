@@ -1,6 +1,7 @@
 """Photographs on disk, and the stores that encoders make of them, each of which is written once.
 
-Stores and unpacked archives are kept in the folder that MANYCLASS_CACHE names, or until the program ends.
+Stores and unpacked archives are kept in the folder that MANYCLASS_CACHE names, or until the program ends. Stores that
+other code has made are not used.
 """
 
 import atexit
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 
 import manyclass as mc
 from experiments.sources import one, unit
+from manyclass import _native
+from manyclass._core.digest import sha256_digest
 
 CODED_FROM = 1000  # photographs that quantizers learn from
 
@@ -35,9 +38,17 @@ def room() -> Path:
     return Path(passing.name)
 
 
+@cache
+def code_digest() -> str:
+    """Tells this state of the library and of the experiments from others, whose results are not taken for its own."""
+    package, here = Path(mc.__file__).parent, Path(__file__).parent
+    sources = [*sorted(package.rglob("*.py")), *sorted(here.glob("*.py")), Path(_native.__file__)]
+    return sha256_digest([source.read_bytes() for source in sources])[:16]
+
+
 def kept(name: str, make: Callable[[], Any]) -> Any:
-    """What JSON can hold, made once and kept beside the stores."""
-    path = room() / f"{name}.json"
+    """What JSON can hold, made once by this code and kept beside the stores."""
+    path = room() / f"{name}-{code_digest()}.json"
     if not path.exists():
         path.write_text(json.dumps(make()), encoding="utf-8")
     return json.loads(path.read_text(encoding="utf-8"))
@@ -108,7 +119,7 @@ def encoded(images: Photographs, encoder: Any, quantizer: Any = None, learn_from
     With a quantizer, rows are written as its codes, and the numbers never.
     """
     teacher = learn_from or images
-    said = f"{images.name} {teacher.name} {encoder!r} {quantizer!r}"
+    said = f"{images.name} {teacher.name} {encoder!r} {quantizer!r} {code_digest()}"
     path = room() / f"{images.name}-{sha256(said.encode()).hexdigest()[:16]}.store"
     if not path.exists():
         encoder.fit(teacher.to_train)

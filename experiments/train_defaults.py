@@ -1,12 +1,12 @@
 """Does `manyclass train` without options learn as well as tuned LinearSVC and LogisticRegression? Every labeled set.
 
-What was found is kept in the folder that MANYCLASS_CACHE names, if it does: answers of the peers, and rows of the table
-in train_defaults.json, from which those that are to be measured again can be left out.
+What was found is kept in the folder that MANYCLASS_CACHE names, if it does: rows of the table, for this state of the
+code, and answers of the peers, for any.
 """
 
-import json
 import tempfile
 import warnings
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import manyclass as mc
-from experiments.photographs import room
+from experiments.photographs import kept, room
 from experiments.results import BEHIND, OPEN, WITHIN, Results, verdict
 from experiments.sources import Rows, Split
 from experiments.train_sets import MakeSplit, train_sets
@@ -51,7 +51,8 @@ def run(folder: Path | None) -> Results:
         if the whole interval is above it, and {OPEN} otherwise. What is compared for tables, and by how much it must be
         ahead, was chosen on the tables and generated rows here; the step of the multiclass hinge that is tried for many
         classes, on this split of Omniglot, drawn glyphs and other generated rows.""")
-    rows = [_known_row(name, make) for name, make in train_sets(folder).items()]
+    sets = train_sets(folder).items()
+    rows = [kept(f"train_defaults-{'-'.join(name)}", partial(_measured_row, name, make)) for name, make in sets]
     columns = ["data", "features", "rows", "columns", "classes", *PEERS, "manyclass", "chose", "below", "verdict"]
     results.table("Accuracy", columns, rows)
     verdicts = [row[-1] for row in rows]
@@ -63,17 +64,6 @@ def run(folder: Path | None) -> Results:
         of {len(rows)} sets; on {verdicts.count(OPEN)} so few rows do not tell, and on {verdicts.count(BEHIND)} it is
         behind.""")
     return results
-
-
-def _known_row(name: tuple[str, str], make: MakeSplit) -> list[str]:
-    """The row of a set, read where it is known."""
-    path = room() / "train_defaults.json"
-    known: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
-    key = " | ".join(name)
-    if key not in known:
-        known[key] = _row(name, _measure(make))
-        path.write_text(json.dumps(known, indent=1))
-    return known[key]
 
 
 def _measure(make: MakeSplit) -> dict[str, Any]:
@@ -90,6 +80,10 @@ def _measure(make: MakeSplit) -> dict[str, Any]:
         if np.prod(found["shape"]) > LARGE:
             break
     return found
+
+
+def _measured_row(name: tuple[str, str], make: MakeSplit) -> list[str]:
+    return _row(name, _measure(make))
 
 
 def _row(name: tuple[str, str], found: dict[str, Any]) -> list[str]:

@@ -84,3 +84,10 @@ def test_the_first_numbers_are_of_unit_length_again():
     assert_allclose(np.linalg.norm(first, axis=1), 1, rtol=1e-6)
     whole = drawn().X.toarray()[:, :20]
     assert_allclose(first, whole / np.linalg.norm(whole, axis=1, keepdims=True), rtol=1e-5)
+
+
+def test_what_was_found_is_kept_for_the_code_that_found_it_alone(folder, monkeypatch):
+    found = iter(range(9))
+    assert [photographs.kept("a", lambda: next(found)) for _ in range(2)] == [0, 0]
+    monkeypatch.setattr(photographs, "code_digest", lambda: "other")
+    assert [photographs.kept("a", lambda: next(found)) for _ in range(2)] == [1, 1]

@@ -42,7 +42,7 @@ def test_rows_that_are_known_are_not_measured_again(cache):
 
     known = {"cosine": 30.0, "number": 9, "plain": gained(1, 0, 2), "tuned": None}
     for kind in search_defaults.KINDS:
-        (cache / f"search_defaults-a-b-{kind}.json").write_text(json.dumps(known))
+        (cache / f"search_defaults-a-b-{kind}-{photographs.code_digest()}.json").write_text(json.dumps(known))
     rows = search_defaults._rows("a", "b", refuse)
     assert [row["kind"] for row in rows] == list(search_defaults.KINDS)
     assert search_defaults._cells(rows[0])[4:9] == ["30.0", "31.0", "+1.0 (+0.0 to +2.0)", "within", "slem"]

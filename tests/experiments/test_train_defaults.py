@@ -1,6 +1,4 @@
-"""What peers are tuned on, and rows of the table that are known already."""
-
-import json
+"""What peers are tuned on, and a row of the table."""
 
 import numpy as np
 import pytest
@@ -25,18 +23,9 @@ def test_peers_of_large_sets_are_tuned_on_all_rows_of_some_classes():
     assert (counts == 66).all()
 
 
-def test_a_row_that_is_known_is_not_measured_again(cache):
-    def refuse(seed):
-        raise AssertionError("it is known")
-
-    (cache / "train_defaults.json").write_text(json.dumps({"a | b": ["a", "b", "9"]}))
-    assert train_defaults._known_row(("a", "b"), refuse) == ["a", "b", "9"]
-
-
-def test_a_row_that_was_measured_is_kept(cache):
+def test_the_row_of_a_set_that_all_can_learn():
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = (np.eye(3)[y] + 0.1 * rng.normal(size=(90, 3))).astype(np.float32)
-    row = train_defaults._known_row(("a", "b"), lambda seed: Split(X[:60], y[:60], X[60:], y[60:]))
+    row = train_defaults._measured_row(("a", "b"), lambda seed: Split(X[:60], y[:60], X[60:], y[60:]))
     assert row[:8] == ["a", "b", "60", "3", "3", "100.0", "100.0", "100.0"]
-    assert json.loads((cache / "train_defaults.json").read_text()) == {"a | b": row}
