@@ -56,6 +56,25 @@ def test_a_task_whose_process_dies_is_run_again(workers, tmp_path):
     assert (tmp_path / "mark").exists()
 
 
+def die(number):
+    os._exit(1)
+
+
+def test_a_task_that_always_dies_is_given_up_in_a_sentence(workers, monkeypatch):
+    monkeypatch.setattr("manyclass.cluster.actors._ATTEMPTS", 2)
+    with pytest.raises(ClusterError, match=r"^a task was lost 2 times at one call; see what ends its process"):
+        list(workers.run(die, [], [[1]]))
+
+
+def fail_alone(number):
+    raise type("LocalError", (Exception,), {})(f"{number} is odd")
+
+
+def test_an_error_that_cannot_travel_is_told_and_no_lost_worker(workers):
+    with pytest.raises(RuntimeError, match=r"^LocalError: 3 is odd$"):
+        list(workers.run(fail_alone, [], [[3]]))
+
+
 def test_errors_of_tasks_are_raised_as_they_are(workers):
     with pytest.raises(FloatingPointError, match=r"^3 is too large$"):
         list(workers.run(refuse, [], [[3]]))

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass._core.errors import FolderBusyError
 from manyclass._core.worker_groups import LocalWorkers, using_workers
 from manyclass.data.dense import DenseMatrix
 from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.runs import gallery_builder
 from manyclass.runs.joining.spread_embeddings import write_part
-from manyclass.runs.joining.worker_parts import parts_folder
+from manyclass.runs.joining.worker_parts import holding_parts, parts_folder
 from tests.cli.gallery_data import labeled, world, write_store
 from tests.features.extraction.written import contents_of
 from tests.runs.joining.test_join_galleries import METHODS
@@ -139,3 +140,8 @@ def test_a_part_that_is_done_is_not_written_again(tmp_path):
     nobody = Fails(encoder)
     assert write_part(nobody, 16, tmp_path / "1of1.store", record, X) == 3
     assert nobody.calls == 0
+
+
+def test_parts_of_a_command_that_still_runs_are_left_to_it(store):
+    with holding_parts(parts_folder(store.parent / "out")), pytest.raises(FolderBusyError, match="is being written"):
+        build(store, "out", LocalWorkers(2))

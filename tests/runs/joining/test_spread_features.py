@@ -6,9 +6,9 @@ from copy import copy
 import pytest
 
 import manyclass as mc
-from manyclass._core.errors import SettingsError, StorageError
+from manyclass._core.errors import FolderBusyError, SettingsError, StorageError
 from manyclass._core.worker_groups import LocalWorkers, using_workers
-from manyclass.runs.joining.worker_parts import parts_folder
+from manyclass.runs.joining.worker_parts import holding_parts, parts_folder
 from manyclass.runs.provenance import about_encoder, choose_kind, keep_encoder
 from tests.features.child import Pairs
 from tests.features.extraction.written import contents_of, many_images
@@ -125,3 +125,10 @@ def test_images_that_another_node_does_not_see_are_one_sentence(tmp_path, monkey
 def _elsewhere(part):
     part.encoding.images._entries[:] = [os.path.join("/nowhere", "x.png")]
     return part
+
+
+def test_parts_of_a_command_that_still_runs_are_left_to_it(tmp_path):
+    with holding_parts(parts_folder(tmp_path / "out")):
+        for resume in (True, False):
+            with pytest.raises(FolderBusyError, match=r"out\.parts is being written"):
+                spread(tmp_path / "out", resume=resume)
