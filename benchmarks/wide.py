@@ -1,9 +1,10 @@
 """Few rows of very many columns, such as Fisher vectors: seconds of the processor until a classifier is trained.
 
-One thread. Every contender runs in a process of its own, one after the other in every round, and the best round counts.
-Strengths of LinearSVC and of the trace norm (smoothed hinge) are chosen on a fifth of the rows, before and not counted;
-one-vs-rest finds its step and negatives within the time. LinearSVC has its defaults but for that (dual, squared hinge).
-The ratio is its time divided by ours; memory is what fit adds to what is held before, in units of X.
+One thread. Every contender runs in a process of its own, one after the other in every round, and the best round counts;
+what is over 1 GiB has one round. Strengths of LinearSVC and of the trace norm (smoothed hinge) are chosen on a fifth of
+the rows, before and not counted; one-vs-rest finds its step and negatives within the time. LinearSVC has its defaults
+but for that (dual, squared hinge). The ratio is its time divided by ours; memory is what fit adds to what is held
+before, in units of X.
 """
 
 import json
@@ -80,6 +81,6 @@ def run(
     compare(page, f"Generated low-rank classes, {k} of them", generated(n, d, k), rounds, limit)
     for path in filter(None, features.split(",")):
         arrays = from_file(path)
-        classes = len(np.unique(arrays["y"]))
-        compare(page, f"Features of {Path(path).name}, {classes} classes", arrays, rounds, limit)
+        classes, often = len(np.unique(arrays["y"])), rounds if arrays["X"].nbytes < 1 << 30 else 1
+        compare(page, f"Features of {Path(path).name}, {classes} classes", arrays, often, limit)
     return page

@@ -160,3 +160,10 @@ def test_tiles_are_added_in_float64(small_tiles):
     X = np.full((30_000, 1), 0.1, np.float32)
     total = matrix.rmatmat(lambda rows: X[rows], X.shape, np.ones((30_000, 1), np.float32))
     assert total[0, 0] == pytest.approx(np.float64(np.float32(0.1)) * 30_000, rel=1e-7)
+
+
+def test_flags_of_the_processor_are_no_warning():
+    """BLAS may raise them for nothing; what is not finite is seen in the product."""
+    X = mc.DenseMatrix(np.array([[np.inf, 1.0]], np.float32))
+    with np.errstate(all="raise"):
+        assert np.isnan(X @ np.zeros((2, 1))).all()

@@ -331,14 +331,19 @@ def _square(C: Floats, dtype: np.dtype[Any]) -> Callable[[slice], Floats]:
 
 
 def _product(X: Floats, W: Floats, out: Floats) -> None:
-    """X W for some rows; long ones are added up in float64, some columns at a time, lest their sums drift."""
-    if X.shape[1] <= LONG:
-        np.matmul(X, W, out=out)
-        return
-    total = np.zeros((len(X), W.shape[1]))
-    for columns in spans(X.shape[1], LONG):
-        total += X[:, columns] @ W[columns]
-    out[:] = total
+    """X W for some rows; long ones are added up in float64, some columns at a time, lest their sums drift.
+
+    What is not finite shows in the product itself. The processor's flag for it is not to be believed: OpenBLAS 0.3.31
+    raises it at times for finite factors, where its AVX-512 loops for vectors of 5 numbers add up what lay on the stack.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if X.shape[1] <= LONG:
+            np.matmul(X, W, out=out)
+            return
+        total = np.zeros((len(X), W.shape[1]))
+        for columns in spans(X.shape[1], LONG):
+            total += X[:, columns] @ W[columns]
+        out[:] = total
 
 
 def spans(n: int, size: int) -> list[slice]:
