@@ -334,7 +334,7 @@ def _product(X: Floats, W: Floats, out: Floats) -> None:
     """X W for some rows; long ones are added up in float64, some columns at a time, lest their sums drift.
 
     What is not finite shows in the product itself. The processor's flag for it is not to be believed: OpenBLAS 0.3.31
-    raises it at times for finite factors, where its AVX-512 loops for vectors of 5 numbers add up what lay on the stack.
+    raises it at times for finite factors: its AVX-512 loops for vectors of 5 numbers add up what lies on the stack.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if X.shape[1] <= LONG:
