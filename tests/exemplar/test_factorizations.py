@@ -6,7 +6,13 @@ import pytest
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.kernels import exemplar_kernel
 from manyclass.exemplar import factorizations as pca
-from manyclass.exemplar.factorizations import complete_cholesky, incomplete_cholesky, kernel_pca
+from manyclass.exemplar.factorizations import (
+    complete_cholesky,
+    incomplete_cholesky,
+    incomplete_cholesky_pinv,
+    kernel_pca,
+    nystrom,
+)
 from manyclass.exemplar.gram import GramOfRows, PrecomputedGram
 
 
@@ -19,7 +25,7 @@ def full_incomplete_cholesky(gram):
 
 
 FULL = [complete_cholesky, full_incomplete_cholesky, full_kernel_pca]
-RANKED = [incomplete_cholesky, kernel_pca]
+RANKED = [incomplete_cholesky, kernel_pca, nystrom]
 rng = np.random.default_rng(0)
 X = rng.standard_normal((90, 6)).astype(np.float32)
 GRAMS = {
@@ -32,6 +38,13 @@ GRAMS = {
 RANKS = {"regular": 90, "duplicated": 30, "of low rank": 6, "zero": 1, "of one": 1}
 
 
+@pytest.fixture(autouse=True)
+def few_landmarks(monkeypatch):
+    """So that Nystrom's factor has fewer of them than there are negatives."""
+    monkeypatch.setattr(pca, "_FEWEST", 16)
+    monkeypatch.setattr(pca, "_LANDMARKS", 1.2)
+
+
 @pytest.mark.parametrize("factorize", FULL)
 @pytest.mark.parametrize("name", GRAMS)
 def test_a_full_factor_is_a_factor_of_the_rank_of_the_gram_matrix(factorize, name):
@@ -41,7 +54,7 @@ def test_a_full_factor_is_a_factor_of_the_rank_of_the_gram_matrix(factorize, nam
     assert factor.residual == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("factorize", [*FULL, lambda g: incomplete_cholesky(g, 4), lambda g: kernel_pca(g, 4)])
+@pytest.mark.parametrize("factorize", [*FULL, *(lambda g, f=f: f(g, 4) for f in RANKED)])
 @pytest.mark.parametrize("name", GRAMS)
 def test_kernel_values_with_the_landmarks_give_the_coordinates(factorize, name):
     factor = factorize(GRAMS[name])
@@ -96,12 +109,42 @@ def test_pivots_are_the_negatives_that_those_before_explain_least():
     np.testing.assert_allclose(K - factor.B @ factor.B.T, left, atol=1e-12)
 
 
-def test_incomplete_cholesky_never_forms_the_gram_matrix():
+@pytest.mark.parametrize("factorize", [incomplete_cholesky, incomplete_cholesky_pinv, nystrom])
+def test_the_gram_matrix_is_never_formed(factorize):
     class Columns(GramOfRows):
         def whole(self):
             raise AssertionError
 
-    assert incomplete_cholesky(Columns(DenseMatrix(X), exemplar_kernel("rbf", 1.0)), 9).B.shape == (90, 9)
+    assert factorize(Columns(DenseMatrix(X), exemplar_kernel("rbf", 1.0)), 9).B.shape == (90, 9)
+
+
+@pytest.mark.parametrize("name", GRAMS)
+def test_coordinates_by_the_pseudoinverse_are_those_of_least_squares(name):
+    """Eq. 12 of Rezende et al.: v = B^+ k."""
+    K, factor = GRAMS[name].whole(), incomplete_cholesky_pinv(GRAMS[name], 4)
+    np.testing.assert_array_equal(factor.B, incomplete_cholesky(GRAMS[name], 4).B)
+    found = K[:, factor.landmarks] @ factor.M
+    np.testing.assert_allclose(found.T, np.linalg.lstsq(factor.B, K)[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("name", GRAMS)
+def test_nystrom_has_the_principal_components_of_the_projections_on_what_its_landmarks_span(name):
+    K, factor = GRAMS[name].whole(), nystrom(GRAMS[name], 5)
+    P = factor.landmarks
+    projected = K[:, P] @ np.linalg.pinv(K[np.ix_(P, P)], rcond=1e-12, hermitian=True) @ K[P]
+    squares, U = np.linalg.eigh(projected)
+    best = (U[:, -5:] * squares[-5:]) @ U[:, -5:].T
+    np.testing.assert_allclose(factor.B @ factor.B.T, best, atol=1e-8 * max(1, np.abs(K).max()))
+
+
+def test_nystrom_with_all_negatives_is_kernel_pca(monkeypatch):
+    monkeypatch.setattr(pca, "_FEWEST", 256)
+    np.testing.assert_array_equal(nystrom(GRAMS["regular"], 5).B, kernel_pca(GRAMS["regular"], 5).B)
+
+
+def test_nystrom_of_a_precomputed_gram_matrix_is_that_of_its_rows():
+    given = nystrom(PrecomputedGram(DenseMatrix(GRAMS["regular"].whole())), 5)
+    np.testing.assert_allclose(given.B, nystrom(GRAMS["regular"], 5).B, atol=1e-10)
 
 
 def test_negative_eigenvalues_are_lifted_to_zero():

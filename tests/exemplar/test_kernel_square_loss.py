@@ -10,11 +10,12 @@ from manyclass import KernelSquareLossExemplar as Machine
 from manyclass.data.kernels import exemplar_kernel
 from manyclass.exemplar import _kernel_embeddings, calibrate, factorizations
 from manyclass.exemplar._kernel_embeddings import KernelEmbeddings, computed_values
-from manyclass.exemplar.factorizations import complete_cholesky
+from manyclass.exemplar.factorizations import complete_cholesky, incomplete_cholesky
+from manyclass.exemplar.gram import GramOfRows
 from tests.exemplar import kernel_twin
 from tests.exemplar.problems import pool
 
-FACTORIZATIONS = ("cholesky", "incomplete_cholesky", "kpca")
+FACTORIZATIONS = ("cholesky", "kpca", "nystrom", "incomplete_cholesky", "incomplete_cholesky_pinv")
 rng = np.random.default_rng(0)
 NEGATIVES = rng.standard_normal((40, 6)).astype(np.float32)
 IMAGES = rng.standard_normal((9, 6)).astype(np.float32)
@@ -91,6 +92,23 @@ def test_with_a_low_rank_the_negatives_are_their_projections(factorization, rank
     for x, (h, bias) in zip(IMAGES, twins, strict=True):
         np.testing.assert_allclose(scores(encoder, x, IMAGES), P @ h + bias, atol=1e-6)
     np.testing.assert_allclose(compared(encoder), kernel_twin.cosines(np.stack([h for h, _ in twins])), atol=2e-6)
+
+
+@pytest.mark.parametrize("strength", [10.0, 1e-1, 1e-3])
+def test_coordinates_by_the_pseudoinverse_give_the_printed_similarity(strength):
+    """Eq. 11 to 16 of Rezende et al. as they stand, with v = B^+ k: where u^2 is below zero nothing is alike."""
+    encoder = Machine("rbf", 0.2, strength, 5, "incomplete_cholesky_pinv").fit(NEGATIVES)
+    K = exemplar_kernel("rbf", 0.2)
+    N, P = NEGATIVES.astype(np.float64), IMAGES.astype(np.float64)
+    B = incomplete_cholesky(GramOfRows(mc.as_matrix(NEGATIVES), K), 5).B
+    V = K(P, N) @ np.linalg.pinv(B).T
+    A = np.cov(B.T, bias=True) + strength * np.eye(5)
+    S = strength * np.linalg.solve(A, (V - B.mean(axis=0)).T).T
+    products = S @ S.T + K(P, P) - V @ V.T
+    squares = products.diagonal()
+    lengths = np.sqrt(np.outer(np.maximum(squares, 0), np.maximum(squares, 0)))
+    expected = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+    np.testing.assert_allclose(compared(encoder), expected, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("factorization", FACTORIZATIONS)
@@ -225,7 +243,10 @@ def test_negatives_and_images_may_be_any_matrix(tmp_path, factorization):
     ("settings", "message"),
     [
         ({"kernel": "cosine"}, "kernel must be one of linear, rbf, poly, precomputed; got 'cosine'"),
-        ({"factorization": "qr"}, "factorization must be one of cholesky, incomplete_cholesky, kpca; got 'qr'"),
+        (
+            {"factorization": "qr"},
+            r"factorization must be one of cholesky, kpca, nystrom, .*; got 'qr'",
+        ),
         ({"rank": 5}, "rank must be None for a complete factorization; got 5, so use factorization='kpca'"),
         ({"rank": 0, "factorization": "kpca"}, "rank must be a whole number, at least 1; got 0"),
         ({"regularization": 0.0}, r"regularization must be a finite number above 0, or 'auto'; got 0\.0"),

@@ -52,7 +52,13 @@ def test_what_cannot_be_is_an_error_of_settings(names, settings, words):
 
 @pytest.mark.parametrize(
     ("name", "settings", "expected"),
-    [("slem", {}, False), ("kernel-slem", {}, True), ("kernel-slem", {"factorization": "incomplete_cholesky"}, False)],
+    [
+        ("slem", {}, False),
+        ("kernel-slem", {}, True),
+        ("kernel-slem", {"factorization": "incomplete_cholesky"}, False),
+        ("kernel-slem", {"factorization": "nystrom", "rank": 8}, False),
+        ("kernel-slem", {"factorization": "nystrom"}, True),
+    ],
 )
 def test_which_methods_hold_a_gram_matrix(name, settings, expected):
     assert choose_methods(name, 0, settings)[0].holds_gram_matrix is expected

@@ -40,8 +40,10 @@ class FactorizationName(StrEnum):
     """How a kernel machine factors the Gram matrix of its negatives."""
 
     cholesky = "cholesky"
-    incomplete_cholesky = "incomplete_cholesky"
     kpca = "kpca"
+    nystrom = "nystrom"
+    incomplete_cholesky = "incomplete_cholesky"
+    incomplete_cholesky_pinv = "incomplete_cholesky_pinv"
 
 
 class SolverName(StrEnum):

@@ -31,13 +31,15 @@ _TILE_ROWS = 256  # and as many rows at least
 class KernelEmbeddings:
     """Embeddings (n, d + 2 r), read as float64 some rows at a time, for what is left of k - v'v may be small.
 
+    Coordinates are those of projections, unless it is said that they are not.
+
     >>> one = KernelEmbeddings(np.arange(5, dtype=np.float32)[None], rank=1)
     >>> one.images(slice(1)), one.slopes(slice(1)), one.coordinates(slice(1))
     (array([[0., 1., 2.]]), array([[3.]]), array([[4.]]))
     """
 
-    def __init__(self, embeddings: Embeddings, rank: int):
-        self.embeddings = embeddings
+    def __init__(self, embeddings: Embeddings, rank: int, are_projections: bool = True):
+        self.embeddings, self.are_projections = embeddings, are_projections
         self.end, self.middle = embeddings.shape[1], embeddings.shape[1] - rank
         self.start = self.middle - rank
 
@@ -134,7 +136,8 @@ def kernel_similarity(C: KernelEmbeddings, D: KernelEmbeddings, values: KernelVa
         a, b = pair
         bound = np.outer(uc[a], ud[b])
         rest = values.between(a, b) - C.coordinates(a) @ D.coordinates(b).T
-        S = C.slopes(a) @ D.slopes(b).T + np.clip(rest, -bound, bound)
+        # Rounding may leave more of projections than there can be.
+        S = C.slopes(a) @ D.slopes(b).T + (np.clip(rest, -bound, bound) if C.are_projections else rest)
         lengths = np.outer(lc[a], ld[b])
         out[a, b] = np.divide(S, lengths, out=np.zeros_like(S), where=lengths > 0)
 
@@ -142,19 +145,22 @@ def kernel_similarity(C: KernelEmbeddings, D: KernelEmbeddings, values: KernelVa
     return out
 
 
-def residual_squares(k: Doubles, V: Doubles) -> Doubles:
-    """u^2 of images with k(x, x) and coordinates V; what rounding leaves of one within the span is zero."""
+def residual_squares(k: Doubles, V: Doubles, are_projections: bool = True) -> Doubles:
+    """u^2 of images with k(x, x) and coordinates V; what rounding leaves of one within the span is zero.
+
+    Of coordinates that are not those of projections it may be below zero.
+    """
     squares = k - np.einsum("ij,ij->i", V, V)
-    return np.where(squares > _RESOLUTION * np.abs(k), squares, 0.0)
+    return np.where(squares > _RESOLUTION * np.abs(k), squares, 0.0) if are_projections else squares
 
 
 def _residuals_and_norms(C: KernelEmbeddings, k: Doubles) -> tuple[Doubles, Doubles]:
     """(u, |h|) of every embedding."""
     squares, slopes = np.empty_like(k), np.empty_like(k)
     for at in C.tiles():
-        squares[at] = residual_squares(k[at], C.coordinates(at))
+        squares[at] = residual_squares(k[at], C.coordinates(at), C.are_projections)
         slopes[at] = np.square(C.slopes(at)).sum(axis=1)
-    return np.sqrt(squares), np.sqrt(slopes + squares)
+    return np.sqrt(np.maximum(squares, 0)), np.sqrt(np.maximum(slopes + squares, 0))
 
 
 @dataclass(frozen=True)

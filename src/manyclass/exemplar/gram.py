@@ -14,6 +14,8 @@ from manyclass.data.matrix import Matrix, spans
 
 _TILE_BYTES = 4 << 20  # of rows, or of K, that are read at once
 
+Rows = slice | NDArray[np.intp]
+
 
 class Gram(ABC):
     """K, read by factorizations."""
@@ -38,7 +40,7 @@ class Gram(ABC):
         except MemoryError as error:
             raise MemoryError(
                 f"the {self.n} x {self.n} Gram matrix of the negatives must fit into memory; "
-                "take fewer of them, or factorization='incomplete_cholesky' with a rank"
+                "take fewer of them, or factorization='nystrom' with a rank"
             ) from error
         self._fill(K)
         return K
@@ -50,6 +52,10 @@ class Gram(ABC):
     @abstractmethod
     def column(self, j: int) -> Callable[[slice], Doubles]:
         """Column j of K, as a function that gives the entries of some rows."""
+
+    @abstractmethod
+    def columns(self, index: NDArray[np.intp]) -> Callable[[Rows], Doubles]:
+        """Some columns of K, as a function that gives their entries in some rows (n, m)."""
 
     @abstractmethod
     def _diagonal(self, rows: slice) -> Doubles: ...
@@ -68,6 +74,10 @@ class GramOfRows(Gram):
     def column(self, j: int) -> Callable[[slice], Doubles]:
         x = self._rows([j])
         return lambda rows: self.kernel(self._rows(rows), x)[:, 0]
+
+    def columns(self, index: NDArray[np.intp]) -> Callable[[Rows], Doubles]:
+        X = self._rows(index)
+        return lambda rows: self.kernel(self._rows(rows), X)
 
     def _diagonal(self, rows: slice) -> Doubles:
         return self.kernel.diagonal(self._rows(rows))
@@ -100,6 +110,9 @@ class PrecomputedGram(Gram):
     def column(self, j: int) -> Callable[[slice], Doubles]:
         row = self.matrix.rows(j).astype(np.float64)
         return lambda rows: row[rows]
+
+    def columns(self, index: NDArray[np.intp]) -> Callable[[Rows], Doubles]:
+        return lambda rows: self.matrix.rows(rows)[:, index].astype(np.float64)
 
     def _diagonal(self, rows: slice) -> Doubles:
         return self.matrix.rows(rows)[:, rows].diagonal().astype(np.float64)

@@ -33,6 +33,7 @@ from manyclass.exemplar.encoder import (
     leave_one_out_weight,
 )
 from manyclass.exemplar.factorizations import (
+    PINV,
     FactorMoments,
     check_factorization,
     factor_moments,
@@ -72,9 +73,12 @@ class KernelSquareLossExemplar(Encoder):
         eigenvalue of their covariance there.
     rank : int, default=None
         Largest r; None for no limit.
-    factorization : {"cholesky", "kpca", "incomplete_cholesky"}, default="cholesky"
+    factorization : str, default="cholesky"
         "cholesky" is complete, of rank n, and "kpca" the best of a given rank; both hold the Gram matrix and keep all
-        negatives. "incomplete_cholesky", for very many, never forms it and keeps r, on whose span images are projected.
+        negatives. The others, for very many, never form it. "nystrom" keeps 8 r of them, drawn at random, for the best
+        r directions in their span: nearly as good as "kpca". "incomplete_cholesky" keeps r, each the one that those
+        before it explain least, and projects images on their span. "incomplete_cholesky_pinv" has the coordinates that
+        Eq. 12 prints for that factor, from all negatives; they are no projections, and fail if lambda is small.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together; embeddings do not depend on it.
     n_background : int, default=1024
@@ -180,7 +184,7 @@ class KernelSquareLossExemplar(Encoder):
             Similarities.
         """
         C, D = self._check_embeddings(C, "C"), self._check_embeddings(D, "D")
-        both = KernelEmbeddings(C, self.rank_), KernelEmbeddings(D, self.rank_)
+        both = self._read(C), self._read(D)
         kernel = None if self._is_precomputed() else self._kernel()
         return kernel_similarity(*both, find_values(kernel, *both, values))
 
@@ -198,7 +202,7 @@ class KernelSquareLossExemplar(Encoder):
             Leave-one-out similarities; an approximation for an incomplete factor, which is not updated.
         """
         C = self._check_embeddings(C, "C")
-        read = KernelEmbeddings(C, self.rank_)
+        read = self._read(C)
         pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(read), read.tiles())])
         return leave_one_out_cosines(self.similarity(C, self.background_), pulls)
 
@@ -219,7 +223,7 @@ class KernelSquareLossExemplar(Encoder):
         if np.ndim(x) != 1:
             raise ValueError(f"x must be one image of {self.n_features_in_} numbers; got shape {np.shape(x)}")
         V, slopes = self._project(rows)
-        rest = 0.0 if self._is_precomputed() else float(residual_squares(self._kernel().diagonal(rows), V)[0])
+        rest = float(self._residual_squares(rows, V)[0])
         machine = scale_and_bias(slopes[0], V[0], self.mean_, rest, self.regularization_, self.positive_weight)
         return KernelClassifier(slopes[0], V[0], *machine, partial(self._project_blocks, rows, V[0]))
 
@@ -384,8 +388,21 @@ class KernelSquareLossExemplar(Encoder):
 
     def _lengths(self, rows: Doubles, V: Doubles, slopes: Doubles) -> Doubles:
         """|h| (m,) of the machines of rows, times lambda."""
-        residual = 0.0 if self._is_precomputed() else residual_squares(self._kernel().diagonal(rows), V)
-        return np.asarray(np.sqrt(np.square(slopes).sum(axis=1) + residual))
+        squares = np.square(slopes).sum(axis=1) + self._residual_squares(rows, V)
+        return np.asarray(np.sqrt(np.maximum(squares, 0)))
+
+    def _residual_squares(self, rows: Doubles, V: Doubles) -> Doubles:
+        """u^2 (m,) of rows with these coordinates."""
+        if self._is_precomputed():
+            return np.zeros(len(V))
+        return residual_squares(self._kernel().diagonal(rows), V, self._are_projections())
+
+    def _read(self, embeddings: Embeddings) -> KernelEmbeddings:
+        return KernelEmbeddings(embeddings, self.rank_, self._are_projections())
+
+    def _are_projections(self) -> bool:
+        """Whether coordinates are: those of a pseudoinverse are if the factor leaves nothing out."""
+        return self.factorization != PINV or self.residual_ <= negligible(len(self.positions_), 1.0)
 
     def _is_precomputed(self) -> bool:
         return bool(self.kernel_["name"] == "precomputed")

@@ -60,7 +60,9 @@ class ExemplarMethod:
     @property
     def holds_gram_matrix(self) -> bool:
         """Whether memory grows with the square of the negatives."""
-        return self.name == "kernel-slem" and self.settings.get("factorization") != "incomplete_cholesky"
+        way = self.settings.get("factorization", "cholesky")
+        by_all = way in ("cholesky", "kpca") or (way == "nystrom" and self.settings.get("rank") is None)
+        return self.name == "kernel-slem" and by_all
 
 
 def choose_methods(names: str | Sequence[str], seed: int, settings: Mapping[str, Any]) -> list[ExemplarMethod]:
