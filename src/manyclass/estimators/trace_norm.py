@@ -36,7 +36,7 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
 
     @property
     def rank_(self) -> int:
-        """The number of singular values of W above rounding, an int."""
+        """The number of singular values of W that the objective would rise without, an int."""
         return len(self.factors_[1])
 
     @property

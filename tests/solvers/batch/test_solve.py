@@ -79,6 +79,19 @@ def test_solvers_agree(loss, gauge, fit_intercept):
         assert fit_intercept or not found.b.any()
 
 
+@pytest.mark.parametrize("share", [0.3, 0.1])
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+@pytest.mark.parametrize("solver", ["factored", "rank_one", "stochastic"])
+def test_the_rank_is_that_of_the_optimum(solver, ridge, share):
+    """And not that of a solver's last steps towards it."""
+    made = objective("trace", share=share, ridge=ridge)
+    best = solve(made, "fista", 1e-10)
+    found = solve(made, solver, 1e-4)
+    assert found.rank == best.rank < min(made.d, made.k)
+    assert best.objective - 1e-9 <= found.objective <= best.objective * (1 + 1e-4)
+    np.testing.assert_allclose(value(made, found.W, found.b), found.objective, rtol=1e-7)
+
+
 @pytest.mark.parametrize("solver", ["factored", "fista"])
 def test_float32_rows_reach_six_digits(solver):
     X, y, weights = rows(0)

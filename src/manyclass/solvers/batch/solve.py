@@ -15,7 +15,7 @@ from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored import factored
 from manyclass.solvers.batch.fista import fista
 from manyclass.solvers.batch.null_model import NullModel, fit_null_model
-from manyclass.solvers.batch.points import Weights, zero_weights
+from manyclass.solvers.batch.points import LowRankWeights, Weights, zero_weights
 from manyclass.solvers.batch.rank_one import PUBLISHED, rank_one
 from manyclass.solvers.batch.ridge_lbfgs import ridge
 from manyclass.solvers.batch.solution import Solution, SolverRun, Status, StopSolver
@@ -133,8 +133,9 @@ def solve(
 ) -> Solution:
     """Minimize an objective by one of the batch solvers.
 
-    It ends when the duality gap is at most `tolerance` times the objective, and times what W gains over W = 0. An
-    interrupt from the keyboard gives the best point so far.
+    It ends when the duality gap is at most `tolerance` times the objective, and times what W gains over W = 0; then
+    small singular values leave, if the objective is no worse for it. An interrupt from the keyboard gives the best point
+    so far.
 
     Parameters
     ----------
@@ -178,7 +179,30 @@ def solve(
         except KeyboardInterrupt:
             if run.point is None:
                 raise
+        _truncate(objective, run)
     return run.solution(status, objective.passes - before)
+
+
+def _truncate(objective: Objective, run: SolverRun) -> None:
+    """Drop the last singular values of W where the objective does not rise for it.
+
+    Only as many are tried as add no more to the trace norm than the duality gap leaves open: what the optimum lacks and a
+    solver that has not quite arrived still holds.
+    """
+    gauge, gap = objective.gauge, run.gap
+    if gauge is None or not gauge.spectral or gauge.strength == 0 or not np.isfinite(gap) or run.point is None:
+        return
+    U, s, V = run.point.factors()
+    left = gauge.strength * np.append(np.cumsum(s[::-1])[::-1], 0.0)  # in the norm, by those from the r-th on
+    r, rounding = int(np.argmax(left <= gap)), float(np.finfo(objective.dtype).eps) * abs(run.value)
+    while r < len(s):
+        roots = np.sqrt(s[:r]).astype(U.dtype)
+        point = LowRankWeights(U[:, :r] * roots, V[:, :r] * roots, run.point.b)
+        value = objective.loss_of(point) + gauge.strength * s[:r].sum() + objective.ridge.strength * s[:r] @ s[:r]
+        if value <= run.value + rounding:
+            run.point, run.value = point, float(value)
+            return
+        r = (r + len(s) + 1) // 2
 
 
 def _without_empty_classes(
