@@ -30,15 +30,14 @@ struct LinearWeights {
   std::size_t k;
 };
 
-// step_t = step / (1 + regularization * step * t) where it decays, else step. The bias is not regularized; its step is
+// step_t = step / (1 + decay * t), and decay is 0 for steps of one length. The bias is not regularized; its step is
 // multiplied with bias_rate.
 struct Schedule {
-  double step, regularization, bias_rate;
-  bool decays;
+  double step, regularization, bias_rate, decay;
 };
 
 inline double step_at(const Schedule& schedule, std::int64_t t) {
-  return schedule.decays ? schedule.step / (1 + schedule.regularization * schedule.step * double(t)) : schedule.step;
+  return schedule.step / (1 + schedule.decay * double(t));
 }
 
 // Below this a scale joins its weights again, long before float32 loses digits.

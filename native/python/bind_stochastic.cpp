@@ -45,20 +45,20 @@ Negatives negatives(const In<double, 1>& offsets, const In<double, 1>& shares, s
 void one_vs_rest(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const In<double, 1>& offsets,
                  const In<double, 1>& shares, const Out<float, 2>& W, const Out<float, 1>& biases,
                  const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, Loss loss, double step,
-                 double regularization, double bias_rate, bool decays, const Out<double, 1>& losses,
+                 double regularization, double bias_rate, double decay, const Out<double, 1>& losses,
                  std::size_t threads) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
   const Examples run = examples(X, y, weights, model.k);
   const Negatives drawn = negatives(offsets, shares, run.n, model.k);
   require(W.shape(1) == X.shape(1) && losses.shape(0) == model.k, "W must be as wide as X, losses as long as W");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest(run, drawn, model, loss, {step, regularization, bias_rate, decays}, losses.data(), threads);
+  manyclass::one_vs_rest(run, drawn, model, loss, {step, regularization, bias_rate, decay}, losses.data(), threads);
 }
 
 void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights,
                        const In<double, 1>& offsets, const In<double, 1>& shares, const Out<float, 2>& W,
                        const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
-                       Loss loss, double step, double regularization, double bias_rate, bool decays,
+                       Loss loss, double step, double regularization, double bias_rate, double decay,
                        const In<float, 2>& G, const Out<float, 2>& S, const Out<double, 1>& losses,
                        std::size_t threads) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
@@ -67,13 +67,13 @@ void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1
   require(G.shape(0) == run.n && G.shape(1) == run.n, "G must have shape (n, n)");
   require(S.shape(0) == run.n && S.shape(1) == model.k && losses.shape(0) == model.k, "S must have shape (n, k)");
   nb::gil_scoped_release release;
-  manyclass::one_vs_rest_block(run, drawn, model, loss, {step, regularization, bias_rate, decays}, G.data(), S.data(),
+  manyclass::one_vs_rest_block(run, drawn, model, loss, {step, regularization, bias_rate, decay}, G.data(), S.data(),
                                losses.data(), threads);
 }
 
 double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, const Out<float, 2>& W,
                    const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
-                   Violator violator, double step, double regularization, double bias_rate, bool decays,
+                   Violator violator, double step, double regularization, double bias_rate, double decay,
                    const In<float, 2>& G, const Out<float, 2>& S, const In<std::uint64_t, 1>& draws,
                    const Out<std::int32_t, 1>& rivals, const Out<float, 1>& pulls) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
@@ -87,7 +87,7 @@ double joint_block(const In<float, 2>& X, const Labels& y, const In<float, 1>& w
           "G must have shape (n, n) and S (n, k)");
   const Examples run{X.data(), y.data(), weights.data(), n, X.shape(1)};
   nb::gil_scoped_release release;
-  return manyclass::joint_block(run, model, violator, {step, regularization, bias_rate, decays}, G.data(), S.data(),
+  return manyclass::joint_block(run, model, violator, {step, regularization, bias_rate, decay}, G.data(), S.data(),
                                 draws.data(), rivals.data(), pulls.data());
 }
 
@@ -142,16 +142,16 @@ void bind_stochastic(nb::module_& m) {
       .value("sampled", Violator::sampled, "the first that is found among draws");
   m.def("one_vs_rest", &one_vs_rest, exact("X"), exact("y"), exact("weights"), exact("offsets"), exact("shares"),
         exact("W"), exact("biases"), exact("scales"), exact("steps"), exact("loss"), nb::arg("step"),
-        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"), exact("losses"), nb::arg("threads"),
+        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decay"), exact("losses"), nb::arg("threads"),
         "One pass of one-vs-rest over a run of examples.");
   m.def("one_vs_rest_block", &one_vs_rest_block, exact("X"), exact("y"), exact("weights"), exact("offsets"),
         exact("shares"), exact("W"), exact("biases"), exact("scales"), exact("steps"), exact("loss"), nb::arg("step"),
-        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decays"), exact("G"), exact("S"), exact("losses"),
+        nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decay"), exact("G"), exact("S"), exact("losses"),
         nb::arg("threads"), "The same from scores and Gram matrix; S becomes A.");
   m.def("joint_block", &joint_block, exact("X"), exact("y"), exact("weights"), exact("W"), exact("biases"),
         exact("scales"), exact("steps"), exact("violator"), nb::arg("step"), nb::arg("regularization"),
-        nb::arg("bias_rate"), nb::arg("decays"), exact("G"), exact("S"), exact("draws"), exact("rivals"),
-        exact("pulls"), "One block of multiclass, ranking or weighted ranking.");
+        nb::arg("bias_rate"), nb::arg("decay"), exact("G"), exact("S"), exact("draws"), exact("rivals"), exact("pulls"),
+        "One block of multiclass, ranking or weighted ranking.");
   m.def("draw_rivals", &draw_rivals, exact("y"), exact("draws"), nb::arg("k"), exact("rivals"),
         "The class that ranking draws for each example.");
   m.def("score_two", &score_two, exact("X"), exact("W"), exact("classes"), exact("S"), nb::arg("threads"),

@@ -56,7 +56,7 @@ def test_the_steps_of_every_objective_are_the_same(always, objective, dtype):
 def test_the_steps_of_every_loss_are_the_same(always, loss, regularization):
     X, y = _data()
     settings = {"loss": loss, "regularization": regularization, "step": 0.1, "beta": None, "max_epochs": 4,
-                "early_stopping": False, "step_decay": True}  # fmt: skip
+                "early_stopping": False, "step_decay": True, "t0": 50}  # fmt: skip
     _assert_same(*_both(always, X, y, settings))
 
 

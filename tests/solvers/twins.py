@@ -14,8 +14,10 @@ class Twin:
         self.W, self.b, self.t = np.zeros((k, d)), np.zeros(k), np.zeros(k, int)
 
     def step(self, schedule, c):
-        decay = 1 + schedule.regularization * schedule.step * self.t[c] if schedule.decays else 1
-        return schedule.step / decay
+        if not schedule.decays:
+            return schedule.step
+        t0 = schedule.t0 or 1 / (schedule.regularization * schedule.step)
+        return schedule.step / (1 + self.t[c] / t0)
 
 
 def probabilities(sizes, beta):

@@ -120,6 +120,23 @@ def train(
     step_decay: Annotated[
         bool | None, typer.Option("--step-decay", help="Make steps smaller.", rich_help_panel=_STOCHASTIC)
     ] = None,
+    t0: Annotated[
+        float | None,
+        typer.Option(
+            help="Of --step-decay: examples after which a step is half of the first.",
+            show_default="1 / (regularization * step)",
+            rich_help_panel=_STOCHASTIC,
+        ),
+    ] = None,
+    averaging: Annotated[
+        bool | None,
+        typer.Option(
+            "--averaging/--no-averaging",
+            help="Keep the mean of the machines on the way, or the last.",
+            show_default="averaging",
+            rich_help_panel=_STOCHASTIC,
+        ),
+    ] = None,
     max_epochs: Annotated[
         int | None, typer.Option(help="Epochs at most.", show_default="100", rich_help_panel=_STOCHASTIC)
     ] = None,

@@ -64,8 +64,15 @@ def check_settings(settings: SgdSettings) -> None:
     if settings.n_threads is not None:
         check_count(settings.n_threads, "n_threads")
     check_class_weight(settings.class_weight)
-    for name in ("step_decay", "early_stopping", "refit", "warm_start"):
+    for name in ("step_decay", "averaging", "early_stopping", "refit", "warm_start"):
         check_bool(getattr(settings, name), name)
+    check_number(settings.t0, "t0", "None or a positive number", above=0, besides=(None,))
+    if settings.t0 is not None and not settings.step_decay:
+        raise ValueError(f"t0 must be None for steps of one length; got {settings.t0!r}, so set step_decay=True")
+    if settings.step_decay and settings.t0 is None and settings.regularization == 0:
+        raise ValueError(
+            "step_decay must be False without regularization, which tells how steps decrease, or a t0; got True"
+        )
     check_callables(settings.callbacks, "callbacks")
 
 

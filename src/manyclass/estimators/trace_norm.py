@@ -133,7 +133,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         Whether to learn a bias.
     solver : str, default="auto"
         "auto" (the fastest), "rank_one" (R1D, until the gap is below the tolerance), "published" (R1D with its
-        published settings: epsilon 0.035, at most 200 steps), "fista", "stochastic" or "factored".
+        published settings: epsilon 0.035, at most 200 steps), "fista", "stochastic" or "factored". This epsilon is a
+        part of the least trace at which W = 0: the absolute one of the paper is of use for one scale of X alone.
     tolerance : float, default=1e-4
         Stop when the duality gap is below this part of the objective, and of what W gains over W = 0.
     max_iter : int, default=1000

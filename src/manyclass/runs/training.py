@@ -233,7 +233,8 @@ def planned_settings(plan: str | os.PathLike[str], given: Mapping[str, Any]) -> 
     for name in planned.keys() & given:
         raise SettingsError(f"`{name}` does not go with `plan`, which has it; leave out one of them")
     # A step is found with these, which may be tuned too; who gives others knows why.
-    shared = {name: record["settings"][name] for name in ("step_decay", "sampling", "class_weight")}
+    names = ("step_decay", "t0", "sampling", "averaging", "class_weight")
+    shared = {name: record["settings"][name] for name in names if name in record["settings"]}
     return {**shared, "regularization": model["regularization"], **given, **planned}
 
 

@@ -14,6 +14,7 @@ SCHEDULES = {
     "plain": Schedule(0.3, seed=3),
     "ridge": Schedule(0.3, 0.01, seed=4),
     "decay": Schedule(0.5, 0.02, decays=True, bias_rate=1.0, seed=5),
+    "decay without a ridge": Schedule(0.5, 0.0, decays=True, t0=30.0, bias_rate=1.0, seed=8),
     "strong": Schedule(0.4, 1.5, seed=6),
     "balanced": Schedule(0.3, seed=7, balanced=True),
 }

@@ -1,9 +1,15 @@
 """When a descent stops, and which machines are kept."""
 
+import numpy as np
 import pytest
 
-from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun
+import manyclass as mc
+from manyclass.losses.margin import MARGIN_LOSSES
+from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, run_sgd
 from manyclass.solvers.sgd.linear_weights import LinearWeights
+from manyclass.solvers.sgd.one_vs_rest import OneVsRest
+from manyclass.solvers.sgd.sampling import Schedule
 
 
 @pytest.mark.parametrize(("best", "good"), [(0.7, True), (0.8, True), (0.8199, True), (0.8201, False)])
@@ -45,3 +51,30 @@ def test_a_start_that_is_surpassed_is_left_and_patience_is_as_usual():
     assert stops == [False, False, False, False, False, True]
     assert (descent.best_epoch, descent.best_score) == (3, 0.86)
     assert (descent.weights.result().W == 3).all()
+
+
+def _weights(machines):
+    return machines.scales[:, None] * machines.W, machines.biases
+
+
+def _trained(schedule, epochs):
+    rng = np.random.default_rng(0)
+    problem = Problem.whole(mc.as_matrix(rng.standard_normal((60, 5)).astype(np.float32)), rng.integers(0, 4, 60), 4)
+    descent = SgdRun.start(LinearWeights.zeros(4, 5))
+    run_sgd(descent, OneVsRest(MARGIN_LOSSES["hinge"], 2.0), problem, schedule, EarlyStopping(max_epochs=epochs))
+    return descent.weights
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.1])
+def test_without_averaging_the_last_machines_are_kept(regularization):
+    last, mean = (_trained(Schedule(0.3, regularization, averaging=averaging), 3) for averaging in (False, True))
+    for kept, expected in zip(_weights(last.result()), _weights(last.machines), strict=True):
+        np.testing.assert_allclose(kept, expected, rtol=1e-6)
+    for one, other in zip(_weights(last.machines), _weights(mean.machines), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert not np.allclose(mean.result().W, last.result().W, atol=1e-3)
+
+
+def test_a_step_may_decay_without_a_ridge():
+    fixed, decaying = (_trained(Schedule(0.3, decays=t0 is not None, t0=t0), 3) for t0 in (None, 20.0))
+    assert np.linalg.norm(decaying.machines.W) < np.linalg.norm(fixed.machines.W)

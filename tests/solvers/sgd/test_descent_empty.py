@@ -6,7 +6,7 @@ import pytest
 from manyclass import _native
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 
-SETTINGS = {"step": 0.5, "regularization": 0.1, "bias_rate": 1.0, "decays": True}
+SETTINGS = {"step": 0.5, "regularization": 0.1, "bias_rate": 1.0, "decay": 0.05}
 LABELS = np.array([0, 1, 2, 1], np.int32)
 
 

@@ -29,7 +29,7 @@ def pairs(y, offsets, P, threads=1):
     machines = LinearWeights.zeros(k, n)
     _native.one_vs_rest(
         np.eye(n, dtype=np.float32), y, np.ones(n, np.float32), offsets, P, **machines.arrays(),
-        loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
+        loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decay=0.0,
         losses=np.zeros(k), threads=threads,
     )  # fmt: skip
     assert (machines.steps == (machines.W != 0).sum(axis=1)).all()
@@ -41,7 +41,7 @@ def pairs_of_block(y, offsets, P, threads=1):
     eye, S, machines = np.eye(n, dtype=np.float32), np.zeros((n, k), np.float32), LinearWeights.zeros(k, n)
     _native.one_vs_rest_block(
         eye, y, np.ones(n, np.float32), offsets, P, **machines.arrays(),
-        loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
+        loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decay=0.0,
         G=eye, S=S, losses=np.zeros(k), threads=threads,
     )  # fmt: skip
     return S != 0
@@ -152,7 +152,7 @@ def test_many_examples_of_a_block_are_met_in_order():
     weights = rng.uniform(0.5, 2, n).astype(np.float32)
     _native.one_vs_rest(
         X, y, weights, offsets, P, **machines.arrays(),
-        loss=_native.Loss.squared, step=0.3, regularization=0.0, bias_rate=0.0, decays=False,
+        loss=_native.Loss.squared, step=0.3, regularization=0.0, bias_rate=0.0, decay=0.0,
         losses=np.zeros(k), threads=1,
     )  # fmt: skip
     expected = np.zeros(k)
@@ -181,6 +181,6 @@ def test_offsets_and_shares_that_cannot_be_are_refused(offsets, P, words):
         _native.one_vs_rest(
             np.eye(2, dtype=np.float32), np.array([0, 1], np.int32), np.ones(2, np.float32),
             np.array(offsets, float), np.array(P, float), **machines.arrays(),
-            loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decays=False,
+            loss=_native.Loss.hinge, step=1.0, regularization=0.0, bias_rate=0.0, decay=0.0,
             losses=np.zeros(2), threads=1,
         )  # fmt: skip

@@ -52,7 +52,7 @@ class Status(StrEnum):
 
 _SENTENCES = {
     Status.OPTIMAL: "the duality gap is within the tolerance",
-    Status.EPSILON_OPTIMAL: "the conditions of optimality hold up to epsilon",
+    Status.EPSILON_OPTIMAL: "the conditions of optimality hold up to epsilon times the least strength at which W is 0",
     Status.DONE: "every problem of the path was solved or given up",
     Status.ITERATION_LIMIT: "the iteration limit was reached before the duality gap was within the tolerance",
     Status.TIME_LIMIT: "the time limit was reached before the duality gap was within the tolerance",

@@ -134,8 +134,8 @@ def solve(
     """Minimize an objective by one of the batch solvers.
 
     It ends when the duality gap is at most `tolerance` times the objective, and times what W gains over W = 0; then
-    small singular values leave, if the objective is no worse for it. An interrupt from the keyboard gives the best point
-    so far.
+    small singular values leave, if the objective is no worse for it. An interrupt from the keyboard gives the best
+    point so far.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ def solve(
 def _truncate(objective: Objective, run: SolverRun) -> None:
     """Drop the last singular values of W where the objective does not rise for it.
 
-    Only as many are tried as add no more to the trace norm than the duality gap leaves open: what the optimum lacks and a
-    solver that has not quite arrived still holds.
+    Only as many are tried as add no more to the trace norm than the duality gap leaves open: what the optimum lacks and
+    a solver that has not quite arrived still holds.
     """
     gauge, gap = objective.gauge, run.gap
     if gauge is None or not gauge.spectral or gauge.strength == 0 or not np.isfinite(gap) or run.point is None:

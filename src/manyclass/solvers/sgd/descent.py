@@ -113,7 +113,8 @@ class DescentWeights(Protocol):
     """What a descent changes: machines, their mean over epochs, and the best of these; here or elsewhere.
 
     The mean is that of the machines at every quarter of an epoch, later ones counting more (Shamir and Zhang, ICML
-    2013, with eta = 1/2): less noisy than the last, and nearly as far along. It is what is judged and kept.
+    2013, with eta = 1/2): less noisy than the last, and nearly as far along. It is what is judged and kept. Without
+    averaging it is the machines after the last epoch.
     """
 
     @property
@@ -165,13 +166,18 @@ class AveragedWeights:
         """One pass; the mean loss met on the way."""
 
         def average(quarter: int) -> None:
-            self.average(4 * epoch + quarter)
+            self.average(1.5 / (4 * epoch + quarter + 0.5))
 
-        return checked_epoch(algorithm, problem, self.machines, schedule, epoch, average)
+        loss = checked_epoch(
+            algorithm, problem, self.machines, schedule, epoch, average if schedule.averaging else None
+        )
+        if not schedule.averaging:
+            self.average(1.0)
+        return loss
 
-    def average(self, quarters: int) -> None:
-        """Take the machines into the mean, after so many quarters of epochs."""
-        weight = np.float32(1.5 / (quarters + 0.5))
+    def average(self, share: float) -> None:
+        """Take the machines into the mean, of which they are this share."""
+        weight = np.float32(share)
         for c in range(0, len(self.mean.W), 64):
             part = slice(c, c + 64)
             self.mean.W[part] *= 1 - weight

@@ -49,7 +49,7 @@ class MiniBatch:
         Z = sgd_scores(chunk.rows, machines.W) * machines.scales.astype(np.float32) + machines.biases
         values, R = Softmax().in_place(Z, chunk.y, chunk.weights), Z
         t = int(machines.steps[0])
-        step = schedule.step / (1 + schedule.regularization * schedule.step * t if schedule.decays else 1)
+        step = schedule.step / (1 + schedule.decay * t)
         machines.scales *= (1 - step * schedule.regularization) ** len(chunk.y)
         machines.fold_small()
         machines.biases -= np.float32(step * schedule.bias_rate) * R.sum(axis=0)

@@ -24,10 +24,12 @@ Quarter = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Schedule:
-    """step_t = step, or step / (1 + regularization * step * t) where it decays; t counts examples.
+    """step_t = step, or step / (1 + t / t0) where it decays; t counts examples, and t0 is 1 / (regularization * step)
+    unless it is given.
 
     The bias is a constant feature that the ridge does not touch: its square, `bias_rate`, multiplies its step. Where it
-    is `balanced`, an epoch shows every class equally often.
+    is `balanced`, an epoch shows every class equally often. Machines are the mean of those on the way if `averaging`,
+    and else the last.
     """
 
     step: float
@@ -36,6 +38,8 @@ class Schedule:
     bias_rate: float = 0.1
     seed: int = 0
     balanced: bool = False
+    t0: float | None = None
+    averaging: bool = True
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.step) and self.step > 0):
@@ -53,13 +57,20 @@ class Schedule:
         return most if self.step * self.regularization < 0.05 else 4
 
     @property
+    def decay(self) -> float:
+        """By how much the inverse of a step grows with every example, as a part of the first."""
+        if not self.decays:
+            return 0.0
+        return self.regularization * self.step if self.t0 is None else 1 / self.t0
+
+    @property
     def native(self) -> dict[str, Any]:
         """As the compiled loops take it."""
         return {
             "step": self.step,
             "regularization": self.regularization,
             "bias_rate": self.bias_rate,
-            "decays": self.decays,
+            "decay": self.decay,
         }
 
     def generator(self, epoch: int) -> np.random.Generator:

@@ -43,7 +43,9 @@ class PlanSettings(Protocol):
     regularization: float
     step: float | str
     step_decay: bool
+    t0: float | None
     sampling: str
+    averaging: bool
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def _plan(settings: PlanSettings, step: float | None, beta: Beta, k: int, square
         bias_rate=_BIAS_FRACTION * square,
         seed=seed,
         balanced=settings.sampling == "balanced",
+        t0=None if settings.t0 is None else float(settings.t0),
+        averaging=bool(settings.averaging),
     )
     return SgdPlan(algorithm, schedule, objective.name, settings.loss)
 
