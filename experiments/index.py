@@ -1,9 +1,12 @@
 """One page over all experiments: the question of each, and its answer with numbers from its page."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.written import WrittenPage, WrittenTable, number, read_pages, written_row
+from experiments.papers import PAPERS, Item
+from experiments.verdicts import Verdict
 
 _ABOUT = """# Results
 
@@ -186,6 +189,26 @@ def write_index(folder: Path) -> Path:
     for page in read_pages(folder, list(answers)):
         answer = answers[page.name]
         rows.append([QUESTIONS[answer], answer(page), f"[{page.title}]({page.name}.md)"])
+    lines = [_ABOUT, *map(written_row, rows), "", "## The papers, table by table", ""]
+    for paper, items in PAPERS.items():
+        found = [["item", "what the paper finds", "verdict", "page"], ["---"] * 4]
+        found += [row for item in items for row in _findings(folder, item)]
+        lines += [f"### {paper}", "", *map(written_row, found), ""]
     written = folder / "index.md"
-    written.write_text("\n".join([_ABOUT, *map(written_row, rows), ""]), encoding="utf-8")
+    written.write_text("\n".join(lines), encoding="utf-8")
     return written
+
+
+_FINDING = re.compile(
+    rf"^\*\*(?P<item>.+?)\.\*\* (?P<claim>.+?) \*(?P<verdict>{'|'.join(Verdict)})\*: ", re.MULTILINE | re.IGNORECASE
+)
+
+
+def _findings(folder: Path, item: Item) -> list[list[str]]:
+    """The rows of a table or figure: a claim each, as its page has them."""
+    if not item.page:
+        return [[item.number, item.why, "not run", ""]]
+    path = folder / f"{item.page}.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    found = [match for match in _FINDING.finditer(text) if match["item"] == item.number]
+    return [[item.number, match["claim"], match["verdict"].lower(), f"[{item.page}]({path.name})"] for match in found]

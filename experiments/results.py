@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from experiments.verdicts import Verdict
+
 WITHIN, OPEN, BEHIND = "within", "not told", "behind"
 
 
@@ -39,6 +41,11 @@ class Results:
         name = f"{self.name}.svg" if not self.drawings else f"{self.name}_{len(self.drawings) + 1}.svg"
         self.drawings[name] = text.getvalue()
         self.parts.append(f"![{what}]({name})")
+
+    def finding(self, item: str, claim: str, verdict: Verdict, why: str) -> None:
+        """What a table or figure of a paper claims, a sentence, the verdict on it, and the intervals that give it."""
+        self.parts.append(f"**{item}.** {' '.join(claim.split())} *{verdict.capitalize()}*: {' '.join(why.split())}")
+        print(self.parts[-1], "\n")
 
     def write(self, folder: Path) -> list[Path]:
         """The files written: the page first."""
