@@ -6,7 +6,7 @@
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +174,8 @@ def finite_scores(rows: Floats, coef: Floats, intercept: Floats, start: int) -> 
 
 _LEAST_ROWS = 200  # of fewer, chance alone gives a sample of two classes 7 % more
 
+_FIRST_LOOK = 128  # rows, enough for most classifiers, at a fourth of the time of all that are looked at
+
 
 def warn_of_chance(classifier: Any, problem: Problem) -> None:
     """Tell of a fitted classifier that is no better than chance on the rows that it was fitted on; by a sample of them.
@@ -181,28 +183,54 @@ def warn_of_chance(classifier: Any, problem: Problem) -> None:
     Chance is to guess the most frequent class, or any; a classifier of rare classes may be no better than the former,
     and one of frequent classes no better than the latter, so it must be neither.
     """
-    n = len(problem.index)
-    if n < _LEAST_ROWS or len(classifier.classes_) < problem.k:  # of a part of the classes it cannot be told
+    if len(problem.index) < _LEAST_ROWS or len(classifier.classes_) < problem.k:  # of a part of them it cannot be told
         return
-    index = problem.index[np.linspace(0, n - 1, min(n, 512)).astype(np.intp)]
-    y = classifier.classes_[problem.y[index]]
-    # A few at a time where they are long, lest they be a copy of all that there are.
-    parts = spans(len(index), max(1, (1 << 22) // problem.X.shape[1]))
-    right = np.concatenate([classifier.predict(DenseMatrix(problem.X.rows(index[at]))) for at in parts]) == y
-    counts, places = np.unique(y, return_counts=True)[1], np.unique(y, return_inverse=True)[1]
-    most, each, k = counts.max() / len(y), np.bincount(places, right) / counts, len(classifier.classes_)
-    spread = np.sqrt((1 - 1 / k) / k * (1 / counts).sum()) / len(counts)
-    # Two deviations above chance are better than chance.
-    better = right.mean() > most + 2 * np.sqrt(most * (1 - most) / len(y)) or each.mean() > 1 / k + 2 * spread
+    if _Sample.of(classifier, problem, _FIRST_LOOK).is_better(3):
+        return
+    sample = _Sample.of(classifier, problem, 512)
     # Where the scale of the rows is the reason, that is told already.
-    if len(counts) > 1 and not better and not RowScale.of(problem.X).troubles(scale_limits(classifier)):
+    several = len(np.unique(sample.y)) > 1
+    if several and not sample.is_better(2) and not RowScale.of(problem.X).troubles(scale_limits(classifier)):
         warnings.warn(
-            f"{type(classifier).__name__} is right on {100 * right.mean():.3g} % of {len(y)} rows that it has seen, "
-            f"no better than to guess one class for all ({100 * most:.3g} %); see whether the labels belong to these "
-            "rows in their order, whether the columns of X need a scale, and whether a penalty or a step is too large",
+            f"{type(classifier).__name__} is right on {100 * sample.right.mean():.3g} % of {len(sample.y)} rows that "
+            f"it has seen, no better than to guess one class for all ({100 * sample.most:.3g} %); see whether the "
+            "labels belong to these rows in their order, whether the columns of X need a scale, and whether a penalty "
+            "or a step is too large",
             UserWarning,
             stacklevel=4,
         )
+
+
+class _Sample(NamedTuple):
+    """Labels (n,) of rows that a classifier of k classes was fitted on, and whether it is right."""
+
+    y: NDArray[Any]
+    right: NDArray[np.bool_]
+    k: int
+
+    @classmethod
+    def of(cls, classifier: Any, problem: Problem, size: int) -> "_Sample":
+        """So many, evenly spaced, or all."""
+        n = len(problem.index)
+        index = problem.index[np.linspace(0, n - 1, min(n, size)).astype(np.intp)]
+        y = classifier.classes_[problem.y[index]]
+        # A few at a time where they are long, lest they be a copy of all that there are.
+        parts = spans(len(index), max(1, (1 << 22) // problem.X.shape[1]))
+        found = np.concatenate([classifier.predict(DenseMatrix(problem.X.rows(index[at]))) for at in parts])
+        return cls(y, found == y, len(classifier.classes_))
+
+    @property
+    def most(self) -> float:
+        """The share of the most frequent class."""
+        return float(np.unique(self.y, return_counts=True)[1].max() / len(self.y))
+
+    def is_better(self, deviations: float) -> bool:
+        """Whether it is by so many standard deviations above chance, over all rows or over classes."""
+        _, places, counts = np.unique(self.y, return_inverse=True, return_counts=True)
+        each, k = np.bincount(places, self.right) / counts, self.k
+        spread = np.sqrt((1 - 1 / k) / k * (1 / counts).sum()) / len(counts)
+        chance = self.most + deviations * np.sqrt(self.most * (1 - self.most) / len(self.y))
+        return bool(self.right.mean() > chance or each.mean() > 1 / k + deviations * spread)
 
 
 def _has_probabilities(classifier: Any) -> bool:
