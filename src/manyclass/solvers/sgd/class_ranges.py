@@ -6,6 +6,7 @@ multiples of PANEL, and so have the bits of all classes together.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,14 @@ class ClassRange:
 
     def __init__(self, problems: Sequence[Problem], d: int, classes: range, start: LinearWeights | None):
         self._classes, self._juries = classes, [Jury(problem) for problem in problems]
-        machines = LinearWeights.zeros(len(classes), d, classes.start) if start is None else start.copy()
-        self._weights = AveragedWeights.start(machines)
+        self._d, self._start = d, start
+
+    @cached_property
+    def _weights(self) -> AveragedWeights:
+        """Made when they are needed: who goes on from a file needs no others beside those that it reads."""
+        (k, first), start = (len(self._classes), self._classes.start), self._start
+        self._start = None
+        return AveragedWeights.start(LinearWeights.zeros(k, self._d, first) if start is None else start.copy())
 
     def epoch(self, problem: int, algorithm: SgdAlgorithm, schedule: Schedule, epoch: int) -> float:
         """One pass over a problem; the mean over its examples of the losses of these classes."""
