@@ -134,12 +134,14 @@ def _memory(page: Page, found: Found) -> None:
     rows = []
     for actors, jobs in found.items():
         learned = jobs["one-vs-rest"]
-        # Weights, their mean and the best of these; the codes, which the actors of a machine share.
-        share, idle, held = 3 * learned["W"] / actors + learned["codes"], learned["idle"], max(learned["held"])
-        more = f"{(held - idle) / share - 1:.0%}"
-        rows.append([str(actors), *(f"{size:.0f} MiB" for size in (idle, share, held)), more])
-    columns = ["actors", "an idle actor", "three copies of its W, and codes", "most that an actor held"]
-    columns += ["more than both, of its share"]
+        # Weights, their mean and the best of these; the codes lie in the store of objects, where actors share them.
+        idle, W, codes = learned["idle"], 3 * learned["W"] / actors, learned["codes"]
+        more = f"{(learned['held'] - idle - W) / (W + codes):.0%}"
+        sizes = idle, W, codes, learned["held"], learned["store"]
+        rows.append([str(actors), *(f"{size:.0f} MiB" for size in sizes), more])
+    columns = ["actors", "an idle actor", "three copies of its W", "codes, which all share"]
+    columns += ["most that an actor held of its own", "most that it has seen of Ray's store"]
+    columns += ["more of its own than idle and W, of W and codes"]
     page.table("Memory of an actor, one-vs-rest with judging", columns, rows)
 
 
