@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from threading import Event, Thread
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def jobs(folder: Path, actors: int, cores: int) -> dict[str, Any]:
     """Seconds of each job; those of pictures, queries and squares only where an actor has a core."""
     found: dict[str, Any] = {}
     with cluster(actors) as workers:
-        found["one-vs-rest"] = one_vs_rest(folder, workers)  # first, as an actor remembers the most that it held
+        found["one-vs-rest"] = one_vs_rest(folder, workers)  # first, as an actor may keep what others have left
         found["gather"] = gather(workers)
         found["trace norm"] = trace_norm()
         if actors <= cores:
@@ -82,18 +83,21 @@ class _Libraries:
 def one_vs_rest(folder: Path, workers: Any) -> dict[str, Any]:
     """An epoch, one judgement, and an epoch of all rows; what actors held, and what they had to hold."""
     workers.start(_Libraries, [], [[]] * len(workers)).close()
-    idle, held = max(actor_peaks()), list[float]()
     X, y, *_ = read_codes(folder)
-    watch = [lambda record: held.__setitem__(slice(None), actor_peaks())]
-    model = mc.StochasticClassifier(**SETTINGS, max_epochs=1, n_threads=1, callbacks=watch)
-    processor = busiest(lambda: model.fit(X, y))
+    # Best machines are kept beside the last, as a callback may end the fit.
+    model = mc.StochasticClassifier(**SETTINGS, max_epochs=1, n_threads=1, callbacks=[lambda record: None])
+    with ActorMemory() as idle:
+        time.sleep(1)
+    with ActorMemory() as memory:
+        processor = busiest(lambda: model.fit(X, y))
     first, *_ = model.history_
     return {
         "processor": processor,
         "seconds": sum(record["seconds"] for record in model.history_),
         "examples": sum(record["examples"] for record in model.history_),
         "judging": first["judging_seconds"], "judged": len(y) - first["examples"], "bits": _digest(model),
-        "idle": idle, "held": held, "codes": X.nbytes / 2**20, "W": model.coef_.nbytes / 2**20,
+        "idle": idle.own, "held": memory.own, "store": memory.shared,
+        "codes": X.nbytes / 2**20, "W": model.coef_.nbytes / 2**20,
     }  # fmt: skip
 
 
@@ -185,9 +189,35 @@ def search() -> dict[str, Any]:
     return {"seconds": seconds, "bits": sha256_digest([np.asarray(part) for part in hits])}
 
 
-def actor_peaks() -> list[float]:
-    """The most memory, in MiB, that each actor has held."""
-    return [int(known["VmHWM"]) / 1024 for known in _actors().values()]
+class ActorMemory:
+    """The most memory, in MiB, that an actor holds inside a `with` block, by looks every 20 ms.
+
+    Pages of the store of objects are told apart: they are Ray's, whoever reads or writes an object there, and all
+    processes of a machine share them.
+    """
+
+    own = shared = 0.0
+
+    def __enter__(self) -> Self:
+        self._actors, self._done = list(_actors()), Event()
+        self._thread = Thread(target=self._look, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._done.wait(0.02):
+            for process in self._actors:
+                known = _status(Path("/proc", process, "status"))
+                anonymous, file, shared = (int(known[f"Rss{kind}"]) / 1024 for kind in ("Anon", "File", "Shmem"))
+                self.own, self.shared = max(self.own, anonymous + file), max(self.shared, shared)
+
+
+def _status(path: Path) -> dict[str, str]:
+    return dict(re.findall(r"^(\w+):\s+(\S+)", path.read_text(), re.MULTILINE))
 
 
 def busiest(work: Callable[[], Any]) -> float:
@@ -207,7 +237,7 @@ def _actors() -> dict[str, dict[str, str]]:
     parents, actors = {}, {}
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            known = dict(re.findall(r"^(\w+):\s+(\S+)", status.read_text(), re.MULTILINE))
+            known = _status(status)
             words = status.with_name("cmdline").read_bytes()
         except OSError:  # it is gone
             continue

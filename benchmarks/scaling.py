@@ -1,9 +1,11 @@
 """Time against the number of nodes, from costs that are measured here, and whether real runs agree.
 
-Costs of one core are measured in a process that knows of no cluster: those of one-vs-rest from an epoch of a third and
-of a sixteenth of the classes, those of the trace norm from an eighth and a quarter of the rows. Every number of actors
-then has a cluster of this machine and a process of its own; actors have one core each, and half of one where they are
-four. The last tables are predictions alone: nodes of 16 cores, and a network of 10 Gbit/s, are assumed.
+Costs of one core are measured in a process that knows of no cluster: those of one-vs-rest from an epoch of two thirds
+and of a sixteenth of the classes, those of the trace norm from an eighth and a quarter of the rows. Cores share memory
+and the last cache, so those of one-vs-rest are measured again by as many processes at once as there are cores, and
+these predict what more than one actor takes. Every number of actors then has a cluster of this machine and a process of
+its own; actors have one core each, and half of one where they are four. The last tables are predictions alone: nodes of
+16 cores, and a network of 10 Gbit/s, are assumed.
 """
 
 import json
@@ -11,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,7 @@ N, D, K = 9_000_000, 130_000, 10_184  # ImageNet10K, as Fisher vectors
 _NODES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 _BETA, _RANK, _JUDGED = SETTINGS["beta"], 64, 20_000
 _ASKED = 28 / 12  # times that actors are asked in a step, as counted
+_COPIES = 3  # of W to new memory: the mean of the descent and of the refit, and the best
 _COLUMNS = ["what", "actors", "predicted", "measured", "off by"]
 
 Found = dict[int, dict[str, Any]]  # what each number of actors took
@@ -38,52 +42,63 @@ def run(n: int = 200_000, d: int = 4096, k: int = K, cores: int = 2, epochs: int
     with tempfile.TemporaryDirectory() as folder:
         write_codes(Path(folder), n, d, k, noise=0.1, n_test=1)
         costs = _child("unit_costs", "all", folder)
+        shared = _shared_costs(folder, cores)
         ceiling = _ceiling(folder, k, cores)
         found = {actors: _child("cluster", "jobs", folder, actors, cores) for actors in (1, cores, 2 * cores)}
         alone, one = (_child("cluster", "fit", folder, actors, cores, epochs) for actors in (0, 1))
     known = Costs(**costs, gather=found[cores]["gather"])
-    _costs(page, known)
-    page.table("Predicted and measured", _COLUMNS, _compared(known, found, d, k, cores))
+    busy = replace(known, **shared)
+    _costs(page, known, busy)
+    compared = [
+        row for actors in found for row in _compared(known if actors == 1 else busy, found, actors, d, k, cores)
+    ]
+    page.table("Predicted and measured", _COLUMNS, compared)
     _speedup(page, found, cores, ceiling, f"{n:,} x {d:,} codes, {k:,} classes")
     _overhead(page, alone, one, epochs, cores)
     _memory(page, found)
-    _nodes(page, known)
+    _nodes(page, busy)
     return page
 
 
-def _costs(page: Page, costs: Costs) -> None:
-    rows = [[name, f"{value:.3g}"] for name, value in vars(costs).items()]
-    page.table("Costs of one core", ["what", "seconds"], rows)
+def _costs(page: Page, alone: Costs, busy: Costs) -> None:
+    rows = [[name, f"{value:.3g}", f"{getattr(busy, name):.3g}"] for name, value in vars(alone).items()]
+    page.table("Costs of one core", ["what", "seconds", "where all cores do the same"], rows)
 
 
-def _compared(costs: Costs, found: Found, d: int, k: int, cores: int) -> list[list[str]]:
+def _shared_costs(folder: str, cores: int) -> dict[str, float]:
+    """Those of one-vs-rest where all cores measure them at the same time: the means of what each has found."""
+    begun = [_begin("unit_costs", "stochastic", folder) for _ in range(cores)]
+    found = [_end(process) for process in begun]
+    return {name: sum(one[name] for one in found) / cores for name in found[0]}
+
+
+def _compared(costs: Costs, found: Found, actors: int, d: int, k: int, cores: int) -> list[list[str]]:
     """What was predicted, with so many actors, and what it took."""
-    rows = []
-    for actors, jobs in found.items():
-        there, learned = Cluster(actors, min(1.0, cores / actors)), jobs["one-vs-rest"]
-        seen, judged, steps = learned["examples"], learned["judged"], f"trace norm, {STEPS} steps"
-        trace_norm = STEPS * costs.trace_norm_step(TRACE_NORM[0], there, costs.row, gathers=_ASKED)
-        pairs = {
-            f"one-vs-rest, {seen:,} visits": (costs.epoch(seen, d, _BETA, there), learned["seconds"]),
-            f"judging {judged:,} rows": (costs.judging(judged, d, k, there), learned["judging"]),
-            steps: (trace_norm, _taken(jobs, "trace norm")),
-        }
-        # What others on the machine take from actors does not count in these.
-        alone = Cluster(actors)
-        both = costs.epoch(seen, d, _BETA, alone) + costs.judging(judged, d, k, alone)
-        pairs["one-vs-rest, judged: processor time of an actor"] = both, learned["processor"]
-        rows_of_one = STEPS * TRACE_NORM[0] / actors * costs.row
-        pairs["trace norm: processor time of an actor"] = rows_of_one, jobs["trace norm"]["processor"]
-        if actors <= cores:
-            features = costs.features(IMAGES, there, 4 * actors)
-            pairs[f"features of {IMAGES:,} pictures"] = features, _taken(jobs, "features")
-            search = costs.search(ROWS, WIDTH, QUERIES, there)
-            pairs[f"{QUERIES} queries, {ROWS:,} x {WIDTH}"] = search, _taken(jobs, "search")
-        rows += [
-            [what, str(actors), f"{guess:.2f} s", f"{taken:.2f} s", f"{guess / taken - 1:+.0%}"]
-            for what, (guess, taken) in pairs.items()
-        ]
-    return rows
+    jobs = found[actors]
+    there, learned = Cluster(actors, min(1.0, cores / actors)), jobs["one-vs-rest"]
+    seen, judged, steps = learned["examples"], learned["judged"], f"trace norm, {STEPS} steps"
+    trace_norm = STEPS * costs.trace_norm_step(TRACE_NORM[0], there, costs.row, gathers=_ASKED)
+    pairs = {
+        f"one-vs-rest, {seen:,} visits": (costs.epoch(seen, d, _BETA, there), learned["seconds"]),
+        f"judging {judged:,} rows": (costs.judging(judged, d, k, there), learned["judging"]),
+        steps: (trace_norm, _taken(jobs, "trace norm")),
+    }
+    # What others on the machine take from actors does not count in these.
+    alone = Cluster(actors)
+    both = costs.epoch(seen, d, _BETA, alone) + costs.judging(judged, d, k, alone)
+    both += costs.copies(d, k, _COPIES, alone)
+    pairs["one-vs-rest, judged: processor time of an actor"] = both, learned["processor"]
+    rows_of_one = STEPS * TRACE_NORM[0] / actors * costs.row
+    pairs["trace norm: processor time of an actor"] = rows_of_one, jobs["trace norm"]["processor"]
+    if actors <= cores:
+        features = costs.features(IMAGES, there, 4 * actors)
+        pairs[f"features of {IMAGES:,} pictures"] = features, _taken(jobs, "features")
+        search = costs.search(ROWS, WIDTH, QUERIES, there)
+        pairs[f"{QUERIES} queries, {ROWS:,} x {WIDTH}"] = search, _taken(jobs, "search")
+    return [
+        [what, str(actors), f"{guess:.2f} s", f"{taken:.2f} s", f"{guess / taken - 1:+.0%}"]
+        for what, (guess, taken) in pairs.items()
+    ]
 
 
 def _taken(jobs: dict[str, Any], job: str) -> float:
@@ -134,12 +149,14 @@ def _memory(page: Page, found: Found) -> None:
     rows = []
     for actors, jobs in found.items():
         learned = jobs["one-vs-rest"]
-        # Weights, their mean and the best of these; the codes, which the actors of a machine share.
-        share, idle, held = 3 * learned["W"] / actors + learned["codes"], learned["idle"], max(learned["held"])
-        more = f"{(held - idle) / share - 1:.0%}"
-        rows.append([str(actors), *(f"{size:.0f} MiB" for size in (idle, share, held)), more])
-    columns = ["actors", "an idle actor", "three copies of its W, and codes", "most that an actor held"]
-    columns += ["more than both, of its share"]
+        # Weights, their mean and the best of these; the codes lie in the store of objects, where actors share them.
+        idle, W, codes = learned["idle"], 3 * learned["W"] / actors, learned["codes"]
+        more = f"{(learned['held'] - idle - W) / (W + codes):.0%}"
+        sizes = idle, W, codes, learned["held"], learned["store"]
+        rows.append([str(actors), *(f"{size:.0f} MiB" for size in sizes), more])
+    columns = ["actors", "an idle actor", "three copies of its W", "codes, which all share"]
+    columns += ["most that an actor held of its own", "most that it has seen of Ray's store"]
+    columns += ["more of its own than idle and W, of W and codes"]
     page.table("Memory of an actor, one-vs-rest with judging", columns, rows)
 
 

@@ -25,6 +25,7 @@ class Costs:
     update: float  # a number of a machine that an example visits
     judged: float  # a number of a row that is judged
     judge: float  # a number of a class by which it is
+    copied: float  # a number of a class, to new memory
     product: float  # X V: a number of a row of codes and a column
     adjoint: float  # X'R: the same
     softmax: float  # scores of rank 64, their loss, and back: a row and a class
@@ -51,6 +52,10 @@ class Costs:
         """Of n rows by the classes of all nodes: weights of some, and the best of every row, go through one process."""
         sent = there.nodes * (12 * n + d * k / 8) / there.network
         return n * d * (self.judged + k / there.nodes * self.judge) / there.cores + 2 * self.gather + sent
+
+    def copies(self, d: int, k: int, count: int, there: Cluster) -> float:
+        """Of the weights of its classes, that every node makes so often in a fit."""
+        return count * d * k / there.nodes * self.copied
 
     def trace_norm_step(self, n: int, there: Cluster, row: float, sent: float = 0, gathers: float = 1) -> float:
         """Every node multiplies its own rows; so many bytes go to each, and come back from it."""

@@ -1,9 +1,19 @@
 """Aligned arrays, rows of unit length and power iteration."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from manyclass._core.linalg import aligned_copy, aligned_empty, aligned_zeros, l2_normalize, power_iteration, unit_rows
+from manyclass._core.linalg import (
+    aligned_copy,
+    aligned_empty,
+    aligned_zeros,
+    l2_normalize,
+    mapped_empty,
+    power_iteration,
+    unit_rows,
+)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
@@ -48,3 +58,26 @@ def test_an_aligned_copy_is_apart():
     np.testing.assert_array_equal(Y, X)
     Y[0] = 7
     assert X[0, 0] == 0
+
+
+@pytest.mark.parametrize("skip", [0, 64, 2048])
+@pytest.mark.parametrize(("shape", "dtype"), [((0, 5), np.float32), ((7, 5), np.uint8), ((3, 40, 50), np.float64)])
+def test_mapped_arrays_begin_so_far_from_a_page(shape, dtype, skip):
+    X = mapped_empty(shape, dtype, skip)
+    assert (X.shape, X.dtype) == (shape, dtype)
+    assert X.flags.c_contiguous
+    assert X.ctypes.data % 4096 == skip
+    X[...] = 7
+    assert (X == 7).all()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell")
+def test_a_mapped_array_that_is_gone_takes_no_memory():
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    X = mapped_empty((64, 1 << 16))  # 16 MiB
+    X[...] = 1
+    before = resident()
+    del X
+    assert resident() < before - (12 << 20)

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import tracemalloc
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -58,6 +59,30 @@ def test_arrays_that_were_read_can_be_written_to(file):
     assert all(array.flags.writeable for array in KIND.read(file)[1].values())
 
 
+def test_arrays_begin_where_a_line_of_the_cache_does(file):
+    assert all(array.ctypes.data % 64 == 0 for array in KIND.read(file)[1].values() if array.size)
+
+
+def test_a_file_takes_no_more_memory_than_its_arrays(tmp_path):
+    KIND.write(tmp_path / "a", None, {"W": np.ones((1 << 10, 1 << 12), np.float32), "b": np.ones(7)})  # 16 MiB
+    tracemalloc.start()
+    _, arrays = KIND.read(tmp_path / "a")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert arrays["W"].all()
+    assert most < 20 << 20
+
+
+@pytest.mark.parametrize("rows", [slice(0, 2), slice(3, 7), slice(7, 7), slice(5, 99)])
+def test_some_rows_of_every_array_are_read_alone(tmp_path, rows):
+    given = {"W": np.arange(21.0).reshape(7, 3), "b": np.arange(7, dtype=np.int8), "none": np.zeros((7, 0))}
+    KIND.write(tmp_path / "a", None, {**given, "scalar": np.array(4)})
+    _, arrays = KIND.read(tmp_path / "a", rows)
+    for name, array in given.items():
+        np.testing.assert_array_equal(arrays[name], array[rows])
+    assert arrays["scalar"] == 4
+
+
 def test_other_readers_of_safetensors_open_the_file(file):
     found = safetensors.numpy.load_file(file)
     assert {name: array.shape for name, array in found.items()} == {"W": (2, 3), "b": (0,), "c": ()}
@@ -108,6 +133,40 @@ def test_a_file_of_another_kind_or_make_is_one_sentence_with_its_path(tmp_path, 
         KIND.read(tmp_path / "strange")
     assert str(caught.value).startswith(str(tmp_path / "strange"))
     assert "\n" not in str(caught.value)
+
+
+ENTRY = {"dtype": "U8", "shape": [2, 2], "data_offsets": [0, 4]}
+
+ENTRIES = {
+    "no number": {**ENTRY, "shape": [2.0, 2]},
+    "a truth value": {**ENTRY, "shape": [True, 4]},
+    "negative": {**ENTRY, "shape": [-2, -2]},
+    "huge": {**ENTRY, "shape": [2**62, 2**62]},
+    "huge and empty": {**ENTRY, "shape": [0, 10**30], "data_offsets": [0, 0]},
+    "no list": {**ENTRY, "shape": "22"},
+    "too long": {**ENTRY, "shape": [8], "data_offsets": [0, 8]},
+    "a hole": {**ENTRY, "data_offsets": [4, 8]},
+    "before": {**ENTRY, "data_offsets": [-4, 0]},
+    "three ends": {**ENTRY, "data_offsets": [0, 2, 4]},
+    "no ends": {"dtype": "U8", "shape": [4]},
+    "no entry": 7,
+    "less than there is": {**ENTRY, "shape": [3], "data_offsets": [0, 3]},
+    "no kind": {**ENTRY, "dtype": []},
+    "many sides": {**ENTRY, "shape": [1] * 99 + [4]},
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+def test_a_header_that_lies_about_its_arrays_is_refused(tmp_path, entry):
+    (tmp_path / "lie").write_bytes(resealed({**header(), "x": entry}, b"abcd"))
+    with pytest.raises(ValueError, match=r"lie cannot be read as a test file: .*write it again$"):
+        KIND.read(tmp_path / "lie")
+
+
+def test_two_arrays_cannot_be_in_one_place(tmp_path):
+    (tmp_path / "lie").write_bytes(resealed({**header(), "x": ENTRY, "y": ENTRY}, b"abcd"))
+    with pytest.raises(ValueError, match="cannot be read as a test file"):
+        KIND.read(tmp_path / "lie")
 
 
 def test_arrays_of_a_later_version_are_not_looked_at(tmp_path):

@@ -27,6 +27,10 @@ def test_machines_and_judges_are_divided():
     assert known.judging(10, 3, 8, Cluster(4, 2)) == 10 * 3 * 2 * 2 / 2 + 1
 
 
+def test_every_node_copies_the_weights_of_its_own_classes():
+    assert costs(copied=2.0).copies(3, 8, 5, Cluster(4)) == 5 * 3 * 2 * 2
+
+
 def test_bytes_of_all_nodes_go_through_one_process():
     known, slow = costs(row=1.0), Cluster(4, network=8.0)
     assert known.trace_norm_step(100, slow, known.row, sent=16) == 25 + 2 * 4 * 16 / 8

@@ -231,6 +231,15 @@ def check_rows_are_those_of_the_array(make, rng, n, d, k):
     np.testing.assert_array_equal(X.rows(np.int64(n - 1)), A[n - 1])
 
 
+def check_rows_in_some_room_are_the_same_rows(make, rng, n, d, k):
+    X = make(rng, n, d)
+    room = np.full((9, d), np.nan, np.float32)
+    for index in (rng.integers(-n, n, 9), rng.integers(-n, n, 4), np.zeros(0, int)):
+        rows = X.rows_in(room, index)
+        assert rows.dtype == X.dtype
+        np.testing.assert_array_equal(rows, X.rows(index))
+
+
 def check_row_norms_are_those_of_the_rows(make, rng, n, d, k):
     X = make(rng, n, d)
     squares = (X.toarray().astype(float) ** 2).sum(axis=1)

@@ -1,9 +1,13 @@
 """Linear algebra that several rooms need: aligned arrays, rows of unit length, signed roots, power iteration."""
 
+import math
+import mmap
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from manyclass._core.typing import Doubles, Floats, Singles
 
@@ -25,6 +29,23 @@ def aligned_empty(shape: tuple[int, int]) -> Singles:
 def aligned_zeros(shape: tuple[int, int]) -> Singles:
     """An array of zeros that is aligned likewise; pages that nobody writes to take no memory."""
     return _aligned(np.zeros(4 * shape[0] * shape[1] + _LINE, np.uint8), shape)
+
+
+def mapped_empty(shape: tuple[int, ...], dtype: DTypeLike = np.float32, skip: int = 0) -> NDArray[Any]:
+    """An array in pages of its own, `skip` bytes from where one begins, which are the system's again when it is gone.
+
+    What the C library is given back it may keep, or cut up by what comes next. Pages that nobody writes to take none.
+
+    >>> mapped_empty((3, 5)).ctypes.data % 64
+    0
+    """
+    count = math.prod(shape)
+    size = skip + max(1, count * np.dtype(dtype).itemsize)
+    pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):  # as NumPy asks for its own large arrays
+        with suppress(OSError):
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype, count, skip).reshape(shape)
 
 
 def _aligned(raw: NDArray[np.uint8], shape: tuple[int, int]) -> Singles:

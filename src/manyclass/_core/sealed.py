@@ -5,24 +5,27 @@ Sealed JSON is in one exact spelling, with its own SHA-256 beside it.
 A sealed file of arrays is a safetensors file (https://github.com/huggingface/safetensors), which any reader of those
 opens. Its header begins, always in these bytes, with `{"__metadata__":{"sha256":"`, 64 hexadecimal digits, and then
 holds `format` (what kind of file), `version` (a whole number) and `content` (JSON as a string). The digits are the
-SHA-256 of the whole file with 64 zeros in their place: nothing in the file is read, not even its header, before they
-are compared.
+SHA-256 of the whole file with 64 zeros in their place: nothing in the file is believed, not even its header, before
+they are compared. Then arrays are read to where they stay, so that a file takes no more memory than they do.
 """
 
+import hashlib
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import BufferedReader
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, deserialize
 
 from manyclass._core.digest import canonical_json, json_digest, sha256_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
-from manyclass._core.reading import load_json, open_file, read_file
+from manyclass._core.linalg import aligned_empty
+from manyclass._core.reading import load_json, open_file
 from manyclass._core.typing import Arrays
 
 
@@ -67,7 +70,9 @@ _SEAL = slice(8 + len(START), 8 + len(START) + 64)
 
 _UNSEALED = "0" * 64
 
-_MALFORMED = (KeyError, TypeError, ValueError, RecursionError, SafetensorError)
+_PIECE = 1 << 20  # bytes that are summed up at a time
+
+_MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -95,19 +100,23 @@ class SealedFormat:
         header[_SEAL] = sha256_digest([header, *data]).encode()
         return [header, *data]
 
-    def read(self, path: str | os.PathLike[str]) -> tuple[Any, Arrays]:
-        """(content, arrays) as they were written; whatever else the file holds is refused in one sentence."""
-        self._check_start(path)
-        data = read_file(path, "model")
-        self._check_seal(path, data)
-        # Who can write a file can seal it: from here on nothing is believed either.
-        try:
-            metadata = _metadata(data)
-            name, version = metadata["format"], int(metadata["version"])
-            known = name == self.name and version <= self.version
-            content, arrays = (load_json(metadata["content"], "its content"), _arrays(data)) if known else (None, {})
-        except _MALFORMED as error:
-            raise ValueError(f"{os.fspath(path)} cannot be read as a {self.name}: {error}; {self.advice}") from error
+    def read(self, path: str | os.PathLike[str], rows: slice = slice(None)) -> tuple[Any, Arrays]:
+        """(content, arrays, or these rows of each) as they were written; whatever else is refused in one sentence."""
+        with open_file(path, "model") as file:
+            self._check_start(path, file)
+            self._check_seal(path, file)
+            # Who can write a file can seal it: from here on nothing is believed either.
+            try:
+                header = _header(file)
+                metadata = header.pop("__metadata__")
+                name, version = metadata["format"], int(metadata["version"])
+                known = name == self.name and version <= self.version
+                content = load_json(metadata["content"], "its content") if known else None
+                arrays = dict(_arrays(file, header, rows)) if known else {}
+            except _MALFORMED as error:
+                raise ValueError(
+                    f"{os.fspath(path)} cannot be read as a {self.name}: {error}; {self.advice}"
+                ) from error
         if name != self.name:
             raise ValueError(f"{os.fspath(path)} must hold a {self.name}; it holds a {name}")
         if version > self.version:
@@ -132,23 +141,27 @@ class SealedFormat:
         text += b" " * (-len(text) % 8)
         return len(text).to_bytes(8, "little") + text
 
-    def _check_start(self, path: str | os.PathLike[str]) -> None:
+    def _check_start(self, path: str | os.PathLike[str], file: BufferedReader) -> None:
         """Refuse what is no such file before all of it is read."""
-        if not starts_sealed(path):
+        if not _starts_sealed(file):
             raise ValueError(f"{os.fspath(path)} is not a {self.name}, or its first bytes are damaged; {self.advice}")
 
-    def _check_seal(self, path: str | os.PathLike[str], data: bytes) -> None:
-        unsealed = [data[: _SEAL.start], _UNSEALED.encode(), memoryview(data)[_SEAL.stop :]]
-        if sha256_digest(unsealed).encode() != data[_SEAL]:
+    def _check_seal(self, path: str | os.PathLike[str], file: BufferedReader) -> None:
+        seal, digest = _seals(file)
+        if digest.encode() != seal:
             raise ValueError(
-                f"{os.fspath(path)} is damaged: its {len(data)} bytes do not match their checksum; {self.advice}"
+                f"{os.fspath(path)} is damaged: its {file.tell()} bytes do not match their checksum; {self.advice}"
             )
 
 
 def starts_sealed(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as sealed files of arrays do."""
     with open_file(path, "model") as file:
-        return file.read(_SEAL.start)[8:] == START
+        return _starts_sealed(file)
+
+
+def _starts_sealed(file: BufferedReader) -> bool:
+    return file.read(_SEAL.start)[8:] == START
 
 
 def read_seal(path: str | os.PathLike[str]) -> str:
@@ -157,17 +170,49 @@ def read_seal(path: str | os.PathLike[str]) -> str:
         return file.read(_SEAL.stop)[_SEAL].decode("ascii", "replace")
 
 
-def _metadata(data: bytes) -> dict[str, str]:
-    header = data[8 : 8 + int.from_bytes(data[:8], "little")]
-    return load_json(header, "its header")["__metadata__"]  # type: ignore[no-any-return]
+def _seals(file: BufferedReader) -> tuple[bytes, str]:
+    """(the checksum that a file has, the one that it should have), read to its end."""
+    file.seek(0)
+    start = file.read(_SEAL.stop)
+    state = hashlib.sha256(start[: _SEAL.start] + _UNSEALED.encode())
+    while piece := file.read(_PIECE):
+        state.update(piece)
+    return start[_SEAL], state.hexdigest()
 
 
-def _arrays(data: bytes) -> Arrays:
-    arrays = {}
-    for name, tensor in deserialize(data):  # type: ignore[no-untyped-call]
-        flat: NDArray[Any] = np.frombuffer(tensor["data"], DTYPES[tensor["dtype"]])
-        arrays[name] = flat.reshape(tensor["shape"]).copy()
-    return arrays
+def _header(file: BufferedReader) -> dict[str, Any]:
+    file.seek(0)
+    length = int.from_bytes(file.read(8), "little")
+    if length > os.fstat(file.fileno()).st_size:
+        raise ValueError(f"its header cannot have {length} bytes")
+    return load_json(file.read(length), "its header")  # type: ignore[no-any-return]
+
+
+def _arrays(file: BufferedReader, header: dict[str, Any], rows: slice) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays that follow a header: one after the other, as safetensors files have them, and nothing else."""
+    end, first, size = 0, file.tell(), os.fstat(file.fileno()).st_size
+    for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+        (start, stop), shape, dtype = entry["data_offsets"], entry["shape"], DTYPES[entry["dtype"]]
+        whole = all(type(number) is int and number >= 0 for number in (start, stop, *shape))
+        if not (whole and start == end and stop - start == math.prod(shape) * dtype.itemsize <= size):
+            raise ValueError(f"its header does not say where {name[:80]!r} is")
+        end = stop
+        file.seek(first + start)
+        yield name, _read_array(file, shape, dtype, rows)
+    if first + end != size:
+        raise ValueError(f"it has {size - first} bytes of arrays, and its header tells of {end}")
+
+
+def _read_array(file: BufferedReader, shape: list[int], dtype: np.dtype[Any], rows: slice) -> NDArray[Any]:
+    if shape and rows != slice(None):
+        start, stop, _ = rows.indices(shape[0])
+        file.seek(start * math.prod(shape[1:]) * dtype.itemsize, os.SEEK_CUR)
+        shape = [max(0, stop - start), *shape[1:]]
+    nbytes = math.prod(shape) * dtype.itemsize
+    room = aligned_empty((1, -(-nbytes // 4))).reshape(-1).view(np.uint8)[:nbytes]
+    if file.readinto(room.data) != nbytes:
+        raise ValueError("it ends before its arrays do")
+    return room.view(dtype).reshape(shape)
 
 
 def as_little_endian(array: NDArray[Any]) -> NDArray[Any]:

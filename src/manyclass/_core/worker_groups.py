@@ -64,6 +64,9 @@ class Workers(Protocol):
     def activity(self) -> str:
         """What each of them does now, in a few words; nothing where there is nothing to tell."""
 
+    def share(self, value: Any) -> Any:
+        """What stands for a value among what is common to several groups, so that it travels once for all of them."""
+
     def start(self, make: Callable[..., Any], common: Arguments, each: Sequence[Arguments]) -> WorkerGroup:
         """Make the objects make(*common, *arguments), one for the arguments of each."""
 
@@ -134,6 +137,10 @@ class LocalWorkers:
     def activity(self) -> str:
         """Nothing: there is one process."""
         return ""
+
+    def share(self, value: Any) -> Any:
+        """The value itself, which is here."""
+        return value
 
     def start(self, make: Callable[..., Any], common: Arguments, each: Sequence[Arguments]) -> "LocalGroup":
         """Make the objects."""

@@ -105,6 +105,10 @@ class RayWorkers:
         shared = [self.put(argument) for argument in common]
         return RayGroup(self, make, shared, [[*arguments] for arguments in each])
 
+    def share(self, value: Any) -> Any:
+        """A reference, which is followed wherever it is an argument; what it refers to is kept as long as it is."""
+        return self.put(value)
+
     @property
     def n_cores(self) -> int:
         return sum(seat.threads for seat in self.seats)
@@ -185,7 +189,7 @@ class RayWorkers:
 
     def put(self, argument: Any) -> Any:
         """A reference to an argument that all actors get, or itself where it is small."""
-        small = isinstance(argument, _SMALL) or getattr(argument, "nbytes", _LARGE) < _LARGE
+        small = isinstance(argument, (*_SMALL, self._ray.ObjectRef)) or getattr(argument, "nbytes", _LARGE) < _LARGE
         try:
             return argument if small else self._ray.put(argument)
         except self._ray.exceptions.RayError as error:

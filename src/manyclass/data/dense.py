@@ -14,7 +14,7 @@ from manyclass._core.errors import StorageError, unreadable_error
 from manyclass._core.linalg import aligned_empty
 from manyclass._core.parallel import native_threads
 from manyclass._core.reading import map_bytes
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import Matrix
 
 
@@ -64,10 +64,7 @@ class DenseMatrix(Matrix):
 
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         if not isinstance(index, slice) and self._gathers:
-            self._check_file()
-            out = aligned_empty((len(index), self.shape[1]))
-            _native.gather(self.array, index.astype(np.int64, copy=False), out, native_threads(out.nbytes))
-            return out
+            return self._gathered(index, aligned_empty((len(index), self.shape[1])))
         rows = self.stored(index)
         if self._order is None:
             rows = rows.copy()  # BLAS would leave it to a slow loop, which adds up in another order
@@ -75,6 +72,14 @@ class DenseMatrix(Matrix):
             rows = rows.view()
             rows.flags.writeable = False
         return rows.astype(self.dtype, copy=False)
+
+    def _rows_in(self, room: Singles, index: NDArray[np.intp]) -> Floats:
+        return self._gathered(index, room[: len(index)]) if self._gathers else self._rows(index)
+
+    def _gathered(self, index: NDArray[np.intp], out: Singles) -> Singles:
+        self._check_file()
+        _native.gather(self.array, index.astype(np.int64, copy=False), out, native_threads(out.nbytes))
+        return out
 
     def _columns(self, columns: slice) -> Floats:
         self._check_file()

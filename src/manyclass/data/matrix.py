@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from manyclass._core.checks import as_2d, as_row_index
 from manyclass._core.digest import sha256_digest
 from manyclass._core.parallel import for_each, thread_map
-from manyclass._core.typing import Doubles, Floats
+from manyclass._core.typing import Doubles, Floats, Singles
 
 
 class Matrix(ABC):
@@ -24,8 +24,8 @@ class Matrix(ABC):
     have `dtype`, which is float32, or float64 where the storage has it. A wrapper of a matrix is a matrix.
 
     A subclass defines `shape`, `dtype`, `nbytes` and `_rows`, and, where it knows a faster way than reading rows block
-    by block, `_matmat`, `_rmatmat`, `_columns`, `_row_gram`, `_row_slice` and `row_norms`. The underscored methods
-    receive arguments that are checked and converted.
+    by block, `_matmat`, `_rmatmat`, `_columns`, `_row_gram`, `_row_slice` and `row_norms`, and `_rows_in` where it
+    makes rows of something else. The underscored methods receive arguments that are checked and converted.
 
     Attributes
     ----------
@@ -68,6 +68,23 @@ class Matrix(ABC):
         if isinstance(index, int | np.integer):
             return self.rows([index])[0]  # type: ignore[no-any-return]
         return self._rows(as_row_index(index, self.shape[0]))
+
+    def rows_in(self, room: Singles, index: ArrayLike) -> Floats:
+        """Read rows as `rows` does, for who reads again and again and is done with the last by then.
+
+        Parameters
+        ----------
+        room : ndarray of float32 of shape (m, d)
+            Where the rows go if the storage would otherwise take new memory for them; in C order.
+        index : array-like of int of shape (at most m,)
+            Positions.
+
+        Returns
+        -------
+        ndarray of shape (len(index), d)
+            The rows, in the room or elsewhere.
+        """
+        return self._rows_in(room, np.asarray(as_row_index(index, self.shape[0])))
 
     def matmat(self, W: ArrayLike) -> Floats:
         """Multiply X W.
@@ -223,6 +240,9 @@ class Matrix(ABC):
             The rows.
         """
         return np.array(self._rows(slice(0, self.shape[0])))
+
+    def _rows_in(self, room: Singles, index: NDArray[np.intp]) -> Floats:
+        return self._rows(index)
 
     def _matmat(self, W: Floats) -> Floats:
         return matmat(self._rows, self.shape, W)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyclass import _native
 from manyclass._core.linalg import aligned_empty
 from manyclass._core.parallel import get_threads, native_threads
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import Matrix
 from manyclass.data.quantizer import fixed_codes
 
@@ -69,9 +69,12 @@ class QuantizedMatrix(Matrix):
     def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
         return self._rotated_back(self._decoded(index))
 
-    def _decoded(self, index: slice | NDArray[np.intp]) -> Floats:
+    def _rows_in(self, room: Singles, index: NDArray[np.intp]) -> Floats:
+        return self._rotated_back(self._decoded(index, room))
+
+    def _decoded(self, index: slice | NDArray[np.intp], room: Singles | None = None) -> Floats:
         codes = np.ascontiguousarray(self.codes[index])
-        rows = aligned_empty((len(codes), self.shape[1]))
+        rows = aligned_empty((len(codes), self.shape[1])) if room is None else room[: len(codes)]
         _native.pq_decode(codes, self.codebooks, rows, native_threads(rows.nbytes))
         return rows
 

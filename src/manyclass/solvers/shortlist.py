@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._core.linalg import mapped_empty
 from manyclass._core.parallel import for_each, one_blas_thread, thread_map
 from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import spans
@@ -183,7 +184,8 @@ class ClassShortlist:
         The others are never ruled out.
         """
         (k, d), panels = W.shape, spans(len(W), _GROUP)
-        codes, fine = np.empty((len(panels), 8 * -(-d // 24), _GROUP // 2), np.uint8), np.empty((k, d), np.uint8)
+        shapes = (len(panels), 8 * -(-d // 24), _GROUP // 2), (k, d)
+        codes, fine = (mapped_empty(shape, np.uint8) for shape in shapes)  # a third of W, for a short time
         records = np.empty((k, 7), np.float32)
 
         def pack(at: slice) -> None:

@@ -20,9 +20,14 @@ class ForgetfulWorkers:
     def __init__(self, count, rate=0.0, seed=0, sees_files=True):
         self._count, self.rate, self.sees_files = count, rate, sees_files
         self.rng, self.lost, self.sent, self.open = np.random.default_rng(seed), 0, [], 0
+        self.shared = []
 
     def __len__(self):
         return self._count
+
+    def share(self, value):
+        self.shared.append(value)
+        return value
 
     def start(self, make, common, each):
         return ForgetfulGroup(self, make, common, each)

@@ -77,6 +77,19 @@ def test_any_number_of_classes_is_divided_among_any_number_of_workers(k, count):
     assert bits(fit(LocalWorkers(count), **examples)) == bits(fit(**examples))
 
 
+def test_rows_travel_once_to_all_descents_of_a_fit():
+    workers = ForgetfulWorkers(2)
+    model = fit(workers)
+    assert {record["examples"] for record in model.history_} == {900, 1200}  # some are held out, and then a refit
+    assert len(workers.shared) == 1
+
+
+def test_rows_to_judge_by_that_are_others_travel_too():
+    workers = ForgetfulWorkers(2)
+    fit(workers, validation=(X[:99], Y[:99]))
+    assert len(workers.shared) == 2
+
+
 def test_codes_are_divided_like_numbers():
     codes = mc.ProductQuantizer(3).fit(X).encode(X)
     assert bits(fit(ForgetfulWorkers(2), X=codes)) == bits(fit(X=codes))

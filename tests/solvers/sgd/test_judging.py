@@ -63,7 +63,7 @@ def spy(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """Packed weights for problems of any size; the numbers of rows that they judge."""
-    monkeypatch.setattr(judging, "BLOCK", 128)
+    monkeypatch.setattr(judging, "_ROWS", 128)
     for name, value in {"ROWS": 100, "CLASSES": 300, "COLUMNS": 64}.items():
         monkeypatch.setattr(shortlist, name, value)
     monkeypatch.setattr(_native, "lookups_are_fast", lambda: True)

@@ -79,3 +79,18 @@ def test_how_many_are_read_at_a_time_changes_no_bit(monkeypatch, n_threads):
             OneVsRest(MARGIN_LOSSES["hinge"], 5.0).epoch(problem, machines, Schedule(step=0.1, regularization=1e-3), 0)
         results.append(machines.W.tobytes() + machines.biases.tobytes())
     assert results[0] == results[1]
+
+
+def test_all_chunks_of_an_epoch_are_read_to_one_place(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = (
+        mc.ProductQuantizer(4, random_state=0).fit(rows := rng.normal(size=(600, 16)).astype(np.float32)).encode(rows)
+    )
+    monkeypatch.setattr(sampling, "_CHUNK_BYTES", (1 << 12, 1 << 12))
+    for X in (codes, mc.DenseMatrix(rows)):
+        problem, order = Problem.whole(X, np.zeros(600, int), 1), rng.permutation(600)
+        places = set()
+        for chunk in chunks(problem, order):
+            np.testing.assert_array_equal(chunk.rows, X.rows(order[chunk.at]))
+            places.add(chunk.rows.ctypes.data)
+        assert len(places) == 1

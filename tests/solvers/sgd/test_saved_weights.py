@@ -1,5 +1,7 @@
 """Weights in files, of all classes or of ranges: whoever goes on finds its own, and nothing in a file is believed."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,33 @@ def test_any_range_is_read_from_files_of_any_ranges(tmp_path, cuts, classes, bes
     found = read_ranges(saved(tmp_path, cuts, best), wanted)
     assert found.machines.classes == found.mean.classes == wanted
     assert same(found, part(weights(best), wanted))
+
+
+@pytest.mark.parametrize(("files", "copies"), [(1, 3), (2, 4)])
+def test_weights_are_read_to_where_they_stay(tmp_path, files, copies):
+    k, d, parts = 512, 1 << 11, []
+    for classes in (range(k),) if files == 1 else (range(k // 2), range(k // 2, k)):
+        one = LinearWeights.zeros(len(classes), d, classes.start)
+        write_range(tmp_path / f"c.part-{classes.start}", AveragedWeights(one, one.copy(), one.copy()))
+        parts.append(SavedRange.of(tmp_path / f"c.part-{classes.start}", classes))
+    tracemalloc.start()
+    found = read_ranges(parts, range(k))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.shape == (k, d)
+    assert most < (copies + 0.75) * 4 * k * d
+
+
+def test_of_a_file_of_more_classes_the_others_are_left_where_they_are(tmp_path):
+    k, d = 1024, 1 << 11
+    one = LinearWeights.zeros(k, d)
+    write_range(tmp_path / "c.part-0", AveragedWeights(one, one.copy(), one.copy()))
+    part = SavedRange.of(tmp_path / "c.part-0", range(k))
+    tracemalloc.start()
+    read_ranges([part], range(256, 512))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1.25 * 4 * k * d  # three times a quarter, and a piece of the file
 
 
 def test_files_that_have_none_of_the_classes_are_not_read(tmp_path):

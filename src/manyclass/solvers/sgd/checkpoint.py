@@ -14,7 +14,7 @@ from manyclass._core.typing import Arrays
 from manyclass._core.worker_groups import say_computed_here
 from manyclass.data.matrix import rows_digest
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.class_ranges import place_weights
+from manyclass.solvers.sgd.class_ranges import SentRows, place_weights
 from manyclass.solvers.sgd.descent import SgdAlgorithm, SgdRun
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.saved_weights import FORMAT, PART, SavedWeights
@@ -51,6 +51,7 @@ class SgdProgress:
     temperature: float | None = None  # of the held-out examples, by the length of W, once training is over
     descent: SgdRun | None = None
     saved: "SavedDescent | None" = None  # what a file has of it, until it is taken up
+    rows: SentRows = field(default_factory=SentRows)
 
     def descent_from(
         self, machines: LinearWeights, algorithm: SgdAlgorithm, train: Problem, judged: Problem | None = None
@@ -62,7 +63,7 @@ class SgdProgress:
         if self.phase == "train" and not algorithm.divides_classes:
             say_computed_here("a classifier whose classes compete", "objective='ovr' is divided among them")
         problems = [train] if judged is None else [train, judged]
-        weights = place_weights(machines, algorithm, problems, None if saved is None else saved.weights)
+        weights = place_weights(machines, algorithm, problems, None if saved is None else saved.weights, self.rows)
         self.descent = SgdRun(weights, **({} if saved is None else saved.counters))
         return self.descent
 

@@ -6,6 +6,7 @@ multiples of PANEL, and so have the bits of all classes together.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from manyclass._core.files import explain_disk_errors
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Arrays
 from manyclass._core.worker_groups import Workers, current_workers
-from manyclass.data.matrix import spans
+from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import AveragedWeights, DescentWeights, SgdAlgorithm
 from manyclass.solvers.sgd.judging import Jury, Opening, Verdict
@@ -44,8 +45,14 @@ class ClassRange:
 
     def __init__(self, problems: Sequence[Problem], d: int, classes: range, start: LinearWeights | None):
         self._classes, self._juries = classes, [Jury(problem) for problem in problems]
-        machines = LinearWeights.zeros(len(classes), d, classes.start) if start is None else start.copy()
-        self._weights = AveragedWeights.start(machines)
+        self._d, self._start = d, start
+
+    @cached_property
+    def _weights(self) -> AveragedWeights:
+        """Made when they are needed: who goes on from a file needs no others beside those that it reads."""
+        (k, first), start = (len(self._classes), self._classes.start), self._start
+        self._start = None
+        return AveragedWeights.start(LinearWeights.zeros(k, self._d, first) if start is None else start.copy())
 
     def epoch(self, problem: int, algorithm: SgdAlgorithm, schedule: Schedule, epoch: int) -> float:
         """One pass over a problem; the mean over its examples of the losses of these classes."""
@@ -90,11 +97,38 @@ class ClassRange:
         return True
 
 
+class SentRows:
+    """The rows of a fit, which travel to its workers once, however many descents it makes."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[Matrix, Any]] = []
+
+    def get(self, workers: Workers, X: Matrix) -> Any:
+        """What stands for these rows among what is common to workers."""
+        for known, sent in self._known:
+            if known is X:
+                return sent
+        self._known.append((X, workers.share(X)))
+        return self._known[-1][1]
+
+
+def _made_range(labels: Sequence[Any], *others: Any) -> ClassRange:
+    """The part of a worker, from labels, weights and index of each problem, and the rows that they are of."""
+    *rows, d, classes, start = others
+    problems = [Problem(X, *known) for X, known in zip(rows, labels, strict=True)]
+    return ClassRange(problems, d, classes, start)
+
+
 class DividedWeights:
     """`DescentWeights` of which workers have a range of the classes each."""
 
     def __init__(
-        self, workers: Workers, machines: LinearWeights, problems: Sequence[Problem], saved: SavedWeights | None
+        self,
+        workers: Workers,
+        machines: LinearWeights,
+        problems: Sequence[Problem],
+        saved: SavedWeights | None,
+        rows: SentRows | None = None,
     ):
         k, d = self.shape = machines.W.shape
         parts = min(len(workers), -(-k // PANEL))
@@ -103,8 +137,10 @@ class DividedWeights:
         new = saved is not None or machines.are_new()
         each = [(d, classes, None if new else machines.part(classes)) for classes in self._ranges]
         # Together, so that what they share travels once. They are told at the start: who restores has seen no call.
-        self._problems = list(problems)
-        self._group = workers.start(ClassRange, [self._problems], each)
+        self._problems, rows = list(problems), SentRows() if rows is None else rows
+        labels = [(problem.y, problem.k, problem.weights, problem.index) for problem in problems]
+        common = [labels, *(rows.get(workers, problem.X) for problem in problems)]
+        self._group = workers.start(_made_range, common, each)
         try:
             if saved is not None:
                 self._group.update("resume", saved.ranges(machines.classes))
@@ -161,10 +197,14 @@ class DividedWeights:
 
 
 def place_weights(
-    machines: LinearWeights, algorithm: SgdAlgorithm, problems: Sequence[Problem], saved: SavedWeights | None
+    machines: LinearWeights,
+    algorithm: SgdAlgorithm,
+    problems: Sequence[Problem],
+    saved: SavedWeights | None,
+    rows: SentRows | None = None,
 ) -> DescentWeights:
     """The weights of a descent, from these machines or from what was saved: with workers where there are some."""
     workers = current_workers()
     if workers is not None and algorithm.divides_classes:
-        return DividedWeights(workers, machines, problems, saved)
+        return DividedWeights(workers, machines, problems, saved, rows)
     return AveragedWeights.start(machines) if saved is None else saved.load(machines.classes)

@@ -157,6 +157,19 @@ class AveragedWeights:
         """Before the first epoch of these machines, which it changes."""
         return cls(machines, machines.copy())
 
+    @classmethod
+    def join(cls, ranges: list[Self]) -> Self:
+        """Those of ranges of classes that follow one another, which are used up: at most one role is there twice."""
+
+        def join(role: str) -> LinearWeights:
+            joined = LinearWeights.join([getattr(one, role) for one in ranges])
+            for one in ranges:
+                delattr(one, role)
+            return joined
+
+        best = None if ranges[0].best is None else join("best")
+        return cls(join("machines"), join("mean"), best)
+
     @property
     def shape(self) -> tuple[int, int]:
         """(k, d)."""

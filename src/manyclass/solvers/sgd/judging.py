@@ -20,11 +20,13 @@ from manyclass._core.typing import Singles
 from manyclass.data.matrix import spans
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_weights import LinearWeights
-from manyclass.solvers.shortlist import BLOCK, LONGEST, SAMPLE, ClassShortlist, ClassUnits, is_sane, packing_pays
+from manyclass.solvers.shortlist import LONGEST, SAMPLE, ClassShortlist, ClassUnits, is_sane, packing_pays
 
 _EVERY = 32  # of so many classes one has its weights told, by which all are packed; a divisor of PANEL
 
 _BYTES = 1 << 20  # of rows that are scored at a time, if not by packed weights
+
+_ROWS = 256  # that are scored by these at a time, as the compiled loop takes them; 1,024 are as fast
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Jury:
             _native.own_scores(self._rows(which), machines.W, machines.biases, y[which], scores)
             own[which] = scores
 
-        for_each(score, spans(len(held), BLOCK))
+        for_each(score, spans(len(held), _ROWS))
         return Opening(own, machines.W[::_EVERY].copy(), machines.biases[::_EVERY].copy())
 
     def verdict(self, machines: LinearWeights, opening: Opening) -> Verdict:
@@ -110,7 +112,7 @@ class Jury:
         packed = None if units is None else ClassShortlist.pack(machines.W, machines.biases, *units)[0]
 
         # Rows enough to make up for the panels of classes that all scores are made by, and small beside X.
-        height = BLOCK if packed else min(BLOCK, max(64, _BYTES // (4 * max(1, self.problem.d))))
+        height = _ROWS if packed else min(4 * _ROWS, max(64, _BYTES // (4 * max(1, self.problem.d))))
 
         def judge(at: slice) -> _Found:
             rows = self._rows(np.arange(at.start, at.stop))

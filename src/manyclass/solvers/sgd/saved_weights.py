@@ -12,8 +12,9 @@ import numpy as np
 
 from manyclass._core.sealed import SealedFormat, read_seal
 from manyclass._core.typing import Arrays
+from manyclass.data.matrix import spans
 from manyclass.solvers.sgd.descent import AveragedWeights
-from manyclass.solvers.sgd.linear_weights import LinearWeights
+from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
 
 FORMAT = SealedFormat("manyclass checkpoint", 3, "remove the file to begin anew")
 
@@ -51,11 +52,14 @@ class SavedRange:
             "name": self.path.name, "first": self.classes.start, "stop": self.classes.stop, "sha256": self.seal
         }  # fmt: skip
 
-    def read(self) -> AveragedWeights:
-        """Its weights, checked."""
+    def read(self, classes: range | None = None) -> AveragedWeights:
+        """Its weights, or those of some of its classes, checked."""
         if _seal(self.path) != self.seal:
             raise ValueError(f"{self.path} is not the part that its checkpoint names; {FORMAT.advice}")
-        return read_weights(FORMAT.read(self.path)[1], self.path, self.classes)
+        some = self.classes if classes is None else classes
+        at = slice(some.start - self.classes.start, some.stop - self.classes.start)
+        rows = slice(None) if some == self.classes else at
+        return read_weights(FORMAT.read(self.path, rows)[1], self.path, some)
 
 
 @dataclass(frozen=True)
@@ -104,17 +108,11 @@ def read_ranges(saved: Sequence[SavedRange], classes: range) -> AveragedWeights:
     for one in saved:
         common = range(max(one.classes.start, classes.start), min(one.classes.stop, classes.stop))
         if len(common):
-            found.append((one.read(), common))
-    if len(found) == 1 and found[0][1] == found[0][0].machines.classes:
-        return found[0][0]
-
-    def join(role: str) -> LinearWeights:
-        return LinearWeights.join([getattr(weights, role).part(common) for weights, common in found])
-
-    has_best = [weights.best is not None for weights, _ in found]
-    if any(has_best) != all(has_best) or sum(len(common) for _, common in found) != len(classes):
+            found.append(one.read(common))
+    has_best = [weights.best is not None for weights in found]
+    if any(has_best) != all(has_best) or sum(len(weights.machines.W) for weights in found) != len(classes):
         raise ValueError(f"{saved[0].path} and the parts that follow are not of one descent; {FORMAT.advice}")
-    return AveragedWeights(join("machines"), join("mean"), join("best") if all(has_best) else None)
+    return found[0] if len(found) == 1 else AveragedWeights.join(found)
 
 
 def read_weights(arrays: Arrays, path: Path, classes: range | None = None) -> AveragedWeights:
@@ -137,7 +135,7 @@ def _machines(role: str, arrays: Arrays, classes: range, d: int) -> LinearWeight
         if array.dtype != _KINDS[name] or array.shape != expected:
             kind = np.dtype(_KINDS[name])
             raise ValueError(f"{role}.{name} must be of {kind} and shape {expected}; got {array.dtype} {array.shape}")
-        if not np.isfinite(array).all():
+        if not all(np.isfinite(array[at]).all() for at in spans(len(array), PANEL)):
             raise ValueError(f"{role}.{name} must be finite")
     return machines
 
