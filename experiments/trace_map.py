@@ -37,19 +37,21 @@ def run(folder: Path | None, seeds: int = SEEDS) -> Results:
     return results
 
 
-def _where(
-    ahead: dict[tuple[int, int, int], Interval], found: dict[tuple[int, int, int], tuple[Interval, float]]
-) -> str:
+Place = tuple[int, int, int]
+
+
+def _where(ahead: dict[Place, Interval], found: dict[Place, tuple[Interval, float]]) -> str:
     if not ahead:
         return ""
-    rank, m, k = max(ahead, key=lambda place: ahead[place].mean)
-    shares = {
-        f"means of rank {r}": np.mean([(r, *rest) in ahead for (one, *rest) in found if one == r]) for r in RANKS
-    } | {f"{m} examples": np.mean([place in ahead for place in found if place[1] == m]) for m in EXAMPLES}
-    shares |= {f"{k} classes": np.mean([place in ahead for place in found if place[2] == k]) for k in CLASSES}
-    words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
-    return f"""It gains most, {ahead[rank, m, k].shown()}, with {k} classes of {m} examples whose means have rank {rank}.
-        Of the places with {words} it is ahead."""
+    rank, m, k = best_place = max(ahead, key=lambda place: ahead[place].mean)
+    axes = (("means of rank {}", RANKS), ("{} examples of a class", EXAMPLES), ("{} classes", CLASSES))
+    shares = [
+        f"{words.format(value)} {100 * np.mean([place in ahead for place in found if place[axis] == value]):.0f} %"
+        for axis, (words, values) in enumerate(axes)
+        for value in values
+    ]
+    return f"""It gains most, {ahead[best_place].shown()}, with {k} classes of {m} examples whose means have rank {rank}.
+        It is ahead in these parts of the places: {", ".join(shares)}."""
 
 
 def _cell(gain: Interval, ridge: float) -> str:
