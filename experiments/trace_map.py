@@ -50,7 +50,7 @@ def _where(ahead: dict[Place, Interval], found: dict[Place, tuple[Interval, floa
         for axis, (words, values) in enumerate(axes)
         for value in values
     ]
-    return f"""It gains most, {ahead[best_place].shown()}, with {k} classes of {m} examples whose means have rank {rank}.
+    return f"""It gains most with {k} classes of {m} examples and means of rank {rank}, {ahead[best_place].shown()}.
         It is ahead in these parts of the places: {", ".join(shares)}."""
 
 
