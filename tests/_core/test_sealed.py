@@ -153,6 +153,9 @@ ENTRIES = {
     "less than there is": {**ENTRY, "shape": [3], "data_offsets": [0, 3]},
     "no kind": {**ENTRY, "dtype": []},
     "many sides": {**ENTRY, "shape": [1] * 99 + [4]},
+    # Their product would take minutes.
+    "a million sides": {**ENTRY, "shape": [9] * 1_000_000},
+    "long numbers": {**ENTRY, "shape": [10**4000] * 900},
 }
 
 

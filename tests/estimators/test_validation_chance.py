@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 
 import manyclass as mc
+from manyclass.estimators import linear_model
 
 X, Y = make_blobs(400, 10, centers=4, cluster_std=2, random_state=0)
 X = ((X - X.mean(axis=0)) / X.std()).astype(np.float32)
@@ -66,6 +67,15 @@ def test_labels_that_have_nothing_to_do_with_the_rows_are_told_of(name):
 def test_weights_that_are_all_zero_are_told_of():
     told, _ = told_by(lambda: mc.TraceNormClassifier(trace=1e3), X)
     assert any("whether a penalty or a step is too large" in words for words in told)
+
+
+@pytest.mark.parametrize("k", [2, 50, 700, 2000, 5000])
+def test_one_class_for_all_rows_is_no_better_than_chance(k):
+    """However few classes a sample has of those that there are."""
+    y = np.random.default_rng(0).integers(0, k, 512)
+    for size in (128, 512):
+        guess = np.bincount(y[:size]).argmax()
+        assert not linear_model._Sample(y[:size], y[:size] == guess, k).is_better(2)
 
 
 def test_few_rows_cannot_be_told_from_chance():

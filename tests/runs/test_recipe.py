@@ -61,6 +61,12 @@ def test_what_is_tuned_has_an_order_of_its_own():
         ("warp", ["beta"], {}, "`tune='beta'` does not go with `objective='warp'`"),
         ("ovr", ["beta"], {"beta": 3}, "`tune='beta'` does not go with `beta`, which it is to find"),
         ("ovr", ["step"], {"early_stopping": False}, "`tune` needs early stopping"),
+        (
+            "ovr",
+            ["regularization"],
+            {"step_decay": True},
+            "`tune='regularization'` tries 0 too, with which",
+        ),
         ("ovr", [], {"trace": 0.1}, "`trace` does not go with `objective='ovr'`"),
         ("softmax", [], {"loss": "hinge"}, "`loss` does not go with `objective='softmax'`"),
         ("square", ["regularization"], {}, "`tune='regularization'` does not go with `objective='square'`"),

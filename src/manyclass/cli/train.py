@@ -118,12 +118,15 @@ def train(
         str | None, typer.Option(help="Size of a step, or auto.", show_default="auto", rich_help_panel=_STOCHASTIC)
     ] = None,
     step_decay: Annotated[
-        bool | None, typer.Option("--step-decay", help="Make steps smaller.", rich_help_panel=_STOCHASTIC)
+        bool | None,
+        typer.Option(
+            "--step-decay", help="Make steps smaller; with --regularization or --t0.", rich_help_panel=_STOCHASTIC
+        ),
     ] = None,
     t0: Annotated[
         float | None,
         typer.Option(
-            help="Of --step-decay: examples after which a step is half of the first.",
+            help="Of --step-decay: examples of a class after which a step is half of the first.",
             show_default="1 / (regularization * step)",
             rich_help_panel=_STOCHASTIC,
         ),

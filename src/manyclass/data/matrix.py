@@ -356,7 +356,7 @@ def _product(X: Floats, W: Floats, out: Floats) -> None:
     What is not finite shows in the product itself. The processor's flag for it is not to be believed: OpenBLAS 0.3.31
     raises it at times for finite factors: its AVX-512 loops for vectors of 5 numbers add up what lies on the stack.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore"):
         if X.shape[1] <= LONG:
             np.matmul(X, W, out=out)
             return

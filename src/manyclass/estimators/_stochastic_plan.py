@@ -66,7 +66,8 @@ def check_settings(settings: SgdSettings) -> None:
     check_class_weight(settings.class_weight)
     for name in ("step_decay", "averaging", "early_stopping", "refit", "warm_start"):
         check_bool(getattr(settings, name), name)
-    check_number(settings.t0, "t0", "None or a positive number", above=0, besides=(None,))
+    # Its inverse is a number too.
+    check_number(settings.t0, "t0", "None or a positive number", least=float(np.finfo(float).tiny), besides=(None,))
     if settings.t0 is not None and not settings.step_decay:
         raise ValueError(f"t0 must be None for steps of one length; got {settings.t0!r}, so set step_decay=True")
     if settings.step_decay and settings.t0 is None and settings.regularization == 0:

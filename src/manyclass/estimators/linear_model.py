@@ -225,12 +225,15 @@ class _Sample(NamedTuple):
         return float(np.unique(self.y, return_counts=True)[1].max() / len(self.y))
 
     def is_better(self, deviations: float) -> bool:
-        """Whether it is by so many standard deviations above chance, over all rows or over classes."""
+        """Whether it is by so many standard deviations above chance, over all rows or over classes.
+
+        To guess one class is right on all rows of one of the classes of the sample.
+        """
         _, places, counts = np.unique(self.y, return_inverse=True, return_counts=True)
         each, k = np.bincount(places, self.right) / counts, self.k
         spread = np.sqrt((1 - 1 / k) / k * (1 / counts).sum()) / len(counts)
         chance = self.most + deviations * np.sqrt(self.most * (1 - self.most) / len(self.y))
-        return bool(self.right.mean() > chance or each.mean() > 1 / k + deviations * spread)
+        return bool(self.right.mean() > chance or each.mean() > 1 / len(counts) + deviations * spread)
 
 
 def _has_probabilities(classifier: Any) -> bool:

@@ -86,9 +86,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
     step : float or "auto", default="auto"
         Size of a step; "auto" finds it on a small sample, or begins with least squares. A number begins from zero.
     step_decay : bool, default=False
-        Take ``step / (1 + t / t0)`` after t examples, those of `fit` before `partial_fit` included.
-    t0 : float, default=None
-        Examples after which a step that decays is half of the first; None for ``1 / (regularization * step)``.
+        Take ``step / (1 + t / t0)`` after t examples, those of `fit` before `partial_fit` included. It needs a
+        regularization or a t0.
     max_epochs : int, default=100
         The largest number of epochs. An epoch of "ranking" shows an example one rival only: there, sqrt(k) epochs for k
         classes count as one, and are judged once.
@@ -114,9 +113,6 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         "uniform" shows every example once per epoch. "balanced" draws every class equally often: an epoch is as long,
         with another part of the large classes each time. It minimizes the mean over classes of their mean loss (Eq. 4
         of the paper), as class_weight="balanced" does, by more steps in place of longer ones. Not for `add_classes`.
-    averaging : bool, default=True
-        Keep the mean of the machines on the way, later ones counting more. If False, those after the last epoch, as the
-        papers do; `partial_fit` always does.
     n_threads : int, default=None
         Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
     warm_start : bool, default=False
@@ -130,6 +126,12 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         A file in which `fit` keeps its state: after tuning, after epochs (every few seconds at most) and before the
         refit. The same fit again goes on from there, to the same bits; a file of other data or settings is refused. A
         fit that ends removes it. With random_state=None it keeps the seed. Not for `partial_fit` and `add_classes`.
+    averaging : bool, default=True
+        Keep the mean of the machines on the way, later ones counting more. If False, those after the last epoch, as the
+        papers do; `partial_fit` always does.
+    t0 : float, default=None
+        Examples that a class has met, with "ovr" its own and the negatives that were drawn, after which a step that
+        decays is half of the first; None for ``1 / (regularization * step)``.
 
     Attributes
     ----------
@@ -183,7 +185,6 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         regularization: float = 0.0,
         step: float | str = "auto",
         step_decay: bool = False,
-        t0: float | None = None,
         max_epochs: int = 100,
         early_stopping: bool = True,
         validation_fraction: float = 0.1,
@@ -192,12 +193,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         refit: bool = True,
         class_weight: Any = None,
         sampling: str = "uniform",
-        averaging: bool = True,
         n_threads: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         callbacks: Iterable[Callback] = (),
         checkpoint: str | os.PathLike[str] | None = None,
+        averaging: bool = True,
+        t0: float | None = None,
     ):
         self.objective = objective
         self.loss = loss
@@ -205,7 +207,6 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         self.regularization = regularization
         self.step = step
         self.step_decay = step_decay
-        self.t0 = t0
         self.max_epochs = max_epochs
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -214,12 +215,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         self.refit = refit
         self.class_weight = class_weight
         self.sampling = sampling
-        self.averaging = averaging
         self.n_threads = n_threads
         self.warm_start = warm_start
         self.random_state = random_state
         self.callbacks = callbacks
         self.checkpoint = checkpoint
+        self.averaging = averaging
+        self.t0 = t0
 
     @rollback_on_error
     @with_callbacks

@@ -62,7 +62,7 @@ def factorize(gram: Gram, name: str, rank: int | None) -> Factor:
         "incomplete_cholesky": incomplete_cholesky,
         PINV: incomplete_cholesky_pinv,
     }
-    return ranked[name](gram, rank)
+    return ranked[name](gram, None if rank is None else int(rank))
 
 
 def negligible(n: int, largest: float) -> float:
@@ -194,10 +194,11 @@ def nystrom(gram: Gram, rank: int | None) -> Factor:
     values, total = gram.columns(landmarks), float(gram.diagonal().sum())
     with one_blas_thread():
         W = _whitened(values(landmarks))
-        moments = sum(thread_map(lambda rows: _square(values(rows) @ W), gram.tiles), np.zeros((W.shape[1],) * 2))
+        tiles = gram.tiles_of(m)
+        moments = sum(thread_map(lambda rows: _square(values(rows) @ W), tiles), np.zeros((W.shape[1],) * 2))
         squares, U = _largest(moments, min(rank, W.shape[1]))
         M = np.ascontiguousarray(W @ U)
-        B = np.concatenate(list(thread_map(lambda rows: values(rows) @ M, gram.tiles)))
+        B = np.concatenate(list(thread_map(lambda rows: values(rows) @ M, tiles)))
     left = max(0.0, 1 - float(squares.sum()) / total) if total > 0 else 0.0
     return Factor(B, landmarks, M, left)
 

@@ -27,7 +27,11 @@ class Gram(ABC):
     @property
     def tiles(self) -> list[slice]:
         """[0, n) in as many rows as are read at a time."""
-        return spans(self.n, max(1, _TILE_BYTES // (8 * self.matrix.shape[1])))
+        return self.tiles_of(1)
+
+    def tiles_of(self, m: int) -> list[slice]:
+        """The same, of which m columns of K are held too."""
+        return spans(self.n, max(1, _TILE_BYTES // (8 * max(m, self.matrix.shape[1]))))
 
     def diagonal(self) -> Doubles:
         """k(x, x) of every negative (n,)."""

@@ -75,10 +75,11 @@ class KernelSquareLossExemplar(Encoder):
         Largest r; None for no limit.
     factorization : str, default="cholesky"
         "cholesky" is complete, of rank n, and "kpca" the best of a given rank; both hold the Gram matrix and keep all
-        negatives. The others, for very many, never form it. "nystrom" keeps 8 r of them, drawn at random, for the best
-        r directions in their span: nearly as good as "kpca". "incomplete_cholesky" keeps r, each the one that those
-        before it explain least, and projects images on their span. "incomplete_cholesky_pinv" has the coordinates that
-        Eq. 12 prints for that factor, from all negatives; they are no projections, and fail if lambda is small.
+        negatives. The others are for very many. "nystrom" keeps 8 r of them and at least 256, drawn at random, for the
+        best r directions in their span: nearly as good as "kpca", which it is if these are all. "incomplete_cholesky"
+        keeps r, each the one that those before it explain least, and projects images on their span.
+        "incomplete_cholesky_pinv" has the coordinates that Eq. 12 prints for that factor, from all negatives; they are
+        no projections, so that similarities may be above 1, and small lambdas make nothing of them.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together; embeddings do not depend on it.
     n_background : int, default=1024

@@ -184,5 +184,7 @@ def _check_tuning(objective: ObjectiveName, tune: list[Tune], settings: Mapping[
             raise SettingsError(f"`tune='{one}'` does not go with `objective='{objective}'`")
         if one.value in settings and settings[one.value] != "auto":
             raise SettingsError(f"`tune='{one}'` does not go with `{one}`, which it is to find")
+    if Tune.regularization in tune and settings.get("step_decay") and settings.get("t0") is None:
+        raise SettingsError("`tune='regularization'` tries 0 too, with which `step_decay` needs a `t0`; give one")
     if tune and settings.get("early_stopping") is False:
         raise SettingsError("`tune` needs early stopping; leave out `early_stopping=False`")

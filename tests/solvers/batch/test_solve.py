@@ -202,3 +202,21 @@ def test_a_start_that_had_an_intercept_leaves_none_where_none_is_fitted(solver, 
     assert begin.b.any()
     assert not found.b.any()
     np.testing.assert_allclose(found.objective, cold.objective, rtol=2 * tolerance)
+
+
+def test_an_interrupt_while_small_singular_values_leave_loses_nothing(monkeypatch):
+    from manyclass.solvers.batch import solve as module
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_truncate", interrupted)
+    assert solve(objective("trace"), "factored").status == "optimal"
+
+
+def test_who_is_told_to_stop_tries_nothing_more(monkeypatch):
+    from manyclass.solvers.batch import solve as module
+
+    monkeypatch.setattr(module, "_truncate", lambda *_: pytest.fail("time is up"))
+    found = solve(objective("trace"), "rank_one", callback=lambda record: record["iteration"] >= 2)
+    assert found.status == "stopped by a callback"

@@ -44,6 +44,11 @@ class Status(StrEnum):
         """Whether the same run, given more time, would have gone on."""
         return self in (Status.TIME_LIMIT, Status.INTERRUPTED)
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether somebody waits for it to end: there is no time for anything more."""
+        return self.is_unfinished or self is Status.STOPPED
+
     @classmethod
     def _missing_(cls, value: object) -> "Status | None":
         """The status of a file that an earlier version wrote."""

@@ -1,6 +1,7 @@
 """solve, and the registry of the batch solvers: what each is called, what it needs of a penalty, and what it runs."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -179,7 +180,9 @@ def solve(
         except KeyboardInterrupt:
             if run.point is None:
                 raise
-        _truncate(objective, run)
+        if not status.is_cut_short:
+            with suppress(KeyboardInterrupt):  # nothing is lost but a lower rank
+                _truncate(objective, run)
     return run.solution(status, objective.passes - before)
 
 

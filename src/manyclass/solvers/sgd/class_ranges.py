@@ -81,7 +81,7 @@ class ClassRange:
 
     def resume(self, saved: list[SavedRange]) -> None:
         """Go on from what was saved, by whatever ranges."""
-        self._weights = read_ranges(saved, self._classes)
+        self._weights, self._start = read_ranges(saved, self._classes), None
 
     def save(self, path: Path) -> None:
         """Write the weights of these classes."""
