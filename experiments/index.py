@@ -210,5 +210,8 @@ def _findings(folder: Path, item: Item) -> list[list[str]]:
         return [[item.number, item.why, "not run", ""]]
     path = folder / f"{item.page}.md"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
+    page = f"[{item.page}]({path.name})"
     found = [match for match in _FINDING.finditer(text) if match["item"] == item.number]
-    return [[item.number, match["claim"], match["verdict"].lower(), f"[{item.page}]({path.name})"] for match in found]
+    return [[item.number, m["claim"], m["verdict"].lower(), page] for m in found] or [
+        [item.number, "", "no verdict", page]
+    ]
