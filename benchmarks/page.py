@@ -44,9 +44,14 @@ class Page:
 def machine() -> str:
     """Processor, threads and versions in one sentence."""
     return (
-        f"Measured with manyclass {mc.__version__} ({_native.level()}) on {_processor()}, {mc.get_threads()} cores, "
+        f"Measured with manyclass {mc.__version__} ({_native.level()}) on {_processor()}, {_cores()}, "
         f"Python {platform.python_version()}, {versions()}."
     )
+
+
+def _cores() -> str:
+    n = mc.get_threads()
+    return f"{n} core{'s' * (n > 1)}"
 
 
 def _processor() -> str:
