@@ -75,7 +75,7 @@ def test_one_class_for_all_rows_is_no_better_than_chance(k):
     y = np.random.default_rng(0).integers(0, k, 512)
     for size in (128, 512):
         guess = np.bincount(y[:size]).argmax()
-        assert not linear_model._Sample(y[:size], y[:size] == guess, k).is_better(2)
+        assert not linear_model._Guesses(y[:size], y[:size] == guess, k).is_better(2)
 
 
 def test_few_rows_cannot_be_told_from_chance():

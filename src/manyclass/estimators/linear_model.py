@@ -185,9 +185,9 @@ def warn_of_chance(classifier: Any, problem: Problem) -> None:
     """
     if len(problem.index) < _LEAST_ROWS or len(classifier.classes_) < problem.k:  # of a part of them it cannot be told
         return
-    if _Sample.of(classifier, problem, _FIRST_LOOK).is_better(3):
+    if _Guesses.of(classifier, problem, _FIRST_LOOK).is_better(3):
         return
-    sample = _Sample.of(classifier, problem, 512)
+    sample = _Guesses.of(classifier, problem, 512)
     # Where the scale of the rows is the reason, that is told already.
     several = len(np.unique(sample.y)) > 1
     if several and not sample.is_better(2) and not RowScale.of(problem.X).troubles(scale_limits(classifier)):
@@ -201,7 +201,7 @@ def warn_of_chance(classifier: Any, problem: Problem) -> None:
         )
 
 
-class _Sample(NamedTuple):
+class _Guesses(NamedTuple):
     """Labels (n,) of rows that a classifier of k classes was fitted on, and whether it is right."""
 
     y: NDArray[Any]
@@ -209,7 +209,7 @@ class _Sample(NamedTuple):
     k: int
 
     @classmethod
-    def of(cls, classifier: Any, problem: Problem, size: int) -> "_Sample":
+    def of(cls, classifier: Any, problem: Problem, size: int) -> "_Guesses":
         """So many, evenly spaced, or all."""
         n = len(problem.index)
         index = problem.index[np.linspace(0, n - 1, min(n, size)).astype(np.intp)]

@@ -14,8 +14,6 @@ from manyclass.data.matrix import Matrix, spans
 
 _TILE_BYTES = 4 << 20  # of rows, or of K, that are read at once
 
-Rows = slice | NDArray[np.intp]
-
 
 class Gram(ABC):
     """K, read by factorizations."""
@@ -58,7 +56,7 @@ class Gram(ABC):
         """Column j of K, as a function that gives the entries of some rows."""
 
     @abstractmethod
-    def columns(self, index: NDArray[np.intp]) -> Callable[[Rows], Doubles]:
+    def columns(self, index: NDArray[np.intp]) -> Callable[[slice | NDArray[np.intp]], Doubles]:
         """Some columns of K, as a function that gives their entries in some rows (n, m)."""
 
     @abstractmethod
@@ -79,7 +77,7 @@ class GramOfRows(Gram):
         x = self._rows([j])
         return lambda rows: self.kernel(self._rows(rows), x)[:, 0]
 
-    def columns(self, index: NDArray[np.intp]) -> Callable[[Rows], Doubles]:
+    def columns(self, index: NDArray[np.intp]) -> Callable[[slice | NDArray[np.intp]], Doubles]:
         X = self._rows(index)
         return lambda rows: self.kernel(self._rows(rows), X)
 
@@ -115,7 +113,7 @@ class PrecomputedGram(Gram):
         row = self.matrix.rows(j).astype(np.float64)
         return lambda rows: row[rows]
 
-    def columns(self, index: NDArray[np.intp]) -> Callable[[Rows], Doubles]:
+    def columns(self, index: NDArray[np.intp]) -> Callable[[slice | NDArray[np.intp]], Doubles]:
         return lambda rows: self.matrix.rows(rows)[:, index].astype(np.float64)
 
     def _diagonal(self, rows: slice) -> Doubles:

@@ -25,13 +25,7 @@ from manyclass.exemplar._kernel_embeddings import (
     scale_and_bias,
 )
 from manyclass.exemplar.calibration import auto_gamma, kernel_grid, regularization_grid
-from manyclass.exemplar.encoder import (
-    TILE,
-    Encoder,
-    auto_regularization,
-    leave_one_out_cosines,
-    leave_one_out_weight,
-)
+from manyclass.exemplar.encoder import TILE, Encoder, auto_regularization, leave_one_out_cosines, leave_one_out_weight
 from manyclass.exemplar.factorizations import (
     PINV,
     FactorMoments,
@@ -75,11 +69,10 @@ class KernelSquareLossExemplar(Encoder):
         Largest r; None for no limit.
     factorization : str, default="cholesky"
         "cholesky" is complete, of rank n, and "kpca" the best of a given rank; both hold the Gram matrix and keep all
-        negatives. The others are for very many. "nystrom" keeps 8 r of them and at least 256, drawn at random, for the
-        best r directions in their span: nearly as good as "kpca", which it is if these are all. "incomplete_cholesky"
-        keeps r, each the one that those before it explain least, and projects images on their span.
-        "incomplete_cholesky_pinv" has the coordinates that Eq. 12 prints for that factor, from all negatives; they are
-        no projections, so that similarities may be above 1, and small lambdas make nothing of them.
+        negatives. For very many, "nystrom" keeps 8 r of them, at least 256, drawn at random, for the best r directions
+        in their span, and is hardly worse; "incomplete_cholesky" keeps r, each the one that those before explain least,
+        and projects images on their span. "incomplete_cholesky_pinv" has the coordinates that Eq. 12 prints for it, by
+        all negatives: no projections, so that similarities may be above 1, and of no use if lambda is small.
     positive_weight : float, default=1.0
         Weight theta of the image against all negatives together; embeddings do not depend on it.
     n_background : int, default=1024
@@ -185,7 +178,7 @@ class KernelSquareLossExemplar(Encoder):
             Similarities.
         """
         C, D = self._check_embeddings(C, "C"), self._check_embeddings(D, "D")
-        both = self._read(C), self._read(D)
+        both = KernelEmbeddings(C, *self._layout()), KernelEmbeddings(D, *self._layout())
         kernel = None if self._is_precomputed() else self._kernel()
         return kernel_similarity(*both, find_values(kernel, *both, values))
 
@@ -203,7 +196,7 @@ class KernelSquareLossExemplar(Encoder):
             Leave-one-out similarities; an approximation for an incomplete factor, which is not updated.
         """
         C = self._check_embeddings(C, "C")
-        read = self._read(C)
+        read = KernelEmbeddings(C, *self._layout())
         pulls = np.concatenate([np.zeros((0, len(self.background_))), *thread_map(self._pulls(read), read.tiles())])
         return leave_one_out_cosines(self.similarity(C, self.background_), pulls)
 
@@ -298,14 +291,12 @@ class KernelSquareLossExemplar(Encoder):
             Shapes by attribute.
         """
         m, r, d = len(fitted["positions_"]), fitted["rank_"], fitted["n_features_in_"]
-        p = 2 * r + (0 if fitted["kernel_"]["name"] == "precomputed" else d)
         rows = {} if fitted["kernel_"]["name"] == "precomputed" else {"landmarks_": (m, d)}
-        b = len(fitted["background_"])
-        shapes: dict[str, tuple[int, ...]] = {
+        b, p = len(fitted["background_"]), 2 * r + (d if rows else 0)
+        return {
             "positions_": (m,), "coordinates_": (m, r), "slopes_": (m, r), "mean_": (r,), "slope_offset_": (r,),
             "background_": (b, p), "background_pull_": (b, r + 1), **rows,
         }  # fmt: skip
-        return shapes
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -396,14 +387,11 @@ class KernelSquareLossExemplar(Encoder):
         """u^2 (m,) of rows with these coordinates."""
         if self._is_precomputed():
             return np.zeros(len(V))
-        return residual_squares(self._kernel().diagonal(rows), V, self._are_projections())
+        return residual_squares(self._kernel().diagonal(rows), V, self._layout()[1])
 
-    def _read(self, embeddings: Embeddings) -> KernelEmbeddings:
-        return KernelEmbeddings(embeddings, self.rank_, self._are_projections())
-
-    def _are_projections(self) -> bool:
-        """Whether coordinates are: those of a pseudoinverse are if the factor leaves nothing out."""
-        return self.factorization != PINV or self.residual_ <= negligible(len(self.positions_), 1.0)
+    def _layout(self) -> tuple[int, bool]:
+        """The rank, and whether coordinates are projections: of a pseudoinverse, if the factor leaves nothing out."""
+        return self.rank_, self.factorization != PINV or self.residual_ <= negligible(len(self.positions_), 1.0)
 
     def _is_precomputed(self) -> bool:
         return bool(self.kernel_["name"] == "precomputed")
