@@ -207,6 +207,7 @@ WRITERS = {
     "features/extraction/skip_log.py": "adds to a file of its own",
     "cli/predict.py": "writes its results",
     "report/page.py": "files of the package",
+    "_core/linalg.py": "memory that is of no file",
     "cli/terminal/command_errors.py": "the null device",
     "cli/main.py": "the null device",
 }
