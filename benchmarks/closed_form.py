@@ -120,7 +120,8 @@ def _row(name: str, found: dict[str, dict[str, float] | str]) -> list[str]:
     one, ours = found[name], found[_OURS]
     if isinstance(one, str):
         return [name, one, "", "", ""]
-    ratio = f"{one['seconds'] / ours['seconds']:.1f}" if name != _OURS and isinstance(ours, dict) else ""
+    times = one["seconds"] / ours["seconds"] if name != _OURS and isinstance(ours, dict) else None
+    ratio = "" if times is None else f"{times:.1f}" if times >= 1 else f"{times:.2f}"
     return [name, f"{one['seconds']:.2f}", f"{one['accuracy']:.2%}", ratio, f"{one['added']:.0f} MiB"]
 
 
