@@ -100,12 +100,12 @@ def _introduce(results: Results, found: dict[Where, Search]) -> None:
         coordinates in the span of all rows; SPoC are activations of EfficientNet-Lite0, summed with more weight for
         the middle. {sizes}.""")
     results.say(f"""Mean average precision by trapezoids, as the official programs have it. Every method has {SETTINGS}
-        settings to choose from: strengths of regularization (for kernels four, by two gammas) or numbers of components;
-        features and LDA, as published, have none. They are chosen on one half of the queries and judged on the other,
-        both ways. Exemplar SVMs take {STEPS:,} steps for each image. Kernel machines of rank 16, 32 and {HIGH} are against
-        all negatives, by Nystrom's factor, which is [as good as kernel PCA](exemplar_rank.md); those of full rank are
-        against {FULL:,} negatives, as their time grows with the cube, and have the linear machine of as many beside
-        them.""")
+        settings to choose from: strengths of regularization (for kernels four, by two gammas) or numbers of
+        components; features and LDA, as published, have none. They are chosen on one half of the queries and judged on
+        the other, both ways. Exemplar SVMs take {STEPS:,} steps for each image. Kernel machines of rank 16, 32 and
+        {HIGH} are against all negatives, by Nystrom's factor ([beside kernel PCA](exemplar_rank.md)); those
+        of full rank are against {FULL:,} negatives, as their time grows with the cube, and have the linear
+        machine of as many beside them.""")
 
 
 def _compare(search: Search) -> dict[str, Tried]:
@@ -153,8 +153,8 @@ PAIRS = (
 def _differences(results: Results, tables: Tables) -> None:
     rows = [[f"{a} - {b}", *(compared(table[a], table[b]).shown(100) for table in tables.values())] for a, b in PAIRS]
     results.table("Differences, with 95 % intervals", ["points", *map(", ".join, tables)], rows)
-    results.say("""By a paired bootstrap over groups of five queries, which ask for the same cover, class or character, or
-        follow one another in the corridor.""")
+    results.say("""By a paired bootstrap over groups of five queries, which ask for the same cover, class or
+        character, or follow one another in the corridor.""")
 
 
 def _judge(results: Results, tables: Tables, found: dict[Where, Search]) -> None:

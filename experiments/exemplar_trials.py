@@ -1,4 +1,4 @@
-"""The methods of Rezende et al. (CVPR 2017), each with as many settings to choose from, and how well each setting finds.
+"""The methods of Rezende et al. (CVPR 2017), each with as many settings, and how well each setting finds.
 
 Settings are chosen on one half of the queries and judged on the other, both ways, so that every query is judged.
 """
@@ -80,7 +80,7 @@ def whitened(search: Search) -> Iterator[Scores]:
 
 def lda(search: Search) -> Iterator[Scores]:
     """Discriminant analysis as published, in which there is nothing to choose."""
-    yield _scores(search, mc.ExemplarLDA(shrinkage=0, n_background=1).fit(search.negatives))
+    yield scores(search, mc.ExemplarLDA(shrinkage=0, n_background=1).fit(search.negatives))
 
 
 def svm(search: Search, strengths: Any = STRENGTHS) -> Iterator[Scores]:
@@ -100,19 +100,25 @@ def kernel_slem(
     """Kernel machines, by gamma, of which the library proposes three, and the strength of their regularization."""
 
     def method(search: Search) -> Iterator[Scores]:
-        encoder = mc.KernelSquareLossExemplar(
-            kernel, factorization=factorization, rank=rank, n_background=1, random_state=0
-        )
-        grid = encoder.default_grid(mc.as_matrix(search.negatives))
-        # The last of the strengths that the library proposes is k(x, x).
-        settings = [
-            {"gamma": gamma, "regularization": strength * grid["regularization"][-1]}
-            for gamma in grid["gamma"][gammas]
-            for strength in KERNEL_STRENGTHS
-        ]
-        yield from _by_settings(search, encoder, settings)
+        for trial in kernel_trials(search, kernel, factorization, rank, gammas):
+            yield scores(search, trial)
 
     return method
+
+
+def kernel_trials(search: Search, kernel: str, factorization: str, rank: int | None, gammas: slice) -> Iterator[Any]:
+    """The same machines, fitted."""
+    encoder = mc.KernelSquareLossExemplar(
+        kernel, factorization=factorization, rank=rank, n_background=1, random_state=0
+    )
+    grid = encoder.default_grid(mc.as_matrix(search.negatives))
+    # The last of the strengths that the library proposes is k(x, x).
+    settings = [
+        {"gamma": gamma, "regularization": strength * grid["regularization"][-1]}
+        for gamma in grid["gamma"][gammas]
+        for strength in KERNEL_STRENGTHS
+    ]
+    return encoder.trials(search.negatives, settings)
 
 
 def seconds(search: Search, encoder: Any, images: int = 200) -> tuple[float, float]:
@@ -132,10 +138,11 @@ def _times_square(search: Search, strengths: Any) -> list[dict[str, Any]]:
 
 def _by_settings(search: Search, encoder: Any, settings: list[dict[str, Any]]) -> Iterator[Scores]:
     for trial in encoder.trials(search.negatives, settings):
-        yield _scores(search, trial)
+        yield scores(search, trial)
 
 
-def _scores(search: Search, encoder: Any) -> Scores:
+def scores(search: Search, encoder: Any) -> Scores:
+    """Of all images of the database for every query (queries, images)."""
     found: Scores = encoder.similarity(*_embedded(search, encoder))
     return found
 
