@@ -17,7 +17,7 @@ from experiments.verdicts import Interval, over_queries
 
 SETTINGS = 8  # of every method that has any
 STRENGTHS = np.logspace(-5, 0.25, SETTINGS)  # of the mean square of the negatives about their mean
-KERNEL_STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of k(x, x), for each gamma
+KERNEL_STRENGTHS = np.logspace(-5, -1, 4)  # of k(x, x), for each gamma
 MIDDLE = slice(1, 2)  # one gamma, for methods of 4 settings beside those of FEW_STRENGTHS
 FEW_STRENGTHS = STRENGTHS[1::2]
 STEPS = 20_000  # of an exemplar SVM: 1.3 n for 15,000 negatives, where the paper times 1.66 n
@@ -114,7 +114,7 @@ def kernel_trials(search: Search, kernel: str, factorization: str, rank: int | N
     grid = encoder.default_grid(mc.as_matrix(search.negatives))
     # The last of the strengths that the library proposes is k(x, x).
     settings = [
-        {"gamma": gamma, "regularization": strength * grid["regularization"][-1]}
+        {"gamma": gamma, "regularization": float(strength) * grid["regularization"][-1]}
         for gamma in grid["gamma"][gammas]
         for strength in KERNEL_STRENGTHS
     ]
