@@ -32,8 +32,8 @@ from experiments.results import Results
 from experiments.retrieval_sources import Search
 from experiments.verdicts import Interval, above, alike, over_seeds
 
-COUNTS = (250, 500, 1000, 2000, 4000, 16000)
-MOST_FULL = 4000  # negatives of machines of full rank
+COUNTS = (250, 500, 1000, 2000, 15000)
+MOST_FULL = 2000  # negatives of machines of full rank
 MANY = (1000, 3000, 10_000, 30_000, 100_000)
 RANK = 32
 REPEATS = 5
