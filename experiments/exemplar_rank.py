@@ -28,7 +28,7 @@ from experiments.retrieval_sources import Search
 from experiments.verdicts import Interval, Verdict, above, alike
 
 NEGATIVES = 1500
-RANKS = (8, 32, 128)
+RANKS = (8, 16, 32, 64, 128)
 WAYS = {
     "kernel PCA": "kpca",
     "Nystrom": "nystrom",
@@ -36,7 +36,7 @@ WAYS = {
     "incomplete Cholesky, Eq. 12": "incomplete_cholesky_pinv",
 }
 KERNELS = {"polynomial": "poly", "Gaussian": "rbf"}
-WHERE = (("DVD covers", "VLAD"), ("Caltech-101", "SPoC"), ("glyphs", "gradients"))
+WHERE = (("DVD covers", "VLAD"), ("Caltech-101", "SPoC"), ("Omniglot", "gradients"), ("glyphs", "gradients"))
 AS_GOOD = 0.01
 
 Found = dict[tuple[str, int], Tried]

@@ -78,6 +78,16 @@ def world(folder: Path) -> Rows:
     return _shuffled(np.concatenate([_described(folder, pattern, spoc())[1] for pattern in patterns]))[:NEGATIVES]
 
 
+def apart(folder: Path | None) -> dict[Where, tuple[Search, Rows]]:
+    """Searches against Tiny-ImageNet alone, with the photographs of Caltech-101 to learn a whitening from."""
+    found = searches(folder)
+    if folder is None or not _has(folder, TINY):
+        return {}
+    some = [where for where in (("DVD covers", "SPoC"), ("corridor", "SPoC")) if where in found]
+    negatives, learned = (_described(folder, pattern, spoc())[1] for pattern in (TINY, CALTECH)) if some else ([], [])
+    return {where: (found[where]()._replace(negatives=negatives), learned) for where in some}
+
+
 def few_characters(folder: Path) -> Search:
     """50 characters of half of Omniglot's alphabets by gradients; all drawings of the other half are negatives."""
     X, y, alphabets = omniglot_rows(folder, "gradients")
