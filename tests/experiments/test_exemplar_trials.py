@@ -47,16 +47,6 @@ def test_queries_that_ask_for_the_same_are_one_draw():
     assert half == pytest.approx(1.96 * one.std() / np.sqrt(40), rel=0.1)
 
 
-def test_the_mean_of_searches_is_told_better_than_any():
-    rng = np.random.default_rng(0)
-    searches = [Tried(rng.normal(0.1, 0.2, (1, 200))) for _ in range(4)]
-    each = [compared(one, Tried(np.zeros((1, 200)))) for one in searches]
-    mean = exemplar_table.mean_of(each)
-    whole = compared(Tried(np.concatenate([one.precisions for one in searches], axis=1)), Tried(np.zeros((1, 800))))
-    assert mean.mean == pytest.approx(whole.mean, abs=1e-3)
-    assert mean.high - mean.low == pytest.approx(whole.high - whole.low, rel=0.1)
-
-
 def test_groups_without_positives_are_left_out():
     P = np.full((1, 12), 0.5)
     P[0, :5] = np.nan
