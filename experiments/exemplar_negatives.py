@@ -1,6 +1,6 @@
 """Figures 1 and 3 of Rezende et al. (CVPR 2017): precision and time against the number of negatives.
 
-One core: about 6 minutes, 2 of which draw characters, beside the features, which exemplar_table makes as well.
+One core: about 5 minutes, 2 of which draw characters, beside the features, which exemplar_table makes as well.
 """
 
 from collections.abc import Sequence

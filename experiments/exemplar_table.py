@@ -1,6 +1,6 @@
 """Table 1 of Rezende et al. (CVPR 2017): exemplar machines against features, whitening, LDA and exemplar SVMs, by mAP.
 
-One core: about 5 minutes for the activations of the network, which are kept beside the stores, and 8 for the rest.
+One core: about 5 minutes for the activations of the network, which are kept beside the stores, and 6 for the rest.
 """
 
 from collections.abc import Iterable
