@@ -25,6 +25,7 @@ ALL = (
     "shared_letters",
     "shared_class_size",
     "exemplar_table",
+    "exemplar_compact",
     "exemplar_negatives",
     "exemplar_rank",
     "caltech_pixels",

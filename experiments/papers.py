@@ -18,4 +18,11 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Figure 2, bottom", "trace_classes"),
         Item("Figure 3", "trace_classes"),
     ),
+    "Rezende et al., Kernel square-loss exemplar machines for image retrieval (CVPR 2017)": (
+        Item("Table 1", "exemplar_table"),
+        Item("Table 2", "exemplar_compact"),
+        Item("Figure 1", "exemplar_negatives"),
+        Item("Figure 2", "exemplar_rank"),
+        Item("Figure 3", "exemplar_negatives"),
+    ),
 }

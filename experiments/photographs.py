@@ -41,9 +41,18 @@ def room() -> Path:
 @cache
 def code_digest() -> str:
     """Tells this state of the library and of the experiments from others, whose results are not taken for its own."""
-    package, here = Path(mc.__file__).parent, Path(__file__).parent
-    sources = [*sorted(package.rglob("*.py")), *sorted(here.glob("*.py")), Path(_native.__file__)]
-    return sha256_digest([source.read_bytes() for source in sources])[:16]
+    return _digest(sorted(Path(__file__).parent.glob("*.py")))
+
+
+@cache
+def store_digest() -> str:
+    """The same for stores, which other experiments than this file have no part in."""
+    return _digest([Path(__file__)])
+
+
+def _digest(scripts: list[Path]) -> str:
+    library = sorted(Path(mc.__file__).parent.rglob("*.py"))
+    return sha256_digest([source.read_bytes() for source in (*library, *scripts, Path(_native.__file__))])[:16]
 
 
 def kept(name: str, make: Callable[[], Any]) -> Any:
@@ -119,7 +128,7 @@ def encoded(images: Photographs, encoder: Any, quantizer: Any = None, learn_from
     With a quantizer, rows are written as its codes, and the numbers never.
     """
     teacher = learn_from or images
-    said = f"{images.name} {teacher.name} {encoder!r} {quantizer!r} {code_digest()}"
+    said = f"{images.name} {teacher.name} {encoder!r} {quantizer!r} {store_digest()}"
     path = room() / f"{images.name}-{sha256(said.encode()).hexdigest()[:16]}.store"
     if not path.exists():
         encoder.fit(teacher.to_train)

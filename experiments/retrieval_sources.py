@@ -83,23 +83,31 @@ def generic_photographs(folder: Path, feature: str) -> Rows:
 
 def dvd_covers(folder: Path, feature: str) -> Search:
     """100 covers, each in five photographs; each of the 500 asks for the other four of its cover."""
-    names, rows = _photographs(folder, _DVD, feature)
+    return cover_search(*_photographs(folder, _DVD, feature), generic_photographs(folder, feature))
+
+
+def cover_search(names: list[str], rows: Rows, negatives: Rows) -> Search:
+    """Photographs of one name, in whatever folders, show the same cover, and ask for one another."""
     covers = np.array([Path(name).stem for name in names])
     order = np.argsort(covers, kind="stable")
     X, sorted_covers = rows[order], covers[order]
     truth = Truth.from_labels(sorted_covers, sorted_covers, rows=range(len(covers)))
-    return Search(generic_photographs(folder, feature), X, X, truth, "holidays")
+    return Search(negatives, X, X, truth, "holidays")
 
 
 def corridor(folder: Path, feature: str) -> Search:
     """111 frames of a walk along a corridor ask for the frames of an earlier walk that show the same place."""
-    names, rows = _photographs(folder, _CORRIDOR, feature)
+    return corridor_search(folder, *_photographs(folder, _CORRIDOR, feature), generic_photographs(folder, feature))
+
+
+def corridor_search(folder: Path, names: list[str], rows: Rows, negatives: Rows) -> Search:
+    """Frames in folders "query" and "ref", numbered in the order of their names."""
     walks = np.array([Path(name).parent.name for name in names])
     asked, known = np.flatnonzero(walks == "query"), np.flatnonzero(walks == "ref")
     places = _places(one(folder, _CORRIDOR))
     queries = tuple(Query(names[row], np.array(places[str(i)], np.intp)) for i, row in enumerate(asked))
     truth = Truth(tuple(names[row] for row in known), queries)
-    return Search(generic_photographs(folder, feature), rows[known], rows[asked], truth, "revisited")
+    return Search(negatives, rows[known], rows[asked], truth, "revisited")
 
 
 def _places(archive: Path) -> dict[str, list[int]]:
@@ -116,10 +124,16 @@ def _omniglot(folder: Path) -> tuple[list[str], dict[str, Rows]]:
 
 def omniglot(folder: Path, feature: str, seed: int = 0) -> Search:
     """Drawings of half of the alphabets are negatives; of the others' characters, 2 of 20 drawings ask for the rest."""
+    X, characters, alphabets = omniglot_rows(folder, feature)
+    return _by_class(X, characters, alphabets % 2 == 0, seed)
+
+
+def omniglot_rows(folder: Path, feature: str) -> tuple[Rows, NDArray[np.intp], NDArray[np.intp]]:
+    """Features of all drawings, and the numbers of their characters and alphabets."""
     names, rows = _omniglot(folder)
     alphabets = np.unique([Path(name).parts[-3] for name in names], return_inverse=True)[1]
     characters = np.unique([str(Path(name).parent) for name in names], return_inverse=True)[1]
-    return _by_class(rows[feature], characters, alphabets % 2 == 0, seed)
+    return rows[feature], characters, alphabets
 
 
 @cache

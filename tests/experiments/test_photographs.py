@@ -86,6 +86,16 @@ def test_the_first_numbers_are_of_unit_length_again():
     assert_allclose(first, whole / np.linalg.norm(whole, axis=1, keepdims=True), rtol=1e-5)
 
 
+@pytest.mark.parametrize(("changed", "is_made_again"), [("code_digest", False), ("store_digest", True)])
+def test_a_store_is_of_the_code_that_makes_stores(folder, monkeypatch, changed, is_made_again):
+    found = photographs.photographs(folder, "tiny*.tar")
+    photographs.encoded(found, mc.FisherVectors(2, ("sift",), 8, n_samples=200, random_state=0))
+    monkeypatch.setattr(photographs, changed, lambda: "other")
+    again = mc.FisherVectors(2, ("sift",), 8, n_samples=200, random_state=0)
+    photographs.encoded(found, again)
+    assert hasattr(again, "parts_") == is_made_again
+
+
 def test_what_was_found_is_kept_for_the_code_that_found_it_alone(folder, monkeypatch):
     found = iter(range(9))
     assert [photographs.kept("a", lambda: next(found)) for _ in range(2)] == [0, 0]
