@@ -165,6 +165,7 @@ def _find_spectra(results: Results, found: list[Drawing]) -> None:
 
 def _off(s: Any, true: Any) -> float:
     """Half of the absolute differences of two spectra, each with sum 1: what would have to move."""
+    s = np.pad(s, (0, len(true) - len(s)))  # classes that no row has leave the rest of the rank
     return float(np.abs(s / s.sum() - true / true.sum()).sum() / 2)
 
 
