@@ -24,7 +24,7 @@ SEEDS = 10
 N_CLASSES, N_NEW = 60, 20
 EXAMPLES = (1, 2, 4)
 STRENGTHS = tuple(2.0**e for e in range(-2, 7, 2))  # of the trace norm, for the old classes
-NEW_STRENGTHS = tuple(2.0**e for e in range(-4, 9, 3))  # for the new ones, either way
+NEW_STRENGTHS = tuple(2.0**e for e in range(-1, 12, 3))  # for the new ones, either way
 TOLERANCE = 1e-2
 WAYS = {"shared": "in what the old classes share", "alone": "alone"}
 
