@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from experiments.photographs import photographs
 from experiments.signatures import earth_movers, signatures
@@ -70,5 +71,10 @@ def animals(folder: Path) -> Animals:
     """Those of the archive, at most 40 of each."""
     paths = sorted(photographs(folder, ARCHIVE).paths)
     chosen = {name: [path for path in paths if Path(path).parent.name == name][:MOST] for name in ANIMALS}
-    y = np.repeat(np.arange(len(ANIMALS)), [len(found) for found in chosen.values()])
-    return Animals(earth_movers(signatures([path for found in chosen.values() for path in found])), y)
+    y = np.repeat(np.arange(len(ANIMALS)), [len(some) for some in chosen.values()])
+    import sklearn.cluster  # noqa: F401  limits hold for what is loaded
+
+    # One thread: with more, k-means rounds otherwise, and distances that are kept would not be found again.
+    with threadpool_limits(1):
+        found = signatures([path for some in chosen.values() for path in some])
+    return Animals(earth_movers(found), y)
