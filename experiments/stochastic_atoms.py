@@ -132,8 +132,8 @@ def _after_atoms(results: Results, found: dict[int, list[Race]]) -> None:
     """The reason: what an atom of a mini-batch does, and what it takes."""
     rows = []
     for n, races in found.items():
-        # Stochastic atom descent notes the objective after each correction, R1D after each atom.
-        steps = {"stochastic": ATOMS // 10, "rank_one": ATOMS}
+        # After the start, stochastic atom descent notes the objective of each correction, R1D that of each atom.
+        steps = {"stochastic": 1 + ATOMS // 10, "rank_one": 1 + ATOMS}
         left = [np.median([race.left(name, count) for race in races]) for name, count in steps.items()]
         spent = [np.median([race.courses[name].after(count) for race in races]) for name, count in steps.items()]
         rows.append(
