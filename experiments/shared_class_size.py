@@ -17,7 +17,7 @@ from experiments.sources import omniglot_features, unit
 from experiments.verdicts import Interval, above, over_seeds
 
 N_CLASSES = 100
-SEEDS = 12
+SEEDS = 10
 STRENGTHS = {
     "frobenius": tuple(2.0**e for e in range(-2, 9, 2)),
     "trace": tuple(2.0**e for e in range(-2, 4)),

@@ -17,10 +17,10 @@ from experiments.sources import Split, low_rank
 from experiments.verdicts import Interval, above, over_seeds
 
 D, K = 128, 60
-SIZES = (500, 2_000, 8_000)
+SIZES = (500, 1_000, 4_000)
 TRACE = 2e-3
 SEEDS = 5
-LIMIT = 4.0  # seconds of the processor for a fit
+LIMIT = 2.0  # seconds of the processor for a fit
 SOLVERS = {"stochastic": "stochastic atoms", "rank_one": "full atoms (R1D)", "auto": "the default"}
 CLOSE = 0.5  # of what W gains over W = 0: as far as both come within the limit
 LEFT = (CLOSE, 0.1)
