@@ -83,7 +83,7 @@ def trace_classes(page: WrittenPage) -> str:
 
 def shared_smoothing(page: WrittenPage) -> str:
     above, seconds = page.tables
-    gaps = " and ".join(f"{above.cell(sharp, above.columns[2])} % at sharpness {sharp}" for sharp in ("20", "200"))
+    gaps = " and ".join(f"{above.cell(sharp, above.columns[-1])} % at sharpness {sharp}" for sharp in ("20", "200"))
     last = seconds.rows[-1]
     return f"Above the optimum by {gaps}; {last[2]} s where the exact one takes {last[1]} ({last[0]} examples)."
 

@@ -18,7 +18,7 @@ D = K = 16
 N = 160
 SEEDS = 5
 SHARPNESSES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
-SIZES = (80, 160, 320, 640, 1000)
+SIZES = (80, 320, 1000)
 C = 1.0
 CUTOFFS, SHARP = (0.1, 0.5, 1.0), (1.0, 2.0, 5.0)  # of the curves
 CLOSE = 0.01  # of the optimum: what is called "very good accuracy" here
