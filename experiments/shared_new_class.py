@@ -20,7 +20,7 @@ from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare
 from manyclass.solvers.smooth import SmoothProblem, coordinates_of_rows, minimize_smooth
 
-SEEDS = 6
+SEEDS = 5
 N_CLASSES, N_NEW = 60, 20
 EXAMPLES = (1, 2, 4)
 STRENGTHS = tuple(2.0**e for e in range(-2, 7, 2))  # of the trace norm, for the old classes

@@ -101,7 +101,7 @@ def test_a_class_is_cut_to_its_first_examples():
 
 def test_a_class_that_is_cut_down_is_judged_by_its_turn():
     page = Results("shared_wombat", "")
-    few = {"trace": ([0.8, 0.8, 0.8, 0.8, 0.1], [0.5] * 5), "frobenius": ([0.9, 0.9, 0.8, 0.5, 0.1], [0.5] * 5)}
+    few = {"trace": ([0.8, 0.8, 0.8, 0.8], [0.5] * 4), "frobenius": ([0.9, 0.9, 0.8, 0.5], [0.5] * 4)}
     shared_wombat._table(page, "some", [few, few, few])
     assert [part.split("*")[5] for part in page.parts if part.startswith("**")] == ["Reproduced", "Reproduced"]
     assert "-10.0 [-10.0, -10.0]" in page.parts[0]
