@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import manyclass as mc
 from experiments import batch, stochastic_atoms
 from experiments.results import Results
 from experiments.sources import Split
@@ -55,3 +56,14 @@ def test_ratios_are_judged_by_their_intervals():
 def test_a_ratio_of_what_is_behind_is_marked():
     assert batch._row(10, [pair(2.0, -0.05)] * 2)[3] == "2.0 (ours is behind)"
     assert batch._row(10, [pair(2.0)] * 2)[3] == "2.0"
+
+
+def test_no_atom_of_all_rows_is_steeper_than_the_strength_at_the_optimum(monkeypatch):
+    monkeypatch.setattr(stochastic_atoms, "TRACE", 0.05)
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 4
+    X = (np.eye(4)[y] + 0.5 * rng.normal(size=(600, 4))).astype(np.float32)
+    model = mc.TraceNormClassifier(trace=0.05, tolerance=1e-6).fit(X, y)
+    batch_slope, slope = stochastic_atoms.steepest(Split(X, y, X, y), model)
+    assert slope == pytest.approx(1, abs=0.01)
+    assert batch_slope > slope
