@@ -55,6 +55,15 @@ def batch(page: WrittenPage) -> str:
     return f"With {page.tables[0].rows[-1][0]} examples of each class batch solvers take {', '.join(ratios)}."
 
 
+def stochastic_atoms(page: WrittenPage) -> str:
+    table = page.tables[0]
+    few, many = table.rows[0], table.rows[-1]
+    return (
+        f"{table.caption.split(' (')[0]}: {few[1]} by mini-batches against {few[2]} by all rows with {few[0]} "
+        f"examples, {many[1]} against {many[2]} with {many[0]}."
+    )
+
+
 def compressed(page: WrittenPage) -> str:
     table = page.tables[0]
     full, codes, exact = (number(table.cell("8", column)) for column in ("full", "compressed", "half-compressed"))
@@ -74,7 +83,7 @@ def trace_classes(page: WrittenPage) -> str:
 
 def shared_smoothing(page: WrittenPage) -> str:
     above, seconds = page.tables
-    gaps = " and ".join(f"{above.cell(sharp, above.columns[2])} % at sharpness {sharp}" for sharp in ("20", "200"))
+    gaps = " and ".join(f"{above.cell(sharp, above.columns[-1])} % at sharpness {sharp}" for sharp in ("20", "200"))
     last = seconds.rows[-1]
     return f"Above the optimum by {gaps}; {last[2]} s where the exact one takes {last[1]} ({last[0]} examples)."
 
@@ -96,6 +105,23 @@ def shared_class_size(page: WrittenPage) -> str:
         return f"on {data}, classes of {few[0]} by {few[3]} points, those of {many[0]} by {many[3]}"
 
     return "They gain " + "; ".join(map(ends, page.tables)) + "."
+
+
+def shared_mammals(page: WrittenPage) -> str:
+    return page.sentence("The trace norm gains")
+
+
+def shared_wombat(page: WrittenPage) -> str:
+    def ends(table: WrittenTable) -> str:
+        many, few = table.row("30")[3], table.row("12")[3]
+        return f"of {table.caption.rsplit(', ', 1)[1]} it is ahead by {many} points with 30 examples, {few} with 12"
+
+    return f"For classes {'; '.join(map(ends, page.tables))}."
+
+
+def shared_new_class(page: WrittenPage) -> str:
+    parts = [f"{table.caption.rsplit(', ', 1)[1]} {table.rows[0][3]}" for table in page.tables]
+    return f"With one example of each, sharing gains, in points: {'; '.join(parts)}."
 
 
 def exemplar_table(page: WrittenPage) -> str:
@@ -171,6 +197,7 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     regularization: "Do three ways to regularize end alike?",
     dimension: "Do objectives differ less as features grow?",
     batch: "Are stochastic solvers faster than batch solvers?",
+    stochastic_atoms: "Are atoms of mini-batches found sooner than atoms of all rows?",
     compressed: "What does training on codes cost?",
     few_examples: "Does the trace norm help with five examples of each class?",
     trace_classes: "How much does the trace norm gain over one-vs-rest as classes grow many?",
@@ -178,6 +205,9 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     shared_synthetic: "Does the trace norm find directions that classes share?",
     shared_letters: "Does it help with a Gaussian kernel?",
     shared_class_size: "Do classes with few examples gain most from the trace norm?",
+    shared_mammals: "Does it help with an earth mover's kernel of pictures?",
+    shared_wombat: "Does it help a class whose examples become few?",
+    shared_new_class: "Are new classes learned better from what old ones share?",
     exemplar_table: "Are exemplar machines better for search than features?",
     exemplar_compact: "Do machines gain over whitened features of the same size?",
     exemplar_negatives: "How many negatives does an exemplar machine need?",

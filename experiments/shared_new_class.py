@@ -1,0 +1,153 @@
+"""Section 4 of Amit et al. (ICML 2007): new classes from few examples, in what the old classes share or alone.
+
+Takes about five minutes.
+"""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import manyclass as mc
+from experiments.figures import COLORS, MARKERS, finish, panels
+from experiments.results import Results, percent
+from experiments.shared_class_size import Source, sources
+from experiments.shared_path import error
+from experiments.sources import caltech
+from experiments.verdicts import Interval, above, over_seeds
+from manyclass.losses.multiclass import SmoothedHinge
+from manyclass.penalties.smoothed import HalfSquare
+from manyclass.solvers.smooth import SmoothProblem, coordinates_of_rows, minimize_smooth
+
+SEEDS = 5
+N_CLASSES, N_NEW = 60, 20
+EXAMPLES = (1, 2, 4)
+STRENGTHS = tuple(2.0**e for e in range(-2, 7, 2))  # of the trace norm, for the old classes
+NEW_STRENGTHS = tuple(2.0**e for e in range(-1, 12, 3))  # for the new ones, either way
+TOLERANCE = 1e-2
+WAYS = {"shared": "in what the old classes share", "alone": "alone"}
+
+
+class Drawn(NamedTuple):
+    """Rows to train on, to choose on and to test on; classes are numbered, the new ones last."""
+
+    train: tuple[Any, Any]
+    held: tuple[Any, Any]
+    test: tuple[Any, Any]
+
+
+def run(folder: Path | None) -> Results:
+    """The page."""
+    results = Results("shared_new_class", "New classes from few examples")
+    results.say(f"""Of {N_CLASSES} classes drawn by chance, {N_CLASSES - N_NEW} are learned with the trace norm, from
+        all examples that are to train on; {N_NEW} new ones come later, with few examples. Either the new ones are
+        learned over what the old ones share (`add_classes`), or alone, over the features themselves, with the same
+        loss, half the squared norm for a penalty in both, and the old classes kept in both. Rows of old classes are
+        there as negatives. C is chosen on rows held out of all classes, of {len(NEW_STRENGTHS)} values for either way.
+        Errors in percent are on test rows of new classes, among all {N_CLASSES}; {SEEDS} drawings, and intervals of
+        95 % of the differences.""")
+    found = _sources(folder)
+    drawn, charts = panels(list(found), "examples of a new class", "error on new classes, %")
+    for chart, (name, source) in zip(charts, found.items(), strict=True):
+        _table(results, chart, name, source)
+    results.figure(finish(drawn, charts), "errors on new classes against their examples")
+    return results
+
+
+def _sources(folder: Path | None) -> dict[str, Source]:
+    found = {name: source._replace(sizes=(max(source.sizes),)) for name, source in sources(folder).items()}
+    if folder and any(folder.rglob("caltech*.npz")):
+        split = caltech(folder)
+        X, y = np.concatenate([split.X, split.X_test]), np.concatenate([split.y, split.y_test])
+        found["Caltech features"] = Source(X, y, (12,), 5)
+    return found
+
+
+def draw(source: Source, n_new: int, seed: int) -> Drawn:
+    """Classes and rows by chance; n_new rows of each new class to train on, the first of the same order."""
+    rng = np.random.default_rng(seed)
+    parts: list[list[Any]] = [[], [], []]
+    labels: list[list[int]] = [[], [], []]
+    for number, label in enumerate(rng.permutation(np.unique(source.y))[:N_CLASSES]):
+        rows = rng.permutation(np.flatnonzero(source.y == label))
+        held, test, train = np.split(rows, [source.others, 2 * source.others])
+        train = train[: source.sizes[0] if number < N_CLASSES - N_NEW else n_new]
+        for part, of, some in zip(parts, labels, (train, held, test), strict=True):
+            part.append(source.X[some].astype(float))
+            of.extend([number] * len(some))
+    return Drawn(*((np.concatenate(part), np.array(of)) for part, of in zip(parts, labels, strict=True)))
+
+
+def old_classes(drawn: Drawn) -> mc.SharedStructureClassifier:
+    """Those that are there first, by the trace norm with the C that errs least on the rows held out."""
+    train, held = (_old(part) for part in (drawn.train, drawn.held))
+    model = mc.SharedStructureClassifier(tolerance=TOLERANCE, warm_start=True)
+    fits = [deepcopy(model.set_params(C=C).fit(*train)) for C in STRENGTHS]
+    return min(fits, key=lambda one: error(one.predict(held[0]), held[1]))
+
+
+def _old(rows: tuple[Any, Any]) -> tuple[Any, Any]:
+    among = rows[1] < N_CLASSES - N_NEW
+    return rows[0][among], rows[1][among]
+
+
+def shared(model: mc.SharedStructureClassifier, drawn: Drawn, C: float) -> Any:
+    """Weights (k, d) of all classes, the new ones over what the old ones share."""
+    return deepcopy(model).set_params(C=C).add_classes(*drawn.train).coef_
+
+
+def alone(model: mc.SharedStructureClassifier, drawn: Drawn, C: float) -> Any:
+    """Weights (k, d) of all classes, the new ones over the features themselves."""
+    X, y = drawn.train
+    points = coordinates_of_rows(X)
+    loss, weights = SmoothedHinge(model.sharpness), np.full(len(y), C)
+    problem = SmoothProblem.of(points.Z, y, N_NEW, weights, loss, HalfSquare(), X @ model.coef_.T)
+    return np.concatenate([model.coef_, points.kept(minimize_smooth(problem, TOLERANCE, 2000).W).T])
+
+
+def _errors(source: Source, seed: int) -> dict[str, list[tuple[float, float]]]:
+    """For each way and number of examples, the errors on new classes and on old ones."""
+    model = old_classes(draw(source, max(EXAMPLES), seed))
+    found: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
+    for n_new in EXAMPLES:
+        drawn = draw(source, n_new, seed)
+        for way, learn in (("shared", shared), ("alone", alone)):
+            weights = [learn(model, drawn, C) for C in NEW_STRENGTHS]
+            best = min(weights, key=lambda W: error((drawn.held[0] @ W.T).argmax(axis=1), drawn.held[1]))
+            wrong = (drawn.test[0] @ best.T).argmax(axis=1) != drawn.test[1]
+            new = drawn.test[1] >= N_CLASSES - N_NEW
+            found[way].append((float(wrong[new].mean()), float(wrong[~new].mean())))
+    return found
+
+
+def _table(results: Results, chart: Any, name: str, source: Source) -> None:
+    found = [_errors(source, seed) for seed in range(SEEDS)]
+    errors = {way: np.array([one[way] for one in found]) for way in WAYS}  # drawings, examples, new and old
+    gains = errors["alone"] - errors["shared"]
+    told = [over_seeds(gain) for gain in gains[:, :, 0].T]
+    rows = [
+        [
+            str(n),
+            *(percent(errors[way][:, at, 0]) for way in WAYS),
+            told[at].shown(100),
+            over_seeds(gains[:, at, 1]).shown(100),
+        ]
+        for at, n in enumerate(EXAMPLES)
+    ]
+    columns = ["examples", *WAYS.values(), "gain by sharing", "gain on old classes"]
+    results.table(f"Errors on new classes, {name}", columns, rows)
+    _find(results, name, told)
+    for position, (way, label) in enumerate(WAYS.items()):
+        style = {"color": COLORS[position], "marker": MARKERS[position], "label": label}
+        chart.plot(EXAMPLES, 100 * errors[way][:, :, 0].mean(axis=0), **style)
+
+
+def _find(results: Results, name: str, told: list[Interval]) -> None:
+    shown = ", ".join(f"{gain.shown(100)} with {n}" for n, gain in zip(EXAMPLES, told, strict=True))
+    results.finding(
+        "Section 4, new classes",
+        f"A new class is learned better from few examples in what the old ones share ({name}).",
+        above(told),
+        f"it errs less by {shown} of its examples, in points.",
+    )
