@@ -222,3 +222,22 @@ def test_another_spelling_of_the_same_content_is_refused(spelling):
 
 def test_as_json_gives_what_json_gives_back():
     assert parse_json({"a": (1, 2)}, "identity") == {"a": [1, 2]}
+
+
+@pytest.mark.parametrize("length", [0, 1 << 20, 1 << 40, (1 << 64) - 1])
+def test_a_header_longer_than_its_file_is_refused_before_it_is_read(tmp_path, length):
+    broken = bytearray(resealed(header()))
+    broken[:8] = struct.pack("<Q", length)
+    broken[sealed._SEAL] = b"0" * 64
+    broken[sealed._SEAL] = sha256_digest([broken]).encode()
+    (tmp_path / "strange").write_bytes(broken)
+    with pytest.raises(ValueError, match="strange (cannot be read as|is not) a test file"):
+        KIND.read(tmp_path / "strange")
+
+
+def test_a_header_has_at_most_as_many_bytes_as_other_readers_take(tmp_path, monkeypatch):
+    (tmp_path / "long").write_bytes(resealed(header(content=json.dumps("x" * 1000))))
+    assert KIND.read(tmp_path / "long")[0] == "x" * 1000
+    monkeypatch.setattr(sealed, "_MOST_HEADER", 1000)
+    with pytest.raises(ValueError, match="long cannot be read as a test file"):
+        KIND.read(tmp_path / "long")

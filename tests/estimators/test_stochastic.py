@@ -137,6 +137,24 @@ def test_errors_of_a_validation_set_say_so(validation, words):
         model().fit(X, Y, validation=validation)
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_without_averaging_the_machines_are_those_of_the_last_step(objective):
+    """Batches are never averaged, and their rows come in the order of a first epoch."""
+    settings = {"objective": objective, "step": 0.3, "beta": 2, "early_stopping": False, "max_epochs": 1}
+    last, mean = (model(**settings, averaging=averaging).fit(X, Y) for averaging in (False, True))
+    batch = model(**settings).partial_fit(X, Y, classes=range(6))
+    np.testing.assert_allclose(last.coef_, batch.coef_, rtol=1e-6)
+    assert np.abs(mean.coef_ - batch.coef_).max() > 0.01 * np.abs(batch.coef_).max()
+
+
+def test_t0_is_where_the_decay_begins():
+    settings = {"step": 0.3, "early_stopping": False, "step_decay": True}
+    late, early = (model(**settings, t0=t0).fit(X, Y) for t0 in (1e9, 5.0))
+    plain = model(step=0.3, early_stopping=False).fit(X, Y)
+    np.testing.assert_allclose(late.coef_, plain.coef_, rtol=1e-4, atol=1e-6)
+    assert np.linalg.norm(early.coef_) < 0.8 * np.linalg.norm(plain.coef_)
+
+
 # Warm start.
 
 

@@ -142,6 +142,13 @@ def test_nystrom_with_all_negatives_is_kernel_pca(monkeypatch):
     np.testing.assert_array_equal(nystrom(GRAMS["regular"], 5).B, kernel_pca(GRAMS["regular"], 5).B)
 
 
+def test_nystrom_takes_landmarks_from_all_negatives_in_whatever_order_they_come():
+    landmarks = nystrom(GRAMS["regular"], 5).landmarks
+    counts = np.histogram(landmarks, 3, (0, GRAMS["regular"].n))[0]
+    assert counts.min() > 0.15 * len(landmarks)
+    assert len(set(landmarks.tolist())) == len(landmarks) < GRAMS["regular"].n
+
+
 def test_nystrom_of_a_precomputed_gram_matrix_is_that_of_its_rows():
     given = nystrom(PrecomputedGram(DenseMatrix(GRAMS["regular"].whole())), 5)
     np.testing.assert_allclose(given.B, nystrom(GRAMS["regular"], 5).B, atol=1e-10)

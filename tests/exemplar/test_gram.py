@@ -47,3 +47,10 @@ def test_a_gram_matrix_too_large_for_memory_is_refused_with_a_way_out():
     rows = mc.DenseMatrix(np.broadcast_to(np.float32(1), (10**8, 1)))
     with pytest.raises(MemoryError, match=r"100000000 x 100000000 .* factorization='nystrom'"):
         GramOfRows(rows, KERNEL).whole()
+
+
+def test_tiles_are_short_where_many_columns_of_the_gram_matrix_are_held(monkeypatch):
+    monkeypatch.setattr(module, "_TILE_BYTES", 8 * 60)
+    gram = GramOfRows(mc.DenseMatrix(X), KERNEL)
+    for m, rows in ((1, 7), (8, 7), (30, 2), (999, 1)):
+        assert max(tile.stop - tile.start for tile in gram.tiles_of(m)) == rows

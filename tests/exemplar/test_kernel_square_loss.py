@@ -9,7 +9,7 @@ import manyclass as mc
 from manyclass import KernelSquareLossExemplar as Machine
 from manyclass.data.kernels import exemplar_kernel
 from manyclass.exemplar import _kernel_embeddings, calibrate, factorizations
-from manyclass.exemplar._kernel_embeddings import KernelEmbeddings, computed_values
+from manyclass.exemplar._kernel_embeddings import KernelEmbeddings, computed_values, given_values, kernel_similarity
 from manyclass.exemplar.factorizations import complete_cholesky, incomplete_cholesky
 from manyclass.exemplar.gram import GramOfRows
 from tests.exemplar import kernel_twin
@@ -109,6 +109,20 @@ def test_coordinates_by_the_pseudoinverse_give_the_printed_similarity(strength):
     lengths = np.sqrt(np.outer(np.maximum(squares, 0), np.maximum(squares, 0)))
     expected = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
     np.testing.assert_allclose(compared(encoder), expected, rtol=1e-3, atol=1e-5)
+
+
+def test_what_the_pseudoinverse_leaves_of_two_images_is_not_bounded_by_their_lengths():
+    """k(x, y) - v'w of coordinates that are of no projection may be any number."""
+    coordinates = np.float32([[1.5, 0.0], [0.0, 0.8]])
+    slopes = np.float32([[0.0, 3.0], [1.0, 2.0]])
+    embeddings = KernelEmbeddings(np.hstack([slopes, coordinates]), 2, are_projections=False)
+    K = np.array([[1.0, 0.9], [0.9, 1.0]])
+    values = given_values((K, K.diagonal(), K.diagonal()), embeddings, embeddings)
+    H = np.array([[9 + 1 - 1.5**2, 6 + 0.9], [6 + 0.9, 5 + 1 - 0.8**2]])
+    lengths = np.sqrt(H.diagonal())
+    np.testing.assert_allclose(
+        kernel_similarity(embeddings, embeddings, values), H / np.outer(lengths, lengths), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("factorization", FACTORIZATIONS)

@@ -1,7 +1,9 @@
 """One-vs-rest by workers, a range of the classes each: the bits of one process, whoever is lost on the way."""
 
+import gc
 import itertools
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from manyclass._core.worker_groups import LocalWorkers, using_workers
 from manyclass.solvers.sgd import checkpoint as checkpoint_module
 from manyclass.solvers.sgd import class_ranges, tuning
 from manyclass.solvers.sgd.class_ranges import ClassRange
+from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 K = 300  # two panels and a half
 
@@ -165,6 +168,18 @@ def test_who_is_lost_goes_on_from_what_was_saved(tmp_path, monkeypatch, seed, se
     assert bits(fit(workers, checkpoint=tmp_path / "c")) == bits(fit())
     assert workers.lost
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_goes_on_from_a_file_forgets_the_machines_that_it_was_to_begin_with(tmp_path):
+    """They are as large as the weights."""
+    start = LinearWeights.zeros(4, 3)
+    ClassRange([], 3, range(4), None).save(tmp_path / "saved")
+    part = ClassRange([], 3, range(4), start)
+    held = weakref.ref(start)
+    del start
+    assert part.restore(tmp_path / "saved")
+    gc.collect()
+    assert held() is None
 
 
 def test_weights_are_gathered_in_pieces(monkeypatch):

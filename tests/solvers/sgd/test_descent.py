@@ -76,6 +76,16 @@ def test_without_averaging_the_last_machines_are_kept(regularization):
     assert not np.allclose(mean.result().W, last.result().W, atol=1e-3)
 
 
+def test_the_whole_of_a_mean_is_the_machines_to_the_bit():
+    """1 + (0.1 - 1) is not 0.1."""
+    weights = SgdRun.start(LinearWeights.zeros(4, 5)).weights
+    weights.mean.W[...], weights.mean.biases[...] = 1, 1
+    weights.machines.W[...], weights.machines.biases[...] = np.float32(1e-9), np.float32(1e-9)
+    weights.average(1.0)
+    np.testing.assert_array_equal(weights.mean.W, weights.machines.W)
+    np.testing.assert_array_equal(weights.mean.biases, weights.machines.biases)
+
+
 def test_a_step_may_decay_without_a_ridge():
     fixed, decaying = (_trained(Schedule(0.3, decays=t0 is not None, t0=t0), 3) for t0 in (None, 20.0))
     assert np.linalg.norm(decaying.machines.W) < np.linalg.norm(fixed.machines.W)
