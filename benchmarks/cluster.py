@@ -63,7 +63,8 @@ def cluster(actors: int, n_threads: int = 1) -> Iterator[Any]:
     """The workers of a cluster of this machine for so many actors with so many threads each."""
     ray, cores = import_ray(), actors * n_threads
     ray.init(
-        address="local", num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR"
+        address="local", num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
+        _system_config={"worker_niceness": 0},  # as `--ray local` has it
     )  # fmt: skip
     try:
         with mc.cluster.connect("auto", workers=actors) as workers:

@@ -231,7 +231,7 @@ def test_a_header_longer_than_its_file_is_refused_before_it_is_read(tmp_path, le
     broken[sealed._SEAL] = b"0" * 64
     broken[sealed._SEAL] = sha256_digest([broken]).encode()
     (tmp_path / "strange").write_bytes(broken)
-    with pytest.raises(ValueError, match="strange (cannot be read as|is not) a test file"):
+    with pytest.raises(ValueError, match=r"strange (cannot be read as|is not) a test file"):
         KIND.read(tmp_path / "strange")
 
 

@@ -95,7 +95,8 @@ class FakeRay:
         return False
 
     def init(self, address, **settings):
-        self.seen = {"reachable": self._private.ray_constants.ENABLE_RAY_CLUSTER}
+        changed = settings.get("_system_config")
+        self.seen = {"reachable": self._private.ray_constants.ENABLE_RAY_CLUSTER, "changed": changed}
 
     def nodes(self):
         return [{"NodeManagerAddress": self.address}]
@@ -109,7 +110,8 @@ def test_a_local_cluster_is_of_this_machine_alone_and_none_prints(address):
     ray = FakeRay()
     with _membership(ray, address):
         pass
-    assert ray.seen == {"reachable": address != "local", "prints": False}
+    changed = {"worker_niceness": 0} if address == "local" else None
+    assert ray.seen == {"reachable": address != "local", "prints": False, "changed": changed}
     assert ray._private.ray_constants.ENABLE_RAY_CLUSTER
     assert ray._private.worker.print_to_stdstream is print
 
@@ -133,8 +135,14 @@ def test_a_local_cluster_that_others_can_reach_is_refused():
 
 
 @pytest.mark.slow
-def test_a_local_cluster_has_the_address_of_this_machine_for_itself():
+def test_a_local_cluster_has_the_address_of_this_machine_for_itself_and_the_priority_of_its_driver():
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'manyclass[ray]'")
-    code = "import manyclass as mc\nwith mc.cluster.connect('local', 2) as found:\n    print(found.seats[0].address)"
+    code = """
+import os
+import manyclass as mc
+with mc.cluster.connect("local", 2) as found:
+    niceness = found.start(os.getpriority, [], [[os.PRIO_PROCESS, 0]] * 2).query("__int__")
+    print(found.seats[0].address, niceness == [os.getpriority(os.PRIO_PROCESS, 0)] * 2)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert (done.stdout, done.returncode) == ("127.0.0.1\n", 0)
+    assert (done.stdout, done.returncode) == ("127.0.0.1 True\n", 0)
