@@ -1,7 +1,8 @@
-"""One-vs-rest that begins from least squares, where the search for a step would cost more."""
+"""One-vs-rest and softmax that begin from least squares, where the search for a step would cost more."""
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import manyclass as mc
 from manyclass.solvers import conjugate_gradient
@@ -51,6 +52,27 @@ def test_a_start_that_is_not_surpassed_takes_one_epoch_and_is_as_good_as_the_sea
     searched = _fit()
     assert searched.n_iter_ == 0
     assert started.score(*TEST) > searched.score(*TEST) - 0.02
+
+
+def test_softmax_begins_with_least_squares_too_and_is_as_good_as_the_search(always):
+    started = _fit(objective="softmax")
+    assert started.n_iter_ > 0
+    assert started.n_epochs_ == 1
+    always()
+    searched = _fit(objective="softmax")
+    assert searched.n_iter_ == 0
+    assert started.score(*TEST) > searched.score(*TEST) - 0.02
+
+
+def test_the_start_of_softmax_has_the_scale_that_fits_rows_held_out():
+    started = _fit(objective="softmax", validation=TEST)
+    assert (started.n_iter_ > 0, started.n_epochs_) == (True, 0)  # the start itself
+
+    def loss(factor):
+        S = factor * started.decision_function(TEST[0])
+        return float(np.mean(logsumexp(S, axis=1) - S[np.arange(len(S)), TEST[1]]))
+
+    assert loss(1.0) < min(loss(0.9), loss(1.1))
 
 
 def test_a_start_that_is_surpassed_is_left_and_trained_as_long_as_it_gets_better(monkeypatch):
@@ -111,7 +133,10 @@ def test_a_beta_that_is_given_is_used():
     assert _fit(beta=3.0).beta_ == 3.0
 
 
-@pytest.mark.parametrize("settings", [{}, {"validation": TEST}, {"refit": False}, {"class_weight": "balanced"}])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"validation": TEST}, {"refit": False}, {"class_weight": "balanced"}, {"objective": "softmax"}],
+)  # fmt: skip
 def test_the_number_of_threads_changes_no_bit(settings):
     _assert_same_bits(_fit(n_threads=1, **settings), _fit(n_threads=2, **settings))
 
@@ -158,8 +183,9 @@ class _KilledError(Exception):
     pass
 
 
-@pytest.mark.parametrize("epochs", [1, 2, 3])
-def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch, epochs):
+@pytest.mark.parametrize("objective", ["auto", "softmax"])
+@pytest.mark.parametrize("epochs", [1, 2, 3, 5])
+def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch, epochs, objective):
     monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._SECONDS", 0.0)
     monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._TIMES", 0.0)
     seen = []
@@ -170,12 +196,12 @@ def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch, epochs):
             raise _KilledError
 
     with pytest.raises(_KilledError):
-        _fit(checkpoint=tmp_path / "run", callbacks=[kill])
+        _fit(checkpoint=tmp_path / "run", callbacks=[kill], objective=objective)
     monkeypatch.setattr(tuning.LeastSquaresStart, "find_steps", None)
-    resumed = _fit(checkpoint=tmp_path / "run")
+    resumed = _fit(checkpoint=tmp_path / "run", objective=objective)
     monkeypatch.undo()
     monkeypatch.setattr(tuning, "_LEAST_WORK", 1)
-    _assert_same_bits(resumed, _fit())
+    _assert_same_bits(resumed, _fit(objective=objective))
 
 
 def test_classes_that_are_added_are_trained_for_longer_than_the_one_epoch_of_a_start():

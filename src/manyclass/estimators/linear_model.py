@@ -21,7 +21,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import RowScale, open_features, scale_limits
 from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import encode_known_labels
-from manyclass.losses.multiclass import Softmax
+from manyclass.losses.multiclass import Softmax, best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.row_sums import Scorer
 from manyclass.solvers.sgd.linear_weights import LinearWeights
@@ -321,27 +321,3 @@ def weights_length(W: Floats) -> float:
     5.0
     """
     return float(np.sqrt(sum(np.einsum("j,j->", row, row, dtype=np.float64) for row in W)))
-
-
-def best_temperature(S: Floats, y: NDArray[np.int32], weights: Any = None, smoothing: float = 0.0) -> float:
-    """The T at which softmax(S / T) of scores S (n, k) fits the classes y (n,) best, rows counting by their weights.
-
-    With `smoothing` a label is said to be another class in so much of the cases, any of them alike.
-    """
-    from scipy.optimize import minimize_scalar
-    from scipy.special import logsumexp
-
-    # Of scores of any size: T goes with them.
-    scale = S.std(axis=1).mean(dtype=np.float64) or 1.0
-    S = S / S.dtype.type(scale)
-    rows = spans(len(y), max(1, (1 << 17) // S.shape[1]))
-    # -log p of the mean over classes is -log p of y, and how much higher y is than the mean.
-    right = S[np.arange(len(y)), y]
-    above = right - S.mean(axis=1)
-
-    def loss(log_temperature: float) -> float:
-        T = S.dtype.type(np.exp(log_temperature))
-        sums = np.concatenate([logsumexp(S[at] / T, axis=1) for at in rows])
-        return float(np.average(sums - right / T + smoothing * above / T, weights=weights))
-
-    return float(scale * np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

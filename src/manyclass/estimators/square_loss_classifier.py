@@ -14,7 +14,7 @@ from manyclass._core.parallel import get_threads, one_blas_thread, threads
 from manyclass._core.typing import Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._incremental import check_batch_classes
-from manyclass.estimators.linear_model import LinearModel, Probabilities, best_temperature, warn_of_chance
+from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
 from manyclass.estimators.validation import (
     check_labels,
     check_strengths,
@@ -23,6 +23,7 @@ from manyclass.estimators.validation import (
     make_problem,
     weighted_problem,
 )
+from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem, closed_form
 from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
@@ -344,8 +345,8 @@ class SquareLossClassifier(Probabilities, LinearModel):
             Shapes by attribute.
         """
         k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-        sums = dict(zip(_SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True)) if "scatter_" in fitted else {}
-        return {"coef_": (k, d), "intercept_": (k,), **sums}
+        sums = zip(_SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
+        return {"coef_": (k, d), "intercept_": (k,), **dict(sums)}
 
     def _sums(self, task: str) -> ClassMoments:
         """The sums of all rows so far."""

@@ -258,3 +258,46 @@ def loss_from_description(description: dict[str, dict[str, float]]) -> ScoreLoss
     """The loss that was described so."""
     ((name, settings),) = description.items()
     return SCORE_LOSSES[name](**settings)
+
+
+def best_temperature(S: Floats, y: Labels, weights: Any = None, smoothing: float = 0.0) -> float:
+    """Find the T at which softmax(S / T) has the least loss.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, k)
+        Scores, of any size: T goes with them.
+    y : ndarray of int32 of shape (n,)
+        The classes.
+    weights : ndarray of shape (n,), default=None
+        How much each row counts; all alike by default.
+    smoothing : float, default=0.0
+        In so much of the cases a label is said to be another class, any of them alike.
+
+    Returns
+    -------
+    float
+        T.
+
+    Examples
+    --------
+    >>> round(best_temperature(10 * np.log([[3.0, 1.0]] * 4), np.array([0, 0, 0, 1])), 3)
+    10.0
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import logsumexp
+
+    scale = S.std(axis=1).mean(dtype=np.float64) or 1.0
+    S = S / S.dtype.type(scale)
+    size = max(1, (1 << 17) // S.shape[1])
+    rows = [slice(start, start + size) for start in range(0, len(y), size)]
+    # -log p of the mean over classes is -log p of y, and how much higher y is than the mean.
+    right = S[np.arange(len(y)), y]
+    above = right - S.mean(axis=1)
+
+    def loss(log_temperature: float) -> float:
+        T = S.dtype.type(np.exp(log_temperature))
+        sums = np.concatenate([logsumexp(S[at] / T, axis=1) for at in rows])
+        return float(np.average(sums - right / T + smoothing * above / T, weights=weights))
+
+    return float(scale * np.exp(minimize_scalar(loss, bounds=(-8, 6), method="bounded").x))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Doubles, Singles
 from manyclass.data.matrix import Matrix, spans
+from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 
@@ -197,6 +198,29 @@ class LeastSquaresStart:
         scale = 2 / max(own - others, _LEAST_GAP)
         W *= np.float32(scale)
         return LinearWeights.around(W, (scale * (b - others) - 1).astype(np.float32))
+
+
+class SoftmaxStart(LeastSquaresStart):
+    """The same machines, with scores times the factor by which softmax fits rows that were held out best.
+
+    It has the parameters of `LeastSquaresStart`.
+    """
+
+    _factor: np.float32 | None = None
+
+    def machines(self, n_iter: int, refit: bool = False) -> LinearWeights:
+        """Those of so many steps; the factor of a refit is that of before, as all rows are then known to machines."""
+        if self._factor is None:
+            self._factor = self._best_factor(super().machines(n_iter))
+        found = super().machines(n_iter, refit)
+        return LinearWeights.around(self._factor * found.W, self._factor * found.biases)
+
+    def _best_factor(self, machines: LinearWeights) -> np.float32:
+        held = self._sample
+        with one_blas_thread():
+            S = held.X.rows(held.index).astype(np.float32, copy=False) @ machines.W.T + machines.biases
+        # Where all are right there is no best one: as if one more had been wrong.
+        return np.float32(1 / best_temperature(S, held.y[held.index], smoothing=1 / (1 + len(held))))
 
 
 _MOST_STEPS = 16  # of a start

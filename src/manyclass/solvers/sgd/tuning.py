@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.data.views import StandardizedMatrix
-from manyclass.solvers.conjugate_gradient import LeastSquaresStart
+from manyclass.solvers.conjugate_gradient import LeastSquaresStart, SoftmaxStart
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm, SgdRun, run_sgd
@@ -178,10 +178,13 @@ def find_start(settings: PlanSettings, train: Problem, judged: Problem | None) -
     n, d, k = len(train), train.d, train.k
     few = n < d > TABLE
     pays = k > 2 and (few or n * d * k >= _LEAST_WORK) and n * d <= _MOST_NUMBERS and d <= _MOST_COLUMNS
-    usual = settings.objective in ("ovr", "auto") and _is_usual(settings)
-    if not usual or not pays or judged is None:
+    start = _STARTS.get(settings.objective)
+    if start is None or not _is_usual(settings) or not pays or judged is None:
         return None
-    return LeastSquaresStart(train, judged, sample_rows(judged, _START_HELD, np.random.default_rng(0)))
+    return start(train, judged, sample_rows(judged, _START_HELD, np.random.default_rng(0)))
+
+
+_STARTS = {"ovr": LeastSquaresStart, "auto": LeastSquaresStart, "softmax": SoftmaxStart}
 
 
 def find_or_resume_plan(
@@ -263,7 +266,7 @@ def _square(problem: Problem, rng: np.random.Generator) -> float:
 
 # Multiplications of an epoch with all classes at least; numbers of X at most, beyond which a fit should add little to
 # the memory that X takes; and columns at most, whose products with one another are held.
-_LEAST_WORK, _MOST_NUMBERS, _MOST_COLUMNS = 1 << 26, 1 << 25, 1 << 12
+_LEAST_WORK, _MOST_NUMBERS, _MOST_COLUMNS = 1 << 26, 1 << 26, 1 << 12
 
 # Of a start: rows that judge its steps, and negatives that go with a positive afterwards. Measured with 101, 300 and
 # 500 classes: 10 are as good as 40, as least squares has seen them all.
