@@ -65,8 +65,9 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
     accuracy on held-out examples decides, and the best machines, within the error of that estimate, are kept (Perronnin
     et al., CVPR 2012). Features should be roughly centered, and rows of similar length. Where X has far fewer rows than
     columns, `fit` takes the same steps in the coordinates of the rows in their span, and turns the weights back. Where
-    that costs less than a search for the step, one-vs-rest of the hinge begins with least squares, stopped by the same
-    held-out examples, and takes one epoch more, or as many as help if two are better by more than a standard error.
+    that costs less than a search for the step, one-vs-rest of the hinge and softmax begin with least squares, stopped
+    by the same held-out examples, and take one epoch more, or as many as help if two are better by more than a standard
+    error.
 
     Parameters
     ----------
