@@ -100,5 +100,5 @@ def _verdict(found: dict[str, list[float]]) -> str:
     best = max(RIVALS, key=lambda way: mean_error(found[way])[0])
     gain = over_seeds([100 * (a - b) for a, b in zip(ours, found[best], strict=True)])
     verdict = "ahead of" if gain.low > 0 else "behind" if gain.high < 0 else "not told from"
-    return f"""The trace norm is {verdict} the best of the others, {best}: the difference is {gain.mean:+.2f} points, in an
-        interval of 95 % over the draws from {gain.low:+.2f} to {gain.high:+.2f}."""
+    return f"""The trace norm is {verdict} the best of the others, {best}: the difference is {gain.mean:+.2f} points,
+        with an interval of 95 % over the draws from {gain.low:+.2f} to {gain.high:+.2f}."""

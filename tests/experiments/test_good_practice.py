@@ -168,6 +168,7 @@ def test_more_passes_learn_more(collection):
 @pytest.mark.parametrize("page", [objectives, dimension, beta, rebalancing, averaging, regularization])
 def test_the_pages_are_written(collection, monkeypatch, page):
     monkeypatch.setattr(regularization, "PASSES", (1, 2, 4))
+    monkeypatch.setitem(stochastic_fits.USUAL, "max_epochs", 10)
     monkeypatch.setattr(beta, "CLASSES", (4, 6))
     results = page.run(collection, range(2))
     text = "\n".join(results.parts)
