@@ -65,8 +65,8 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         The largest signatures of the [objectives](objectives.md), {LARGEST}, {width:,} numbers, and the same draws.
         Each strategy has {settings} settings: ridges of {", ".join(f"{r:g}" for r in RIDGES)} with first steps of
         {" and ".join(f"{s:g}" for s in STEPS)}, or as many steps without a ridge; that with Bottou's t0 has the ridges
-        alone. The rows to choose by choose the setting, and after how many passes to stop, out of 1, 2, 4 and so on. The machines are
-        the last ones, not averages.""")
+        alone. The rows to choose by choose the setting, and after how many passes to stop, out of 1, 2, 4 and so on.
+        The machines are the last ones, not averages.""")
     figure, charts = panels(names, "passes", "top-1, %")
     for chart, name in zip(charts, names, strict=True):
         by_seed = [{way: course(folder, Draw(name, LARGEST, seed), way) for way in STRATEGIES} for seed in seeds]
