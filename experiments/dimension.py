@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.figures import curve, finish, panels
-from experiments.objectives import Found, objectives
+from experiments.objectives import Found, objectives, tops
 from experiments.picture_draws import FISHER, available, signatures
 from experiments.results import Results, percent
 from experiments.stochastic_fits import GRIDS, SEEDS, ahead
@@ -36,11 +36,6 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         _show(results, name, found, widths)
         _judge(results, name, found)
     return results
-
-
-def tops(found: Found, way: str, top: str = "top1") -> list[float]:
-    """Accuracies of an objective, one for each seed."""
-    return [getattr(one.score, top) for one in found[way]]
 
 
 def spread(found: Found, top: str = "top1") -> list[float]:

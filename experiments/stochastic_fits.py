@@ -44,14 +44,14 @@ def _grid(objective: str, steps: Sequence[float], betas: Iterable[Any] = (None,)
     return [one | {"beta": beta} for one in found for beta in betas] if objective == "ovr" else found
 
 
-# Factors of four around what was best in a trial with one draw of each collection; each objective has four settings.
-_STEPS = (1 / 128, 1 / 32, 1 / 8, 1 / 2)
+# Factors of four around what was best in a trial with one draw of each collection; each objective has five settings.
+_STEPS = (1 / 512, 1 / 128, 1 / 32, 1 / 8, 1 / 2, 2.0)
 GRIDS: dict[str, list[Settings]] = {
-    "u-OVR": _grid("ovr", _STEPS),
-    "w-OVR": _grid("ovr", _STEPS[1:3], (4.0, 16.0)),
-    "MUL": _grid("multiclass", _STEPS),
-    "RNK": _grid("ranking", _STEPS),
-    "WAR": _grid("warp", [step / 4 for step in _STEPS]),
+    "u-OVR": _grid("ovr", _STEPS[:5]),
+    "w-OVR": [*_grid("ovr", _STEPS[2:4], (4.0, 16.0)), *_grid("ovr", _STEPS[2:3], (64.0,))],
+    "MUL": _grid("multiclass", _STEPS[:5]),
+    "RNK": _grid("ranking", _STEPS[1:]),
+    "WAR": _grid("warp", _STEPS[:5]),
 }
 
 
