@@ -6,12 +6,13 @@ Some five minutes on one core after the page on objectives, with which it shares
 from itertools import product
 from pathlib import Path
 
-from experiments.picture_draws import BOV, LARGEST, Draw, available
+from experiments.picture_draws import BOV, FISHER, Draw, available
 from experiments.results import Results, percent
 from experiments.stochastic_fits import GRIDS, SEEDS, Settings, ahead, compare
 from experiments.verdicts import Interval, alike
 
 OBJECTIVES = ("w-OVR", "MUL")
+SMALL = (BOV, f"FV {FISHER[0]}")
 KEPT = {"last": False, "mean": True}
 
 
@@ -28,7 +29,7 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         signatures and settings are those of the [objectives](objectives.md); each way has its own step, and beta of
         w-OVR, by the rows to choose by.""")
     rows, gains = [], []
-    for name, signature in product(names, (BOV, LARGEST)):
+    for name, signature in product(names, SMALL):
         found = compare(folder, Draw(name, signature, 0), grids(), seeds)
         tops = {way: [one.score.top1 for one in runs] for way, runs in found.items()}
         for objective in OBJECTIVES:

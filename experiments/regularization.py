@@ -16,7 +16,7 @@ from experiments.results import Results, percent
 from experiments.stochastic_fits import SEEDS, Settings, ahead, scored
 from experiments.verdicts import above, alike
 
-RIDGES, STEPS = (1e-4, 1e-3, 1e-2), (0.125, 0.5)
+RIDGES, STEPS = (1e-4, 1e-3), (1 / 8, 1 / 2)
 DECREASING, FIXED, NONE = "(i) ridge, decreasing step", "(ii) ridge, fixed step", "(iii) no ridge, fixed step"
 HEURISTIC = "(i) with Bottou's t0"
 PASSES = (1, 2, 4, 8, 16, 32, 64)
@@ -34,7 +34,7 @@ def first_step(ridge: float) -> float:
 STRATEGIES: dict[str, list[Settings]] = {
     DECREASING: [{"regularization": r, "step": s, "step_decay": True} for r in RIDGES for s in STEPS],
     FIXED: [{"regularization": r, "step": s} for r in RIDGES for s in STEPS],
-    NONE: [{"step": s} for s in (0.03, 0.06, 0.125, 0.25, 0.5, 1.0)],
+    NONE: [{"step": s} for s in (1 / 32, 1 / 8, 1 / 2, 2.0)],
     HEURISTIC: [{"regularization": r, "step": first_step(r), "step_decay": True} for r in RIDGES],
 }
 
