@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.figures import curve, finish, panels
-from experiments.picture_draws import BOV, FISHER, LARGEST, SIGNATURES, Draw, available, n_classes, signatures
+from experiments.picture_draws import BOV, FISHER, LARGEST, Draw, available, n_classes, signatures
 from experiments.results import Results, percent
 from experiments.stochastic_fits import GRIDS, SEEDS, Best, Settings, ahead, compare
 from experiments.verdicts import Interval, above, alike, over_seeds
@@ -17,8 +17,9 @@ from experiments.verdicts import Interval, above, alike, over_seeds
 BETAS = (1.0, 4.0, 16.0, 64.0)
 FINER = tuple(2.0**j for j in range(7))
 STEPS = sorted({one["step"] for one in GRIDS["w-OVR"]})
-CLASSES = (12, 25, 50, 100)
+CLASSES = (12, 35, 100)
 SMALL = f"FV {FISHER[0]}"
+SHOWN = (BOV, SMALL, LARGEST)
 
 Found = dict[str, list[Best]]  # of every way, one for each seed
 
@@ -37,7 +38,7 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         them, out of {len(GRIDS["w-OVR"])} settings each.""")
     drawn, charts = panels(names, "beta", "top-1, %")
     for chart, name in zip(charts, names, strict=True):
-        found = {one: by_beta(folder, Draw(name, one, 0), seeds) for one in SIGNATURES}
+        found = {one: by_beta(folder, Draw(name, one, 0), seeds) for one in SHOWN}
         for position, (signature, runs) in enumerate(found.items()):
             _curve(chart, position, f"{signature}, {signatures(folder, name, signature).shape[1]:,} numbers", runs)
         _table(results, name, found)
