@@ -66,7 +66,7 @@ def rebalancing(page: WrittenPage) -> str:
 
 
 def averaging(page: WrittenPage) -> str:
-    parts = [f"{', '.join(row[:3])} {row[-1]}" for row in page.tables[0].rows]
+    parts = [f"{', '.join(row[:2])} {row[-1]}" for row in page.tables[0].rows]
     return f"It gains, in points: {'; '.join(parts)}."
 
 
