@@ -100,15 +100,20 @@ def _longer(results: Results, folder: Path, name: str, found: Found, seeds: rang
 
 def _sizes(results: Results, folder: Path, names: list[str]) -> None:
     """How large signatures are for the rows: what can be learned by heart leaves objectives little to differ in."""
-    rows = []
+    rows, learned = [], []
     for name, signature in product(names, SIGNATURES):
         draw = Draw(name, signature, 0)
         numbers, n = signatures(folder, name, signature).shape[1], len(drawn(folder, draw).train[1])
-        rows.append([name, signature, f"{numbers:,}", f"{n:,}", f"{100 * by_heart(folder, draw):.1f}"])
+        learned.append(100 * by_heart(folder, draw))
+        rows.append([name, signature, f"{numbers:,}", f"{n:,}", f"{learned[-1]:.1f}"])
     columns = ["data", "signature", "numbers", "rows to train on", "right of these, %"]
     results.table("How large the signatures are for the rows", columns, rows)
     results.say("""The last column is of MUL that is not stopped early, after 60 epochs, with the first seed. The paper
         has 1.2 million rows for 4,096 or 131,072 numbers.""")
+    if min(learned) > 99:
+        results.say(f"""Even the smallest signatures here let {min(learned):.1f} % of these rows be learned by heart: all
+            are large for the rows there are, which is where the paper finds that objectives hardly differ. Its gaps of
+            2 to 6 points on bags of words, and u-OVR at half of w-OVR, are of rows that cannot be learned so.""")
 
 
 def by_heart(folder: Path, draw: Draw) -> float:
