@@ -1,6 +1,6 @@
 """Tables 2 and 3 of Perronnin et al. (CVPR 2012): the objectives against one another, top-1 and top-5.
 
-A quarter of an hour on one core, and ten minutes more the first time, for the signatures of the pictures.
+A quarter of an hour on one core, and four minutes more the first time, for the signatures of the pictures.
 """
 
 from itertools import product

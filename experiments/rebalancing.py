@@ -1,6 +1,6 @@
 """Eq. 4 of Perronnin et al. (CVPR 2012): classes of uneven size, weighted or drawn alike, for MUL, RNK and WAR.
 
-Two minutes on one core.
+Four minutes on one core.
 """
 
 from pathlib import Path
@@ -30,11 +30,11 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
     name = names[0]
     results.say(f"""Top-1 test accuracy in percent, mean over classes, then mean and standard error over {len(seeds)}
         seeds, of {name}'s {SMALL}, where the classes to train on have been cut to uneven sizes: the largest has
-        {" or ".join(f"{ratio:g}" for ratio in RATIOS)} times the pictures of the smallest, and the logarithms of the sizes are evenly spread. Rows to choose by
-        and to test on are even. Uniform shows every picture once in an epoch; drawn alike, every class equally often;
-        weighted, by steps that are longer for rows of small classes: both minimize the mean over classes of their mean
-        loss, Eq. 4 of the paper. Draws and settings are those of the [objectives](objectives.md), with three of
-        the five steps.""")
+        {" or ".join(f"{ratio:g}" for ratio in RATIOS)} times the pictures of the smallest, and the logarithms of the
+        sizes are evenly spread. Rows to choose by and to test on are even. Uniform shows every picture once in an
+        epoch; drawn alike, every class equally often; weighted, by steps that are longer for rows of small classes:
+        both minimize the mean over classes of their mean loss, Eq. 4 of the paper. Draws and settings are those of the
+        [objectives](objectives.md), with three of the five steps.""")
     for ratio in RATIOS:
         _show(results, name, ratio, compare(folder, Draw(name, SMALL, 0, ratio=ratio), grids(), seeds))
     return results
