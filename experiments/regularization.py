@@ -63,7 +63,8 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
     width, settings = signatures(folder, names[0], LARGEST).shape[1], len(STRATEGIES[NONE])
     results.say(f"""Top-1 test accuracy in percent, mean over classes, then mean and standard error over {len(seeds)}
         seeds, of w-OVR with beta 1 after so many passes; a pass sees every positive of a class and as many negatives.
-        The largest signatures of the [objectives](objectives.md), {LARGEST}, {width:,} numbers, of {CLASSES} classes that are drawn.
+        The largest signatures of the [objectives](objectives.md), {LARGEST}, {width:,} numbers, of {CLASSES} classes
+        that are drawn.
         Each strategy has {settings} settings: ridges of {", ".join(f"{r:g}" for r in RIDGES)} with first steps of
         {" and ".join(f"{s:g}" for s in STEPS)}, or as many steps without a ridge; that with Bottou's t0 has the ridges
         alone. The rows to choose by choose the setting, and after how many passes to stop, out of 1, 4, 16 and 64.
