@@ -122,17 +122,19 @@ def _judge(results: Results, name: str, found: dict[str, list[Course]]) -> None:
         alike(list(explicit.values()), 1.0),
         f"(iii) is ahead of (i) by {explicit[DECREASING].shown()} points and of (ii) by {explicit[FIXED].shown()}.",
     )
-    early = ahead(*([one.tested[0] for one in found[way]] for way in (DECREASING, NONE)))
+    first = {way: [one.tested[0] for one in courses] for way, courses in found.items()}
+    early = {way: ahead(first[way], first[NONE]) for way in (HEURISTIC, DECREASING)}
     results.finding(
         "Figure 2",
-        f"A decreasing step is faster in the first passes ({name}).",
-        above([early]),
-        f"after one pass (i) is ahead of (iii) by {early.shown()} points.",
+        f"A decreasing step that begins large, as in Bottou's code, is faster in the first passes ({name}).",
+        above([early[HEURISTIC]]),
+        f"""after one pass (i) with Bottou's t0 is ahead of (iii) by {early[HEURISTIC].shown()} points, and by
+        {early[DECREASING].shown()} with a first step that is chosen for the end.""",
     )
-    tuned = ahead(ends[DECREASING], ends[HEURISTIC])
+    kept = ahead(ends[HEURISTIC], ends[DECREASING])
     results.finding(
         "Section 4.2, t0",
-        f"Choosing t0 on validation gains less than a point on Bottou's heuristic ({name}).",
-        alike([tuned], 1.0),
-        f"it is ahead by {tuned.shown()} points.",
+        f"Bottou's t0 is no more than a point behind one that is chosen on validation ({name}).",
+        above([kept], 1.0),
+        f"it is ahead by {kept.shown()} points.",
     )
