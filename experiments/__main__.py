@@ -16,6 +16,8 @@ ALL = (
     "beta",
     "regularization",
     "dimension",
+    "rebalancing",
+    "averaging",
     "batch",
     "stochastic_atoms",
     "compressed",

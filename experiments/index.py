@@ -17,9 +17,10 @@ its page says what was found, also where that is not what the paper found. `make
 
 
 def objectives(page: WrittenPage) -> str:
-    """Which objective is best, for each data set; equals share the place."""
-    table = page.table("Top-1")
-    return "; ".join(f"{data}: {_best(table, data)}" for data, *_ in table.rows) + "."
+    """Which objective is best at top-1, for each collection and signature; equals share the place."""
+    tables = [table for table in page.tables if table.caption.endswith("Tables 2 and 3")]
+    rows = [(table, row[0]) for table in tables for row in table.rows if row[0].endswith("top-1")]
+    return "; ".join(f"{table.caption.split(',')[0]}, {name}: {_best(table, name)}" for table, name in rows) + "."
 
 
 def _best(table: WrittenTable, data: str) -> str:
@@ -30,24 +31,43 @@ def _best(table: WrittenTable, data: str) -> str:
 
 
 def beta(page: WrittenPage) -> str:
-    table = page.table("Best beta")
-    behind, found = ([number(row[2]) - number(row[column]) for row in table.rows] for column in (6, 7))
-    return (
-        f"More than one: beta 1 is {min(behind):.1f} to {max(behind):.1f} points behind the best, and the beta that is "
-        f"found by itself {max(found):.1f} at most."
-    )
+    def ahead(table: WrittenTable) -> str:
+        rows = [f"{row[0]} {row[-1]}, best at {row[-3]}" for row in (table.rows[0], table.rows[-1])]
+        return f"{table.caption.split(',')[0]}: {'; '.join(rows)}"
+
+    tables = [table for table in page.tables if table.columns[0] == "signature"]
+    return f"More than one; what other numbers gain on it, in points: {'. '.join(map(ahead, tables))}."
 
 
 def regularization(page: WrittenPage) -> str:
-    return page.sentence("Here they end").replace("Here they", "All three")
+    def ends(table: WrittenTable) -> str:
+        parts = [f"{row[0]} {row[-1]}" for row in table.rows[:3]]
+        return f"{table.caption.split(',')[0]}: {', '.join(parts)}"
+
+    return f"They end, in percent, at: {'; '.join(map(ends, page.tables))}."
 
 
 def dimension(page: WrittenPage) -> str:
     def spread(table: WrittenTable) -> str:
         row, data = table.row("spread"), table.caption.split(",")[0]
-        return f"on {data} from {row[1]} points at {table.columns[1]} dimensions to {row[-1]} at {table.columns[-1]}"
+        return f"on {data} from {row[1]} points with {table.columns[1]} to {row[-1]} with {table.columns[-1]}"
 
-    return "The spread goes " + "; ".join(map(spread, page.tables)) + "."
+    tables = [table for table in page.tables if table.caption.endswith("top-1")]
+    return "The spread goes " + "; ".join(map(spread, tables)) + "."
+
+
+def rebalancing(page: WrittenPage) -> str:
+    def gains(table: WrittenTable) -> str:
+        row = table.row("drawn alike, less uniform")
+        parts = [f"{way} {cell}" for way, cell in zip(table.columns[1:], row[1:], strict=True)]
+        return f"{', '.join(parts)} ({table.caption.split(', ')[1]})"
+
+    return f"Classes drawn alike gain, in points: {'; '.join(map(gains, page.tables))}."
+
+
+def averaging(page: WrittenPage) -> str:
+    parts = [f"{', '.join(row[:2])} {row[-1]}" for row in page.tables[0].rows]
+    return f"It gains, in points: {'; '.join(parts)}."
 
 
 def batch(page: WrittenPage) -> str:
@@ -196,6 +216,8 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     beta: "How many negatives does a positive need?",
     regularization: "Do three ways to regularize end alike?",
     dimension: "Do objectives differ less as features grow?",
+    rebalancing: "Should classes of uneven size be drawn alike?",
+    averaging: "What does the mean of iterates gain on the last?",
     batch: "Are stochastic solvers faster than batch solvers?",
     stochastic_atoms: "Are atoms of mini-batches found sooner than atoms of all rows?",
     compressed: "What does training on codes cost?",

@@ -30,21 +30,6 @@ class Split:
         """Classes, numbered from 0."""
         return int(self.y.max()) + 1
 
-    def projected(self, d: int) -> "Split":
-        """On the d principal directions of the rows to train on, and scaled to unit length again."""
-        if d >= self.X.shape[1]:
-            return self
-        mean = self.X.mean(axis=0)
-        basis = _directions(self.X.tobytes(), self.X.shape)[:, :d]
-        return Split(unit((self.X - mean) @ basis), self.y, unit((self.X_test - mean) @ basis), self.y_test)
-
-
-@cache
-def _directions(data: bytes, shape: tuple[int, int]) -> Rows:
-    X = np.frombuffer(data, np.float32).reshape(shape)
-    found: Rows = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2].T
-    return found
-
 
 def unit(X: Rows) -> Rows:
     """Rows divided by their lengths."""
