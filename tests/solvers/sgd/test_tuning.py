@@ -185,8 +185,8 @@ def test_a_start_for_a_refit_knows_the_rows_that_were_held_out():
 @pytest.mark.parametrize(
     ("n", "d", "k", "pays"),
     [(3_000, 1_280, 101, True), (20_000, 1_024, 500, True), (300, 64, 6, False), (3_000, 1_280, 2, False),
-     (50_000, 1_024, 1_000, True), (100_000, 1_024, 1_000, False), (1_000, 4_000, 100, True),
-     (300, 2_048, 100, True), (5_000, 5_000, 100, False)],
+     (50_000, 1_024, 1_000, True), (150_000, 1_024, 1_000, False), (200_000, 256, 200, False),
+     (1_000, 4_000, 100, True), (300, 2_048, 100, True), (5_000, 5_000, 100, False)],
 )  # fmt: skip
 def test_a_start_pays_for_problems_of_some_size(n, d, k, pays):
     class Sized:
