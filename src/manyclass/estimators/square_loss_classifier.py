@@ -29,8 +29,7 @@ from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem, closed_form
 from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
 from manyclass.solvers.problem import Problem
 
-# The sums, in the order of `ClassMoments`.
-_SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")
+_SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")  # in the order of `ClassMoments`
 
 
 class SquareLossClassifier(Probabilities, LinearModel):
