@@ -40,11 +40,10 @@ class Source:
     each: tuple[int, int, int]
 
     def places(self, count: int, seed: int) -> Places:
-        """Those of so many classes, drawn."""
+        """Those of so many classes, drawn; with another count and the same seed, more classes or fewer of them."""
         y = self.load()[1]
-        rng = np.random.default_rng([seed, count])
-        chosen = np.sort(rng.permutation(int(y.max()) + 1)[:count])
-        shuffled = [rng.permutation(np.flatnonzero(y == c)) for c in chosen]
+        chosen = np.sort(np.random.default_rng(seed).permutation(int(y.max()) + 1)[:count])
+        shuffled = [np.random.default_rng([seed, c]).permutation(np.flatnonzero(y == c)) for c in chosen]
         ends = np.cumsum([0, *self.each])
         parts = [np.concatenate([rows[a:b] for rows in shuffled]) for a, b in pairwise(ends)]
         return Places(*parts, np.searchsorted(chosen, y))
