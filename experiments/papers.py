@@ -16,7 +16,8 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Figure 1", "trace_classes"),
         Item("Figure 2, top", "trace_classes"),
         Item("Figure 2, bottom", "trace_classes"),
-        Item("Figure 3", "trace_classes"),
+        Item("Figure 3", "trace_codes"),
+        Item("Section 4.2, time", "trace_size"),
     ),
     "Rezende et al., Kernel square-loss exemplar machines for image retrieval (CVPR 2017)": (
         Item("Table 1", "exemplar_table"),
