@@ -3,46 +3,22 @@
 One core: about 25 minutes, with the Fisher vectors, which take one of these and are kept in MANYCLASS_CACHE.
 """
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from experiments.figures import COLORS, curve, finish, panels
 from experiments.results import Results, percent
-from experiments.spectra import Values, class_means, energy, fallen, spectrum, truncated
+from experiments.spectra import Values, energy, fallen
+from experiments.trace_reasons import by_rows, by_strength
 from experiments.trace_sources import Source, available
-from experiments.tuned import BESIDE, SETTINGS, STRENGTHS, WAYS, Drawn, best
-from experiments.verdicts import Interval, Verdict, above, over_seeds
+from experiments.trace_trials import FIRST, LESS, METHODS, TOPS, Trial, listed, trial
+from experiments.tuned import BESIDE, SETTINGS, STRENGTHS, WAYS
+from experiments.verdicts import Verdict, above, over_seeds
 
 SEEDS = 5
-TOPS = (1, 2, 4, 8, 16)
-METHODS = (*WAYS, "trace norm")
-FIRST = 0.25  # of the singular values: what "the first" of the paper are, in favor of its claim
-LESS = 0.5  # of the singular values: those of a matrix of lower rank
 SIMILAR = 1.0  # point of accuracy
-FIXED, SIZES = 40, (5, 20, 80)  # classes, and rows of each to train on
-
-
-class Fitted(NamedTuple):
-    """Of one draw: test accuracies by k, the singular values of W, its rank, and top-1 with half of these values."""
-
-    top: list[float]
-    s: Values
-    rank: int
-    halved: float
-
-
-class Trial(NamedTuple):
-    """Of one draw: every method, and the singular values of the means of the classes."""
-
-    fitted: dict[str, Fitted]
-    means: Values
-
-    def gain(self, way: str, place: int = 0) -> float:
-        """By how many points the trace norm is ahead of another method, at a place of TOPS."""
-        return 100 * (self.fitted["trace norm"].top[place] - self.fitted[way].top[place])
 
 
 Found = dict[int, list[Trial]]  # by the number of classes
@@ -67,28 +43,9 @@ def run(folder: Path | None, seeds: int = SEEDS) -> Results:
     _against_ridge(results, found)
     for name, source in available(folder).items():
         if "Tiny" in name:
-            _why(results, name, source, seeds)
+            by_rows(results, name, source, seeds)
+            by_strength(results, name, source, seeds)
     return results
-
-
-def trial(train: Drawn, judge: Drawn, test: Drawn) -> Trial:
-    """All methods on one draw."""
-    fitted = {way: _fitted(best(way, train, judge), test) for way in METHODS}
-    return Trial(fitted, spectrum(class_means(*train)))
-
-
-def _fitted(one: Any, test: Drawn) -> Fitted:
-    X, y = test
-    W, b = np.asarray(one.coef_, np.float64), one.intercept_
-    halved = _tops(X @ truncated(W, LESS).T + b, y)[0]
-    s = spectrum(W)
-    return Fitted(_tops(X @ W.T + b, y), s, getattr(one, "rank_", len(s)), halved)
-
-
-def _tops(S: Any, y: Any) -> list[float]:
-    """Accuracies by k, means over classes."""
-    hits = np.argsort(-S, axis=1)[:, : TOPS[-1]] == y[:, None]
-    return [float(np.mean([hits[y == c, :k].any(axis=1).mean() for c in np.unique(y)])) for k in TOPS]
 
 
 def _report(results: Results, name: str, source: Source, found: Found) -> None:
@@ -152,10 +109,6 @@ def _by_spectrum(results: Results, name: str, last: list[Trial]) -> None:
     results.table(f"{name}, all classes: singular values, the first being 1, and their squares", columns, rows)
 
 
-def _listed(intervals: dict[str, Interval], unit: str = "points") -> str:
-    return "; ".join(f"{name} {one.shown()} {unit}" for name, one in intervals.items()) + "."
-
-
 def _figure_1(results: Results, last: dict[str, list[Trial]]) -> None:
     own = {name: [one.fitted["one-vs-rest"] for one in trials] for name, trials in last.items()}
     first = f"{100 * FIRST:.0f} %"
@@ -164,22 +117,23 @@ def _figure_1(results: Results, last: dict[str, list[Trial]]) -> None:
         "Figure 1",
         "The spectrum of one-vs-rest's W decays: the first values are large and the next are much smaller.",
         above(list(below.values())),
-        f"the value after the first {first} is below half of the first one by, in percent of that one: "
-        + _listed(below, ""),
+        f"much smaller is less than half; in percent of the first value, the one after the first {first} of them is "
+        f"below half by {listed(below)}.",
     )
     most = {name: over_seeds([100 * (energy(one.s, FIRST) - 0.5) for one in some]) for name, some in own.items()}
     results.finding(
         "Figure 1",
         "Most of the energy is in the first singular values.",
         above(list(most.values())),
-        f"the part of the squares that the first {first} hold is above one half by: {_listed(most)}",
+        f"most is more than half; in points, the part of the squares that the first {first} hold is above half by "
+        f"{listed(most)}.",
     )
     lost = {name: over_seeds([100 * (one.halved - one.top[0]) for one in some]) for name, some in own.items()}
     results.finding(
         "Figure 1",
         f"So a W of lower rank has similar accuracy (half of the singular values, within {SIMILAR:g} point).",
         above(list(lost.values()), SIMILAR),
-        f"without the other half top-1 changes by: {_listed(lost)}",
+        f"without the other half top-1 changes, in points, by {listed(lost)}.",
     )
 
 
@@ -193,20 +147,23 @@ def _figure_2(results: Results, found: dict[str, Found]) -> None:
         "Figure 2, top",
         "The gain of the trace norm over one-vs-rest grows with the number of classes.",
         above(list(grown.values())),
-        f"from the fewest classes to all it grows by: {_listed(grown)}",
+        f"from {_fewest(found)} classes to all it grows, in points, by {listed(grown)}.",
     )
-    last = {
+    gains = {
         name: [over_seeds([one.gain(way, i) for one in each[max(each)]]) for i in range(len(TOPS))]
         for name, each in found.items()
     }
     results.finding(
         "Figure 2, bottom",
         f"With all classes the trace norm is ahead of one-vs-rest, at top-1 to top-{TOPS[-1]}.",
-        above([gain for gains in last.values() for gain in gains]),
-        "it is ahead at top-1 and at top-" + f"{TOPS[2]} by: "
-        + "; ".join(f"{name} {gains[0].shown()} and {gains[2].shown()} points" for name, gains in last.items())
-        + ".",
-    )  # fmt: skip
+        above([gain for some in gains.values() for gain in some]),
+        f"in points, at top-1 by {listed({name: some[0] for name, some in gains.items()})}; at top-{TOPS[2]} by "
+        f"{listed({name: some[2] for name, some in gains.items()})}.",
+    )
+
+
+def _fewest(found: dict[str, Found]) -> int:
+    return min(min(one) for one in found.values())
 
 
 def _against_ridge(results: Results, found: dict[str, Found]) -> None:
@@ -214,34 +171,4 @@ def _against_ridge(results: Results, found: dict[str, Found]) -> None:
     last = {name: over_seeds([one.gain(way) for one in each[max(each)]]) for name, each in found.items()}
     words = {Verdict.REPRODUCED: "everywhere", Verdict.IN_PART: "on some", Verdict.NOT_REPRODUCED: "nowhere"}
     results.say(f"""Against softmax with a ridge, which the paper does not try, the trace norm is ahead with all classes
-        {words.get(above(list(last.values())), "by no more than chance")}: {_listed(last)}""")
-
-
-def _why(results: Results, name: str, source: Source, seeds: int) -> None:
-    """What rows of a class do to the spectrum and to the gain, with the same classes."""
-    found = {
-        m: [trial(*replace(source, each=(m, *source.each[1:])).draw(FIXED, seed)) for seed in range(seeds)]
-        for m in SIZES
-    }
-    rows = []
-    for m, trials in found.items():
-        right = [percent([one.fitted[way].top[0] for one in trials]) for way in METHODS]
-        gains = [over_seeds([one.gain(way) for one in trials]).shown() for way in WAYS]
-        shares = [[_first_energy(one) for one in trials], [energy(one.means, FIRST) for one in trials]]
-        rows.append([str(m), *right, *gains, *(f"{100 * np.mean(share):.0f} %" for share in shares)])
-    first = f"energy of the first {100 * FIRST:.0f} %"
-    ahead = [f"trace norm, ahead of {way}" for way in WAYS]
-    results.table(
-        f"{name}, {FIXED} classes, by the rows of a class to train on",
-        ["rows of a class", *METHODS, *ahead, f"one-vs-rest's W: {first}", f"means of the classes: {first}"],
-        rows,
-    )
-    few, many = found[SIZES[0]], found[SIZES[-1]]
-    steeper = over_seeds([100 * (_first_energy(b) - _first_energy(a)) for a, b in zip(few, many, strict=True)])
-    more = over_seeds([b.gain("one-vs-rest") - a.gain("one-vs-rest") for a, b in zip(few, many, strict=True)])
-    results.say(f"""From {SIZES[0]} to {SIZES[-1]} rows of a class the energy of the first values of one-vs-rest's W
-        changes by {steeper.shown()} points, and the gain of the trace norm over one-vs-rest by {more.shown()}.""")
-
-
-def _first_energy(one: Trial) -> float:
-    return energy(one.fitted["one-vs-rest"].s, FIRST)
+        {words.get(above(list(last.values())), "by no more than chance")}: in points, {listed(last)}.""")

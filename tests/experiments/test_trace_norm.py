@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import manyclass as mc
-from experiments import trace_classes, trace_codes, trace_map, trace_size, tuned
+from experiments import trace_classes, trace_codes, trace_map, trace_size, trace_trials, tuned
 from experiments.results import Results
 from experiments.spectra import class_means, energy, fallen, spectrum, truncated
 from experiments.squared_hinge import SquaredHinges
@@ -111,7 +111,7 @@ def test_means_of_classes_are_centered(source):
 
 
 def test_a_trial_of_low_rank_is_seen_as_such(source):
-    found = trace_classes.trial(*source.draw(10, 0))
+    found = trace_trials.trial(*source.draw(10, 0))
     assert energy(found.means, 0.3) > 0.9
     for fitted in found.fitted.values():
         assert fitted.top[0] > 0.5
@@ -124,16 +124,18 @@ def test_a_trial_of_low_rank_is_seen_as_such(source):
 
 def _trial(one_vs_rest, trace, s):
     def fitted(top):
-        return trace_classes.Fitted([top] * len(trace_classes.TOPS), np.array(s), 2, top - 0.2)
+        return trace_trials.Fitted([top] * len(trace_trials.TOPS), np.array(s), 2, top - 0.2)
 
-    ways = dict(zip(trace_classes.METHODS, (one_vs_rest, one_vs_rest, trace), strict=True))
-    return trace_classes.Trial({way: fitted(top) for way, top in ways.items()}, np.array(s))
+    ways = dict(zip(trace_trials.METHODS, (one_vs_rest, one_vs_rest, trace), strict=True))
+    return trace_trials.Trial({way: fitted(top) for way, top in ways.items()}, np.array(s))
 
 
 def test_growth_is_judged_by_pairs_of_draws():
     """Draws differ far more than the gain within one grows."""
     page = Results("trace_classes", "")
-    found = {k: [_trial(a, a + gain, [1, 0.1, 0.1, 0.1]) for a in (0.2, 0.4, 0.6)] for k, gain in {5: 0.01, 9: 0.03}.items()}
+    found = {
+        k: [_trial(a, a + gain, [1, 0.1, 0.1, 0.1]) for a in (0.2, 0.4, 0.6)] for k, gain in {5: 0.01, 9: 0.03}.items()
+    }
     trace_classes._figure_2(page, {"some": found})
     trace_classes._figure_1(page, {"some": found[9]})
     assert ["*Reproduced*" in part for part in page.parts] == [True, True, True, True, False]
@@ -183,5 +185,5 @@ def test_both_solvers_walk_the_same_path(monkeypatch):
     assert [(row["trace"], row["ridge"]) for row in published] == [(row["trace"], row["ridge"]) for row in ours]
     assert all(a["objective"] >= b["objective"] * (1 - 1e-3) for a, b in zip(published, ours, strict=True))
     assert len(walks[0].seconds) == len(published) == 6
-    stopped = trace_size.walk(rows, "auto", limit=0.0, grid=(3, 2))
+    stopped = trace_size.walk(rows, "auto", limit=1e-6, grid=(3, 2))
     assert len(stopped.table) == 1
