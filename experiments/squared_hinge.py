@@ -40,7 +40,7 @@ class SquaredHinges(ScoreLoss):
         rows = np.arange(len(R))
         U = -R.astype(np.float64)
         U[rows, y] *= -1
-        outside = (U > rounding(R)).any(axis=1)
+        outside = (rounding(R) < U).any(axis=1)
         np.minimum(U, 0, out=U)
         own = U[rows, y]
         values = U.sum(axis=1) + (U**2).sum(axis=1) / 4 + own**2 * (1 / self.weight - 1) / 4

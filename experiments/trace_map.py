@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import manyclass as mc
+from experiments.figures import COLORS, MARKERS, finish, panels
 from experiments.results import Results
 from experiments.tuned import SETTINGS, Drawn, best
 from experiments.verdicts import Interval, over_seeds
@@ -31,14 +32,30 @@ def run(folder: Path | None, seeds: int = SEEDS) -> Results:
     for rank in RANKS:
         rows = [[str(m), *(_cell(*found[rank, m, k]) for k in CLASSES)] for m in EXAMPLES]
         results.table(f"Means of rank {rank}", ["examples of a class", *(f"{k} classes" for k in CLASSES)], rows)
+    _figure(results, {place: one for place, (one, _) in found.items()})
     ahead = {place: one for place, (one, _) in found.items() if one.low > 0}
     behind = {place: one for place, (one, _) in found.items() if one.high < 0}
     results.say(f"""The trace norm is ahead by more than chance in {len(ahead)} of {len(found)} places and behind in
-        {len(behind)}. {_where(ahead, found)}""")
+        {len(behind)}; were there no difference anywhere, chance would give {0.025 * len(found):.1f} of each.
+        {_where(ahead, found)}""")
     return results
 
 
-Place = tuple[int, int, int]
+Place = tuple[int, int, int]  # rank, examples of a class, classes
+
+
+def _figure(results: Results, gains: dict[Place, Interval]) -> None:
+    drawn, charts = panels([f"means of rank {rank}" for rank in RANKS], "examples of a class", "gain, points")
+    for rank, chart in zip(RANKS, charts, strict=True):
+        chart.axhline(0, color="black", linewidth=0.8)
+        for position, k in enumerate(CLASSES):
+            some = [gains[rank, m, k] for m in EXAMPLES]
+            doubt = [one.high - one.mean for one in some]
+            style = {"color": COLORS[position], "marker": MARKERS[position], "markersize": 4, "capsize": 3}
+            # Side by side, so that intervals do not hide one another.
+            at = [m * 1.06 ** (position - 1) for m in EXAMPLES]
+            chart.errorbar(at, [one.mean for one in some], doubt, label=f"{k} classes", **style)
+    results.figure(finish(drawn, charts), "gain of the trace norm over a ridge by examples of a class")
 
 
 def _where(ahead: dict[Place, Interval], found: dict[Place, tuple[Interval, float]]) -> str:

@@ -1,4 +1,4 @@
-"""What makes the spectrum of one-vs-rest fall, and the trace norm gain: rows of a class, and the strength of a ridge."""
+"""What makes the spectrum of one-vs-rest fall, and the trace norm gain: rows of a class, and its strength."""
 
 from dataclasses import replace
 

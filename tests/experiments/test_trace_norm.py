@@ -175,15 +175,27 @@ def test_the_map_says_where_it_is_ahead(monkeypatch):
     assert_array_equal(np.bincount(y), 2)
 
 
+@pytest.mark.filterwarnings("ignore:TraceNormClassifier is right on")  # where it is broken off at once
 def test_both_solvers_walk_the_same_path(monkeypatch):
     monkeypatch.setattr(trace_size, "HELD", 60)
     monkeypatch.setattr(trace_size, "RANK", 4)
+    monkeypatch.setattr(trace_size, "COUNT", 3)
     rows = trace_size.coded(300, 64, 6)
     assert rows.train[0].shape == (300, 64)
-    walks = [trace_size.walk(rows, solver, grid=(3, 2)) for solver in trace_size.SOLVERS]
-    published, ours = (walk.table for walk in walks)
-    assert [(row["trace"], row["ridge"]) for row in published] == [(row["trace"], row["ridge"]) for row in ours]
-    assert all(a["objective"] >= b["objective"] * (1 - 1e-3) for a, b in zip(published, ours, strict=True))
-    assert len(walks[0].seconds) == len(published) == 6
-    stopped = trace_size.walk(rows, "auto", limit=1e-6, grid=(3, 2))
-    assert len(stopped.table) == 1
+    traces = trace_size.strengths(rows)
+    walks = [trace_size.walk(rows, solver, traces) for solver in trace_size.SOLVERS]
+    published, ours = (walk.stops for walk in walks)
+    assert [one.trace for one in published] == [one.trace for one in ours] == traces
+    assert all(a.objective >= b.objective * (1 - 1e-3) for a, b in zip(published, ours, strict=True))
+    assert all(one.gap <= 1e-3 * one.objective for one in ours)
+    assert trace_size._ended(walks[0]) == 3
+    stopped = trace_size.walk(rows, "auto", traces, limit=0.0)
+    assert len(stopped.stops) == 1
+    assert trace_size._ended(stopped) == 0
+
+
+def test_products_are_timed_on_codes_and_on_what_they_stand_for(monkeypatch):
+    monkeypatch.setattr(trace_size, "REPEATS", 2)
+    X = mc.ProductQuantizer(4, random_state=0).fit(np.eye(32)).encode(np.eye(32))
+    spent = trace_size.products(X)
+    assert [[len(seconds) for seconds in pair] for pair in spent.values()] == [[2, 2], [2, 2]]
