@@ -1,6 +1,6 @@
 """Figures 1 and 2 of Harchaoui et al. (CVPR 2012): the spectrum of one-vs-rest, and the trace norm as classes grow.
 
-One core: about 25 minutes, with the Fisher vectors, which take one of these and are kept in MANYCLASS_CACHE.
+One core: about 12 minutes, with the Fisher vectors, which take one of these and are kept in MANYCLASS_CACHE.
 """
 
 from pathlib import Path

@@ -12,7 +12,7 @@ from experiments.trace_sources import Source, available, in_coordinates
 from experiments.tuned import SETTINGS, best
 from experiments.verdicts import Interval, above, over_seeds
 
-SEEDS = 10
+SEEDS = 8
 COUNT = 10  # classes, as in the paper's V10
 BLOCK = 16  # columns for one byte: 64 times fewer bytes, as in the paper
 SAMPLE = 4096  # rows that codebooks are learned from, at most

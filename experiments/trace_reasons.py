@@ -11,7 +11,7 @@ from experiments.trace_trials import FIRST, METHODS, Trial, measured, trial
 from experiments.tuned import COSTS, WAYS, one_vs_rest
 from experiments.verdicts import over_seeds
 
-CLASSES = 40
+CLASSES = 25
 SIZES = (5, 20, 80)  # rows of a class to train on
 
 

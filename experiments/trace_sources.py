@@ -77,7 +77,7 @@ def _glyphs(n_classes: int) -> Drawn:
 def available(folder: Path | None) -> dict[str, Source]:
     """By name; those of the folder only where they are there."""
     photographs = {
-        "Tiny-ImageNet, Fisher vectors": ("tiny_imagenet*.tar.gz", (10, 30, 100), (30, 10, 60)),
+        "Tiny-ImageNet, Fisher vectors": ("tiny_imagenet*.tar.gz", (10, 30, 100), (20, 10, 60)),
         "Caltech, Fisher vectors": ("caltech*.tar", (10, 30, 101), (20, 5, 20)),
     }
     found = {
@@ -85,4 +85,4 @@ def available(folder: Path | None) -> dict[str, Source]:
         for name, (pattern, counts, each) in photographs.items()
         if folder and any(folder.rglob(pattern))
     }
-    return found | {"drawn characters": Source(partial(_glyphs, 1000), (10, 70, 500), (5, 5, 10))}
+    return found | {"drawn characters": Source(partial(_glyphs, 1000), (10, 50, 200), (5, 5, 10))}
