@@ -170,5 +170,5 @@ def _against_ridge(results: Results, found: dict[str, Found]) -> None:
     way = "softmax with a ridge"
     last = {name: over_seeds([one.gain(way) for one in each[max(each)]]) for name, each in found.items()}
     words = {Verdict.REPRODUCED: "everywhere", Verdict.IN_PART: "on some", Verdict.NOT_REPRODUCED: "nowhere"}
-    results.say(f"""Against softmax with a ridge, which the paper does not try, the trace norm is ahead with most classes
-        {words.get(above(list(last.values())), "by no more than chance")}: in points, {listed(last)}.""")
+    results.say(f"""Against softmax with a ridge, which the paper does not try, the trace norm is ahead with most
+        classes {words.get(above(list(last.values())), "by no more than chance")}: in points, {listed(last)}.""")
