@@ -96,9 +96,28 @@ def few_examples(page: WrittenPage) -> str:
 
 
 def trace_classes(page: WrittenPage) -> str:
-    data = [table.caption.split(",")[0] for table in page.tables if "by the number of classes" in table.caption]
-    gains = [match[1] for match in page.found("Here it gains (.*?):")]
-    return "It gains " + "; ".join(f"{gain} ({name})" for name, gain in zip(data, gains, strict=True)) + "."
+    def last(table: WrittenTable) -> str:
+        gain = table.row("trace norm, ahead of one-vs-rest")[-1]
+        return f"{gain} points with {table.columns[-1]} classes ({table.caption.split(', ')[0]})"
+
+    tables = [table for table in page.tables if "by the number of classes" in table.caption]
+    return f"It gains {'; '.join(map(last, tables))}."
+
+
+def trace_codes(page: WrittenPage) -> str:
+    def ends(table: WrittenTable) -> str:
+        lost, returned = (table.cell("trace norm", f"{what}, points") for what in ("lost", "returned"))
+        return f"{lost} points, of which {returned} return if tested on rows as they are ({table.caption})"
+
+    return f"The trace norm loses {'; '.join(map(ends, page.tables))}."
+
+
+def trace_map(page: WrittenPage) -> str:
+    return " ".join(page.sentence(words) for words in ("The trace norm is ahead by", "It gains most with"))
+
+
+def trace_size(page: WrittenPage) -> str:
+    return page.sentence("In ")
 
 
 def shared_smoothing(page: WrittenPage) -> str:
@@ -223,6 +242,9 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     compressed: "What does training on codes cost?",
     few_examples: "Does the trace norm help with five examples of each class?",
     trace_classes: "How much does the trace norm gain over one-vs-rest as classes grow many?",
+    trace_codes: "What do codes cost the trace norm, and what returns by testing on exact rows?",
+    trace_map: "Where does the trace norm pay?",
+    trace_size: "How far does the published path come at the paper's size?",
     shared_smoothing: "How near is the smoothed trace norm to the exact one?",
     shared_synthetic: "Does the trace norm find directions that classes share?",
     shared_letters: "Does it help with a Gaussian kernel?",

@@ -16,7 +16,8 @@ PAPERS: dict[str, tuple[Item, ...]] = {
         Item("Figure 1", "trace_classes"),
         Item("Figure 2, top", "trace_classes"),
         Item("Figure 2, bottom", "trace_classes"),
-        Item("Figure 3", "trace_classes"),
+        Item("Figure 3", "trace_codes"),
+        Item("Section 4.2, time", "trace_size"),
     ),
     "Perronnin et al., Towards good practice in large-scale learning for image classification (CVPR 2012)": (
         Item("Table 1", why="holds the update equations, which tests compare with plain loops; nothing is measured"),

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 
 import manyclass as mc
+from experiments.figures import COLORS, MARKERS, finish, panels
 from experiments.results import Results
-from experiments.tuned import Drawn, best
+from experiments.tuned import SETTINGS, Drawn, best
 from experiments.verdicts import Interval, over_seeds
 
 SEEDS = 5
@@ -22,34 +23,53 @@ def run(folder: Path | None, seeds: int = SEEDS) -> Results:
     """The page."""
     results = Results("trace_map", "Where the trace norm pays")
     results.say(f"""Softmax with a trace norm less softmax with a ridge, test accuracy in points, with the 95 % interval
-        over {seeds} draws, each strength chosen on {OTHERS[0]} rows of a class that are held out; in brackets the
-        accuracy of the ridge. Classes are generated: their means span a subspace of 4 to 64 of {D} dimensions, and
-        around them all vary alike. What cannot be told from zero is marked by a dot.""")
+        over {seeds} draws. Each has {SETTINGS} settings, as on [the page of all classes](trace_classes.md), chosen on
+        {OTHERS[0]} rows of a class that are held out. In round brackets the accuracy of the ridge in percent. Classes
+        are generated: their means span a subspace of {RANKS[0]} to {RANKS[-1]} of {D} dimensions, and around them all
+        vary alike. A dot marks what cannot be told from zero.""")
     places = [(rank, m, k) for rank in RANKS for m in EXAMPLES for k in CLASSES]
     found = {place: _gain(*place, seeds) for place in places}
     for rank in RANKS:
         rows = [[str(m), *(_cell(*found[rank, m, k]) for k in CLASSES)] for m in EXAMPLES]
         results.table(f"Means of rank {rank}", ["examples of a class", *(f"{k} classes" for k in CLASSES)], rows)
+    _figure(results, {place: one for place, (one, _) in found.items()})
     ahead = {place: one for place, (one, _) in found.items() if one.low > 0}
     behind = {place: one for place, (one, _) in found.items() if one.high < 0}
     results.say(f"""The trace norm is ahead by more than chance in {len(ahead)} of {len(found)} places and behind in
-        {len(behind)}. {_where(ahead, found)}""")
+        {len(behind)}; were there no difference anywhere, chance would give {0.025 * len(found):.1f} of each.
+        {_where(ahead, found)}""")
     return results
 
 
-def _where(
-    ahead: dict[tuple[int, int, int], Interval], found: dict[tuple[int, int, int], tuple[Interval, float]]
-) -> str:
+Place = tuple[int, int, int]  # rank, examples of a class, classes
+
+
+def _figure(results: Results, gains: dict[Place, Interval]) -> None:
+    drawn, charts = panels([f"means of rank {rank}" for rank in RANKS], "examples of a class", "gain, points")
+    for rank, chart in zip(RANKS, charts, strict=True):
+        chart.axhline(0, color="black", linewidth=0.8)
+        for position, k in enumerate(CLASSES):
+            some = [gains[rank, m, k] for m in EXAMPLES]
+            doubt = [one.high - one.mean for one in some]
+            style = {"color": COLORS[position], "marker": MARKERS[position], "markersize": 4, "capsize": 3}
+            # Side by side, so that intervals do not hide one another.
+            at = [m * 1.06 ** (position - 1) for m in EXAMPLES]
+            chart.errorbar(at, [one.mean for one in some], doubt, label=f"{k} classes", **style)
+    results.figure(finish(drawn, charts), "gain of the trace norm over a ridge by examples of a class")
+
+
+def _where(ahead: dict[Place, Interval], found: dict[Place, tuple[Interval, float]]) -> str:
     if not ahead:
         return ""
-    rank, m, k = max(ahead, key=lambda place: ahead[place].mean)
-    shares = {
-        f"means of rank {r}": np.mean([(r, *rest) in ahead for (one, *rest) in found if one == r]) for r in RANKS
-    } | {f"{m} examples": np.mean([place in ahead for place in found if place[1] == m]) for m in EXAMPLES}
-    shares |= {f"{k} classes": np.mean([place in ahead for place in found if place[2] == k]) for k in CLASSES}
-    words = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
-    return f"""It gains most, {ahead[rank, m, k].shown()}, with {k} classes of {m} examples whose means have rank {rank}.
-        Of the places with {words} it is ahead."""
+    rank, m, k = best_place = max(ahead, key=lambda place: ahead[place].mean)
+    axes = (("means of rank {}", RANKS), ("{} examples of a class", EXAMPLES), ("{} classes", CLASSES))
+    shares = [
+        f"{words.format(value)} {100 * np.mean([place in ahead for place in found if place[axis] == value]):.0f} %"
+        for axis, (words, values) in enumerate(axes)
+        for value in values
+    ]
+    return f"""It gains most with {k} classes of {m} examples and means of rank {rank}, {ahead[best_place].shown()}.
+        It is ahead in these parts of the places: {", ".join(shares)}."""
 
 
 def _cell(gain: Interval, ridge: float) -> str:

@@ -40,11 +40,10 @@ class Source:
     each: tuple[int, int, int]
 
     def places(self, count: int, seed: int) -> Places:
-        """Those of so many classes, drawn."""
+        """Those of so many classes, drawn; with another count and the same seed, more classes or fewer of them."""
         y = self.load()[1]
-        rng = np.random.default_rng([seed, count])
-        chosen = np.sort(rng.permutation(int(y.max()) + 1)[:count])
-        shuffled = [rng.permutation(np.flatnonzero(y == c)) for c in chosen]
+        chosen = np.sort(np.random.default_rng(seed).permutation(int(y.max()) + 1)[:count])
+        shuffled = [np.random.default_rng([seed, c]).permutation(np.flatnonzero(y == c)) for c in chosen]
         ends = np.cumsum([0, *self.each])
         parts = [np.concatenate([rows[a:b] for rows in shuffled]) for a, b in pairwise(ends)]
         return Places(*parts, np.searchsorted(chosen, y))
@@ -78,12 +77,12 @@ def _glyphs(n_classes: int) -> Drawn:
 def available(folder: Path | None) -> dict[str, Source]:
     """By name; those of the folder only where they are there."""
     photographs = {
-        "Tiny-ImageNet, Fisher vectors": ("tiny_imagenet*.tar.gz", (10, 25, 50, 100), (30, 10, 60)),
-        "Caltech, Fisher vectors": ("caltech*.tar", (10, 25, 50, 101), (20, 5, 20)),
+        "Tiny-ImageNet, Fisher vectors": ("tiny_imagenet*.tar.gz", (10, 30, 100), (20, 10, 60)),
+        "Caltech, Fisher vectors": ("caltech*.tar", (10, 30, 101), (20, 5, 20)),
     }
     found = {
         name: Source(partial(_fisher, folder, pattern), counts, each)
         for name, (pattern, counts, each) in photographs.items()
         if folder and any(folder.rglob(pattern))
     }
-    return found | {"drawn characters": Source(partial(_glyphs, 1000), (10, 50, 150, 500), (5, 5, 10))}
+    return found | {"drawn characters": Source(partial(_glyphs, 1000), (10, 50, 200), (5, 5, 10))}
