@@ -95,7 +95,7 @@ def _table(results: Results, name: str, found: dict[str, Found]) -> None:
 
 def _judge(results: Results, name: str, found: dict[str, Found]) -> None:
     patient = {key: ahead(tops(runs["beta 1"]), tops(runs["hasty"])) for key, runs in found.items()}
-    results.say(f"Its patience gains beta 1, in points, {each(patient)}.")
+    results.say(f"Its patience gains beta 1, in points, {each(patient, side=None)}.")
     small = {f"on {one}": gain(found[one], "u-OVR") for one in (BOV, SMALL)}
     results.finding(
         "Figure 1",

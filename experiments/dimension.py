@@ -72,7 +72,7 @@ def _judge(results: Results, name: str, found: dict[int, Found]) -> None:
         above(list(closer.values())),
         f"""the spread with {FISHER[0]} Gaussians less that with {FISHER[-1]} is, in points, {each(closer)}. From
         {FISHER[1]} on it {f"still falls {' and '.join(further)}" if further else "is not told to fall further"}:
-        {each(last)}.""",
+        {each(last, side=None)}.""",
     )
     gains = {way: ahead(tops(many, way), tops(few, way)) for way in PAPERS}
     results.finding(

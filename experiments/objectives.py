@@ -236,7 +236,7 @@ def _judge(results: Results, name: str, found: dict[str, Found]) -> None:
     }
     results.finding(
         "Abstract, ranking against one-vs-rest",
-        f"""RNK and WAR do not outperform w-OVR: by no more than {OUTDONE} points, WAR's lead in the paper on large Fisher
+        f"""RNK and WAR do not outperform w-OVR: by no more than {OUTDONE} points, WAR's lead there on large Fisher
         vectors at top-5 ({name}).""",
         above(list(headline.values()), OUTDONE),
         f"w-OVR is ahead, in points, of {each(headline, OUTDONE)}.",

@@ -72,8 +72,8 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         {_listed(STEPS)}, or {settings} steps from {_step(STRATEGIES[NONE][0])} to {_step(STRATEGIES[NONE][-1])} without
         a ridge; that with Bottou's t0 has the ridges alone. The lowest ridge is no edge: below it is (iii). The rows to
         choose by choose the setting, and after how many passes to stop, out of {_listed(PASSES)}. The machines are the
-        last ones, not averages. The paper says that other betas and objectives give similar results, and so does
-        top-5; neither was run here.""")
+        last ones, not averages. The paper says that results are similar with other betas and objectives, and at top-5;
+        these were not run here.""")
     figure, charts = panels(names, "passes", "top-1, %")
     for chart, name in zip(charts, names, strict=True):
         draws = [Draw(name, LARGEST, seed, CLASSES) for seed in seeds]
@@ -141,11 +141,11 @@ def _ends(results: Results, found: dict[str, list[Course]], strong: dict[str, li
     courses = [one for way in THREE for one in found[way]]
     before = sum(one.stop < len(PASSES) - 1 for one in courses)
     results.say(f"""Of the {len(courses)} courses of (i), (ii) and (iii), {before} are stopped before {PASSES[-1]}
-        passes. From {PASSES[-2]} to {PASSES[-1]} passes accuracy rises, in points, by {each(rises(found))}:
-        {"these are ends, to a point" if ended(found) else "these are not all ends"}.""")
+        passes. From {PASSES[-2]} to {PASSES[-1]} passes accuracy rises, in points, by
+        {each(rises(found), side=None)}: {_whether_ended(found)}.{_edge(found[NONE])}""")
     lost = [100 * (1 - left(one.settings, seen)[1]) for way in (DECREASING, FIXED) for one in found[way]]
     steps = [100 * left(one.settings, seen)[0] for one in found[DECREASING]]
-    same = "(i), (ii) and (iii) are nearly the same machine" if max(lost) < 10 else "ridges do something"
+    same = "(i), (ii) and (iii) are nearly the same machine" if max(lost) < 10 else "the machines differ"
     results.say(f"""The ridges that are chosen shrink what the first examples taught by {min(lost):.0f} to
         {max(lost):.0f} % until the last, and a decreasing step ends at {min(steps):.0f} to {max(steps):.0f} % of its
         first: {same}.""")
@@ -153,6 +153,19 @@ def _ends(results: Results, found: dict[str, list[Course]], strong: dict[str, li
     behind = {f"of {way.split()[0]}": ahead(stops(found[NONE]), stops(runs)) for way, runs in strong.items()}
     results.say(f"""Held to ridges of {_listed(RIDGES[1:])}, which shrink it by {min(lost):.0f} % and more, (iii) is
         ahead, in points, {each(behind, WITHIN, is_alike)}, where less than {WITHIN:g} is nothing.""")
+
+
+def _whether_ended(found: dict[str, list[Course]]) -> str:
+    if any(one.low > 0 for one in rises(found).values()):
+        return "not all are ends"
+    return "these are ends, to a point" if ended(found) else "whether these are ends, to a point, is not told"
+
+
+def _edge(courses: list[Course]) -> str:
+    """A sentence, if the first or last of the steps without a ridge was chosen."""
+    chosen, (least, *_, most) = {one.settings["step"] for one in courses}, (one["step"] for one in STRATEGIES[NONE])
+    edges = [f"the {what}" for what, edge in (("smallest", least), ("largest", most)) if edge in chosen]
+    return f" Some seed chose {' or '.join(edges)} of the steps of (iii): more may be had beyond." if edges else ""
 
 
 def rises(found: dict[str, list[Course]]) -> dict[str, Interval]:
@@ -178,7 +191,7 @@ def _judge(results: Results, name: str, found: dict[str, list[Course]]) -> None:
         return ahead(*([one.tested[at] for one in found[way]] for way in (ours, theirs)))
 
     explicit = {f"of {way.split()[0]}": ahead(stops(found[NONE]), stops(found[way])) for way in (DECREASING, FIXED)}
-    when = "At convergence" if ended(found) else f"After {PASSES[-1]} passes, before all have converged,"
+    when = "At convergence" if ended(found) else f"After {PASSES[-1]} passes, which need not be the end,"
     results.finding(
         "Figure 2",
         f"{when} early stopping alone is within a point of both kinds of ridge ({name}).",
@@ -191,7 +204,8 @@ def _judge(results: Results, name: str, found: dict[str, list[Course]]) -> None:
         "Figure 2",
         f"Strategy (i) is faster in the first passes ({name}).",
         above(list(first.values())),
-        f"""after one pass (i) is ahead of (iii), in points, {each(first)}; after {PASSES[2]} passes {each(later)}.""",
+        f"""after one pass (i) is ahead of (iii), in points, {each(first)};
+        after {PASSES[2]} passes {each(later, side=None)}.""",
     )
     kept = ahead(stops(found[HEURISTIC]), stops(found[DECREASING]))
     chosen, bottou = (sorted({_t0(one) for one in STRATEGIES[way]}) for way in (DECREASING, HEURISTIC))

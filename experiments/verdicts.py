@@ -25,6 +25,8 @@ class Interval(NamedTuple):
     '+1.0 [+0.2, +1.9]'
     >>> Interval(0.7, 0.02, 1.5).shown(), Interval(-0.005, -0.0104, 0.002).shown(100, margin=0.01)
     ('+0.70 [+0.02, +1.50]', '-0.50 [-1.04, +0.20]')
+    >>> Interval(0.3, -0.001, 0.7).shown(), Interval(0.0, 0.0, 0.0).shown()
+    ('+0.300 [-0.001, +0.700]', '+0.0 [+0.0, +0.0]')
     """
 
     mean: float
@@ -34,11 +36,15 @@ class Interval(NamedTuple):
     def shown(self, scale: float = 1.0, margin: float = 0.0) -> str:
         """With signs, in units of 1 / scale: 100 for percent.
 
-        It has one decimal, or two where a bound rounds to zero or to the margin, on which a verdict hangs.
+        It has one decimal, or up to three where a bound else rounds to zero or to the margin, on which verdicts hang.
         """
-        edges, bounds = (0.0, margin, -margin), self[1:]
-        near = any(a != b and round(scale * a, 1) == round(scale * b, 1) for a in bounds for b in edges)
-        mean, low, high = (f"{scale * value:+.{2 if near else 1}f}" for value in self)
+
+        def hidden(decimals: int) -> bool:
+            pairs = [(scale * bound, scale * edge) for bound in self[1:] for edge in (0.0, margin, -margin)]
+            return any(a != b and round(a, decimals) == round(b, decimals) for a, b in pairs)
+
+        decimals = next((d for d in (1, 2) if not hidden(d)), 3)
+        mean, low, high = (f"{scale * value:+.{decimals}f}" for value in self)
         return f"{mean} [{low}, {high}]"
 
 
@@ -125,16 +131,16 @@ def alike(differences: Sequence[Interval], margin: float) -> Verdict:
     return Verdict.NOT_TOLD
 
 
-def each(differences: Mapping[str, Interval], margin: float = 0.0, side: Callable[..., str] = is_above) -> str:
-    """All of them by name, in the units they have; where they differ, with which of them hold and which fail.
+def each(differences: Mapping[str, Interval], margin: float = 0.0, side: Callable[..., str] | None = is_above) -> str:
+    """All of them by name, in the units they have; where sides differ, with which of them hold and which fail.
 
     >>> each({"A": Interval(1, 0.5, 1.5), "B": Interval(2, 1, 3)})
     'A +1.0 [+0.5, +1.5], B +2.0 [+1.0, +3.0]'
     >>> each({"A": Interval(1, 0.5, 1.5), "B": Interval(-2, -3, -1)})
     'A +1.0 [+0.5, +1.5] (holds), B -2.0 [-3.0, -1.0] (fails)'
     """
-    sides = {name: side(one, margin) for name, one in differences.items()}
     shown = {name: f"{name} {one.shown(margin=margin)}" for name, one in differences.items()}
-    if len(set(sides.values())) == 1:
-        return ", ".join(shown.values())
-    return ", ".join(f"{shown[name]} ({sides[name]})" for name in differences)
+    sides = {name: side(one, margin) for name, one in differences.items()} if side else {}
+    if len(set(sides.values())) > 1:
+        shown = {name: f"{words} ({sides[name]})" for name, words in shown.items()}
+    return ", ".join(shown.values())
