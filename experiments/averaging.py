@@ -1,4 +1,4 @@
-"""Table 1 of Perronnin et al. (CVPR 2012) keeps the last iterate: what the mean of those on the way is worth.
+"""What the mean of the machines on the way is worth, of which Perronnin et al. (CVPR 2012) do not speak.
 
 A minute on one core after the page on dimension, with which it shares fits.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 from experiments.picture_draws import FISHER, Draw, available
 from experiments.results import Results, percent
 from experiments.stochastic_fits import GRIDS, SEEDS, Settings, ahead, compare
-from experiments.verdicts import Interval, alike
+from experiments.verdicts import FAILS, HOLDS, Interval, is_alike
 
 OBJECTIVES = ("w-OVR", "MUL", "WAR")
 SMALL = f"FV {FISHER[0]}"
@@ -23,11 +23,11 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         results.say("Neither Tiny-ImageNet nor Caltech's photographs are there.")
         return results
     results.say(f"""Top-1 test accuracy in percent, mean over classes, then mean and standard error over {len(seeds)}
-        seeds. The last iterate is what Table 1 of the paper keeps (`averaging=False`), and what the pages on it have;
-        the mean of the machines at every quarter of an epoch, later ones counting more, is our default. Draws,
-        settings and signatures, {SMALL}, are those of the pages on [objectives](objectives.md) and their
-        [dimension](dimension.md); each way has its own step, and beta of
-        w-OVR, by the rows to choose by.""")
+        seeds. The paper does not speak of averages: Table 1 updates one machine, and the last iterate
+        (`averaging=False`) is what our pages on it have; the mean of the machines at every quarter of an epoch, later
+        ones counting more, is our default. Draws, settings and signatures, {SMALL}, are those of the pages on
+        [objectives](objectives.md) and their [dimension](dimension.md); each way has its own step, and beta of w-OVR,
+        by the rows to choose by.""")
     rows, gains = [], []
     for name in names:
         found = compare(folder, Draw(name, SMALL, 0), grids(), seeds)
@@ -35,9 +35,9 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         for objective in OBJECTIVES:
             last, mean = (tops[f"{objective}, {kept}"] for kept in KEPT)
             gains.append(ahead(mean, last))
-            rows.append([name, objective, percent(last), percent(mean), gains[-1].shown()])
+            rows.append([name, objective, percent(last), percent(mean), gains[-1].shown(margin=1.0)])
     results.table("Top-1", ["data", "objective", *KEPT, "mean less last"], rows)
-    _judge(results, gains)
+    _tell(results, gains)
     return results
 
 
@@ -50,11 +50,8 @@ def grids() -> dict[str, list[Settings]]:
     }
 
 
-def _judge(results: Results, gains: list[Interval]) -> None:
-    results.finding(
-        "Table 1, last iterate",
-        "The last iterate is enough: the mean of those on the way is within a point of it.",
-        alike(gains, 1.0),
-        f"""the mean is ahead by {min(gain.mean for gain in gains):+.1f} to {max(gain.mean for gain in gains):+.1f}
-        points; intervals are in the table.""",
-    )
+def _tell(results: Results, gains: list[Interval]) -> None:
+    """How often the difference is less than a point, more, or not told."""
+    sides = [is_alike(gain, 1.0) for gain in gains]
+    results.say(f"""The mean is within a point of the last in {sides.count(HOLDS)} of {len(sides)} rows, and further
+        from it in {sides.count(FAILS)}; in the others the seeds do not tell. RNK was not run.""")

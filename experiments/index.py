@@ -17,26 +17,26 @@ its page says what was found, also where that is not what the paper found. `make
 
 
 def objectives(page: WrittenPage) -> str:
-    """Which objective is best at top-1, for each collection and signature; equals share the place."""
-    tables = [table for table in page.tables if table.caption.endswith("Tables 2 and 3")]
-    rows = [(table, row[0]) for table in tables for row in table.rows if row[0].endswith("top-1")]
-    return "; ".join(f"{table.caption.split(',')[0]}, {name}: {_best(table, name)}" for table, name in rows) + "."
+    """Which objective has the highest mean at top-1, for each collection and signature, and which may be as good."""
+    tables = [table for table in page.tables if table.caption.endswith("the best and the others")]
+    rows = [(table.caption.split(",")[0], row) for table in tables for row in table.rows if row[0].endswith("top-1")]
+    parts = [
+        f"{data}, {row[0]}: {row[1]} ({_mean(page, data, row)} %), not told from it {row[2]}" for data, row in rows
+    ]
+    return "; ".join(parts) + "."
 
 
-def _best(table: WrittenTable, data: str) -> str:
-    row = table.row(data)[1:]
-    most = max(map(number, row))
-    names = [name for name, cell in zip(table.columns[1:], row, strict=True) if number(cell) == most]
-    return f"{', '.join(names)} ({most:.1f} %)"
+def _mean(page: WrittenPage, data: str, row: list[str]) -> str:
+    return page.table(f"{data}, Tables 2 and 3").cell(row[0], row[1]).split()[0]
 
 
 def beta(page: WrittenPage) -> str:
     def ahead(table: WrittenTable) -> str:
-        rows = [f"{row[0]} {row[-1]}, best at {row[-3]}" for row in (table.rows[0], table.rows[-1])]
+        rows = [f"{row[0]} {row[-1]}, chosen {row[-3]}" for row in (table.rows[0], table.rows[-1])]
         return f"{table.caption.split(',')[0]}: {'; '.join(rows)}"
 
     tables = [table for table in page.tables if table.columns[0] == "signature"]
-    return f"More than one; what other numbers gain on it, in points: {'. '.join(map(ahead, tables))}."
+    return f"What a number that is chosen gains on one, in points: {'. '.join(map(ahead, tables))}."
 
 
 def regularization(page: WrittenPage) -> str:
@@ -44,13 +44,14 @@ def regularization(page: WrittenPage) -> str:
         parts = [f"{row[0]} {row[-1]}" for row in table.rows[:3]]
         return f"{table.caption.split(',')[0]}: {', '.join(parts)}"
 
-    return f"They end, in percent, at: {'; '.join(map(ends, page.tables))}."
+    return f"Where they are stopped, in percent: {'; '.join(map(ends, page.tables))}."
 
 
 def dimension(page: WrittenPage) -> str:
     def spread(table: WrittenTable) -> str:
-        row, data = table.row("spread"), table.caption.split(",")[0]
-        return f"on {data} from {row[1]} points with {table.columns[1]} to {row[-1]} with {table.columns[-1]}"
+        row, data, less = table.row("spread"), table.caption.split(",")[0], table.row("less by")[-1]
+        ends = f"from {row[1]} points with {table.columns[1]} to {row[-1]} with {table.columns[-1]}"
+        return f"on {data} {ends}, less by {less}"
 
     tables = [table for table in page.tables if table.caption.endswith("top-1")]
     return "The spread goes " + "; ".join(map(spread, tables)) + "."

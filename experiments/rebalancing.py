@@ -5,14 +5,15 @@ Four minutes on one core.
 
 from pathlib import Path
 
-from experiments.picture_draws import FISHER, Draw, available
+from experiments.picture_draws import FISHER, Draw, available, drawn
 from experiments.results import Results, percent
 from experiments.stochastic_fits import GRIDS, SEEDS, Best, Settings, ahead, compare
-from experiments.verdicts import alike
+from experiments.verdicts import HOLDS, alike, each, is_above, is_alike
 
 SMALL = f"FV {FISHER[0]}"
 RATIOS = (4.0,)  # of the largest class to the smallest; the first is that of ILSVRC 2010
 OBJECTIVES = ("MUL", "RNK", "WAR")
+WITHIN = 1.0  # points; five seeds do not tell the paper's 0.1 to 0.5
 WAYS: dict[str, Settings] = {
     "uniform": {},
     "drawn alike": {"sampling": "balanced"},
@@ -33,9 +34,12 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         {" or ".join(f"{ratio:g}" for ratio in RATIOS)} times the pictures of the smallest, and the logarithms of the
         sizes are evenly spread. Rows to choose by and to test on are even. Uniform shows every picture once in an
         epoch; drawn alike, every class equally often; weighted, by steps that are longer for rows of small classes:
-        both minimize the mean over classes of their mean loss, Eq. 4 of the paper. Draws and settings are those of the
-        [objectives](objectives.md), with three of the five steps.""")
+        both minimize the mean over classes of their mean loss, Eq. 4 of the paper. Draws, and departures from the
+        paper, are those of the [objectives](objectives.md), with three of the five steps: {_steps()}. How fast each way
+        converges was not looked at.""")
     for ratio in RATIOS:
+        rows = len(drawn(folder, Draw(name, SMALL, seeds[0], ratio=ratio)).train[1])
+        results.say(f"With a ratio of {ratio:g} there are {rows:,} rows to train on.")
         _show(results, name, ratio, compare(folder, Draw(name, SMALL, 0, ratio=ratio), grids(), seeds))
     return results
 
@@ -49,6 +53,11 @@ def grids() -> dict[str, list[Settings]]:
     }
 
 
+def _steps() -> str:
+    steps = {one: [f"1/{1 / how['step']:g}" for how in GRIDS[one][1:4]] for one in OBJECTIVES}
+    return "; ".join(f"{one} {', '.join(several)}" for one, several in steps.items())
+
+
 def _show(results: Results, name: str, ratio: float, found: dict[str, list[Best]]) -> None:
     tops = {key: [run.score.top1 for run in runs] for key, runs in found.items()}
     rows = [[way, *(percent(tops[f"{one}, {way}"]) for one in OBJECTIVES)] for way in WAYS]
@@ -60,10 +69,13 @@ def _show(results: Results, name: str, ratio: float, found: dict[str, list[Best]
     rows += [[f"{way}, less uniform", *(each[one].shown() for one in OBJECTIVES)] for way, each in gains.items()]
     results.table(f"{name}, the largest class has {ratio:g} times the smallest", ["", *OBJECTIVES], rows)
     if ratio == RATIOS[0]:
-        drawn = gains["drawn alike"]
+        alone = gains["drawn alike"]
+        gaining = [one for one, gain in alone.items() if is_above(gain) == HOLDS]
         results.finding(
             "Section 5.2, rebalancing",
-            f"Rebalancing by sampling changes MUL, RNK and WAR by less than a point, classes uneven by {ratio:g}.",
-            alike(list(drawn.values()), 1.0),
-            f"in points, {', '.join(f'{one} {gain.shown()}' for one, gain in drawn.items())}.",
+            f"""Rebalancing has virtually no impact on MUL, RNK and WAR (0.1 to 0.5 points there; here, by sampling and
+            with classes uneven by {ratio:g}, within {WITHIN:g}).""",
+            alike(list(alone.values()), WITHIN),
+            f"""drawn alike, in points, {each(alone, WITHIN, is_alike)}. More than nothing is gained by
+            {", ".join(gaining) or "none"}.""",
         )

@@ -5,7 +5,7 @@ objective has as many settings, and takes the one that is best on those rows.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -72,11 +72,16 @@ def compare(folder: Path, draw: Draw, grids: Mapping[str, Sequence[Settings]], s
 
 def score(folder: Path, draw: Draw, settings: Settings) -> Score:
     """That of the machines of these settings, found once."""
-    said = repr((draw, picture_draws.COLLECTIONS[draw.data], sorted((USUAL | settings).items())))
-    path = photographs.room() / f"fit-{sha256((said + _code()).encode()).hexdigest()[:24]}.json"
+    said = (draw, picture_draws.COLLECTIONS[draw.data], sorted((USUAL | settings).items()))
+    return Score(*found_once(said, lambda: _scored(folder, draw, USUAL | settings)))
+
+
+def found_once(said: Any, find: Callable[[], Any]) -> Any:
+    """What JSON keeps of a finding, by all that it hangs on and by the code."""
+    path = photographs.room() / f"fit-{sha256((repr(said) + _code()).encode()).hexdigest()[:24]}.json"
     if not path.exists():
-        path.write_text(json.dumps(_scored(folder, draw, USUAL | settings)), encoding="utf-8")
-    return Score(*json.loads(path.read_text(encoding="utf-8")))
+        path.write_text(json.dumps(find()), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _scored(folder: Path, draw: Draw, settings: Settings) -> Score:

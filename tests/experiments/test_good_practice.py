@@ -44,7 +44,8 @@ def collection(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "signatures", rows)
     for module in (objectives, dimension, beta, rebalancing, averaging, regularization):
         monkeypatch.setattr(module, "available", lambda folder: ["A"])
-    monkeypatch.setattr(objectives, "COLLECTIONS", picture_draws.COLLECTIONS)
+    for module in (objectives, regularization):
+        monkeypatch.setattr(module, "COLLECTIONS", picture_draws.COLLECTIONS)
     for kept in (picture_draws.drawn, picture_draws._products, picture_draws._dense):
         kept.cache_clear()
     yield tmp_path
@@ -111,7 +112,7 @@ def test_settings_are_chosen_by_the_rows_to_choose_by(collection, monkeypatch):
 def test_every_objective_has_as_many_settings():
     assert {len(grid) for grid in GRIDS.values()} == {5}
     ours = {name: grid for name, grid in regularization.STRATEGIES.items() if name != regularization.HEURISTIC}
-    assert {len(grid) for grid in ours.values()} == {4}
+    assert {len(grid) for grid in ours.values()} == {6}
 
 
 def runs(top1, spread=0.002, seeds=5):
@@ -134,12 +135,37 @@ def test_verdicts_on_the_objectives_follow_the_numbers(ours, theirs, verdicts):
     results = Results("objectives", "")
     found = {way: runs(ours if way == "w-OVR" else theirs) for way in GRIDS}
     objectives._judge(results, "A", {BOV: found, LARGEST: found})
-    assert [part.split("*")[5] for part in results.parts[:2]] == verdicts
+    assert [part.split("*")[5] for part in (results.parts[0], results.parts[2])] == verdicts
 
 
 def test_the_spread_leaves_the_unweighted_out():
     found = {"u-OVR": runs(0.1), "w-OVR": runs(0.5), "MUL": runs(0.4), "RNK": runs(0.45), "WAR": runs(0.3)}
     assert_allclose(dimension.spread(found), 0.2)
+
+
+def test_the_best_is_beside_those_that_may_be_as_good():
+    found = {"u-OVR": runs(0.1), "w-OVR": runs(0.5), "MUL": runs(0.4), "RNK": runs(0.45), "WAR": runs(0.3)}
+    found["MUL"] = [Best(run.settings, Score(0.5, 0.45 + 0.1 * (s % 2), 0.5)) for s, run in enumerate(found["MUL"])]
+    assert objectives.ranked(found, "top1") == (["w-OVR"], ["MUL"], ["u-OVR", "RNK", "WAR"])
+
+
+@pytest.mark.parametrize(("multiclass", "verdict"), [((0.5, 0.6), "Reproduced"), ((0.5, 0.8), "Reproduced in part")])
+def test_a_crossing_needs_both_ends(multiclass, verdict):
+    found = {way: runs(0.4) for way in GRIDS}
+    found["MUL"] = [Best({}, Score(0.5, *multiclass))] * 5
+    found["RNK"] = [Best({}, Score(0.5, 0.4, 0.7))] * 5
+    results = Results("objectives", "")
+    objectives._judge(results, "A", {BOV: found, LARGEST: found})
+    [crossing] = [part for part in results.parts if "MUL is ahead of RNK at top-1 and behind" in part]
+    assert f"*{verdict}*" in crossing
+
+
+def test_beta_one_is_patient_and_may_be_chosen(collection, monkeypatch):
+    asked = []
+    monkeypatch.setattr(stochastic_fits, "score", lambda folder, draw, how: asked.append(how) or Score(0.5, 0.5, 0.5))
+    found = beta.by_beta(collection, Draw("A", BOV, 0), range(1))
+    assert found["w-OVR"][0].settings == {"objective": "ovr", "step": 1 / 32, "beta": 1.0, "patience": beta.PATIENCE}
+    assert {how.get("patience") for how in asked if how["beta"] == 4} == {None}
 
 
 def test_uneven_classes_are_judged_by_sampling():
@@ -172,7 +198,7 @@ def test_the_pages_are_written(collection, monkeypatch, page):
     monkeypatch.setattr(beta, "CLASSES", (4, 6))
     results = page.run(collection, range(2))
     text = "\n".join(results.parts)
-    assert "*Reproduced" in text or "*Not " in text
+    assert "*Reproduced" in text or "*Not " in text or page is averaging  # of which the paper does not speak
     accuracies = [float(cell.split()[0]) for part in results.parts for cell in part.split("|") if "±" in cell]
     assert max(accuracies) > 60
     assert_array_equal(page.run(collection, range(2)).parts, results.parts)
