@@ -19,7 +19,7 @@ _FILE = "tuning.json"
 # Grids are not tuned: they reach around what was best where it was measured.
 _STEPS = (0.25, 0.5, 2.0, 4.0)  # times the step that is found by itself, which is found to a factor of two
 
-_BETAS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # 4 to 64 were best in docs/results/beta.md
+_BETAS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)  # 1 to 64 were chosen in docs/results/beta.md
 
 _RIDGES = (1e-6, 1e-5, 1e-4, 1e-3)  # times the squared length of a row; docs/results/regularization.md: 1e-4 and 1e-3
 
