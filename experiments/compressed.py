@@ -18,8 +18,8 @@ def run(folder: Path | None, seeds: int = 5) -> Results:
     results = Results("compressed", "Trained on codes, tested on exact features")
     results.say(f"""Top-1 test accuracy in percent over all examples, mean and standard error over {seeds} seeds, of
         classifiers trained on exact rows (full), trained and tested on decoded codes (compressed), and trained on codes
-        but tested on exact rows (half-compressed). A code has one byte for every block of columns; codebooks are fitted
-        on the rows to train on.""")
+        but tested on exact rows (half-compressed), all by stochastic gradient with the library's defaults. A code has
+        one byte for every block of columns; codebooks are fitted on the rows to train on.""")
     name, source = next(iter(available(folder).items()))
     split = source(0)
     columns = ["block", "compression", "full", "compressed", "half-compressed", "exact less full", "exact less codes"]

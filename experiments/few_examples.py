@@ -9,6 +9,7 @@ import numpy as np
 import manyclass as mc
 from experiments.results import Results, mean_error, percent
 from experiments.sources import Labels, Rows, Split, available
+from experiments.verdicts import over_seeds
 
 EACH = 5  # examples of a class to train on, and as many to choose by
 STRENGTHS = np.geomspace(1e-1, 1e-7, 13)
@@ -56,7 +57,11 @@ def run(folder: Path | None, draws: int = 10) -> Results:
         to test on, the {len(source(0).y_test)} rows of the test split and those of the training split that were not
         drawn. Every method is tuned on the same validation rows, and none of them sees those when it trains. For the
         trace norm they choose the strengths of the norm and of a ridge beside it; for one-vs-rest the strength and
-        beta.""")
+        beta. Not all have as many settings to choose from: the trace norm {len(TRACES) * len(RIDGES)},
+        {", ".join(f"{way} {len(list(candidates()))}" for way, candidates in RIVALS.items())}.
+        Those of the trace norm were set after a first run, with ten traces and five ridges by default and two losses to
+        choose from, in which it was behind softmax with a ridge by 0.23 points, with a standard error of 0.06: now they
+        go to where the ridge alone counts.""")
     found: dict[str, list[float]] = {way: [] for way in ("trace norm", *RIVALS)}
     for seed in range(draws):
         for way, accuracy in _accuracies(*_drawn(source(0), seed)).items():
@@ -98,6 +103,7 @@ def _verdict(found: dict[str, list[float]]) -> str:
     ours = found["trace norm"]
     best = max(RIVALS, key=lambda way: mean_error(found[way])[0])
     difference, error = mean_error([a - b for a, b in zip(ours, found[best], strict=True)])
-    verdict = "at least as good as" if difference >= 0 else "as good as" if -difference <= error else "NOT as good as"
+    interval = over_seeds([a - b for a, b in zip(ours, found[best], strict=True)])
+    verdict = "ahead of" if interval.low > 0 else "behind" if interval.high < 0 else "not told from"
     return f"""The trace norm is {verdict} the best of the others, {best}: the difference is {100 * difference:+.2f}
         points, with a standard error of {100 * error:.2f} over the draws."""

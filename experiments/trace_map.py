@@ -21,12 +21,14 @@ NOISE = 0.3  # at which machines err on a fair part of the rows in most places o
 
 def run(folder: Path | None, seeds: int = SEEDS) -> Results:
     """The page."""
-    results = Results("trace_map", "Where the trace norm pays")
+    results = Results("trace_map", "Where the trace norm pays, on generated classes")
     results.say(f"""Softmax with a trace norm less softmax with a ridge, test accuracy in points, with the 95 % interval
         over {seeds} draws. Each has {SETTINGS} settings, as on [the page of all classes](trace_classes.md), chosen on
         {OTHERS[0]} rows of a class that are held out. In round brackets the accuracy of the ridge in percent. Classes
-        are generated: their means span a subspace of {RANKS[0]} to {RANKS[-1]} of {D} dimensions, and around them all
-        vary alike. A dot marks what cannot be told from zero.""")
+        are generated, with what the trace norm looks for: their means lie in a subspace of {RANKS[0]} to {RANKS[-1]} of
+        {D} dimensions, called their rank, though fewer classes than that span less of it. Around them all vary alike,
+        by {NOISE:g} in every dimension and by 0.5 along a quarter of those of the subspace: one noise, at which
+        machines err on a fair part of the rows in most places. A dot marks what cannot be told from zero.""")
     places = [(rank, m, k) for rank in RANKS for m in EXAMPLES for k in CLASSES]
     found = {place: _gain(*place, seeds) for place in places}
     for rank in RANKS:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from experiments.results import Results, percent
-from experiments.spectra import energy, fallen
+from experiments.spectra import count, energy, fallen
 from experiments.trace_sources import Source
 from experiments.trace_trials import FIRST, METHODS, Trial, measured, trial
 from experiments.tuned import COSTS, WAYS, one_vs_rest
@@ -43,9 +43,9 @@ def by_rows(results: Results, name: str, source: Source, seeds: int) -> None:
     steeper = over_seeds([100 * (_own(many) - _own(few)) for few, many in pairs])
     more = over_seeds([many.gain("one-vs-rest") - few.gain("one-vs-rest") for few, many in pairs])
     results.say(f"""From {SIZES[0]} to {SIZES[-1]} rows of a class the energy of the first values of one-vs-rest's W
-        changes by {steeper.shown()} points, and the gain of the trace norm over it by {more.shown()} points. What falls
-        are the means of the classes, whose first values hold {rows[-1][-1]} there; the W that tells the classes apart
-        does not follow them ({rows[-1][-2]}), and there is little for a low rank to gain.""")
+        changes by {steeper.shown()} points, and the gain of the trace norm over it by {more.shown()} points. Of the
+        means of the classes the first values hold {rows[-1][-1]} there, of W {rows[-1][-2]}, where a flat spectrum
+        would have {100 * count(np.ones(CLASSES), FIRST) / CLASSES:.0f}.""")
 
 
 def _own(one: Trial) -> float:

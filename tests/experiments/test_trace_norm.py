@@ -142,7 +142,30 @@ def test_growth_is_judged_by_pairs_of_draws():
     again = Results("trace_classes", "")
     trace_classes._figure_2(again, {"some": flat})
     trace_classes._figure_1(again, {"some": flat[9]})
-    assert all("*Not" in part for part in again.parts)
+    assert ["*Not" in part for part in again.parts] == [True, True, True, True, False]
+
+
+def test_data_on_which_a_claim_fails_are_named():
+    """One source that holds does not speak for another that does not."""
+    found = {
+        name: {k: [_trial(a, a + gain, s) for a in (0.2, 0.4, 0.6)] for k in (5, 9)}
+        for name, gain, s in (("some, rows", 0.01, [1, 0.1, 0.1, 0.1]), ("others", -0.01, [1, 0.9, 0.9, 0.9]))
+    }
+    page = Results("trace_classes", "")
+    trace_classes._figure_1(page, {name: each[9] for name, each in found.items()})
+    trace_classes._figure_2(page, found)
+    assert ["(some). *Reproduced*" in part for part in page.parts] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+        False,
+        False,
+        False,
+    ]
+    assert ["others). *Not reproduced*" in part for part in page.parts].count(True) == 3
+    assert "16, some). *Reproduced*" in page.parts[-2]
 
 
 @pytest.mark.parametrize(("half", "verdict"), [(0.68, "*Reproduced*"), (0.62, "*Not reproduced*")])
@@ -152,7 +175,8 @@ def test_what_returns_is_judged_as_a_part_of_what_is_lost(half, verdict):
     trace_codes._verdicts(page, {"some": {"trace norm": some}})
     assert "*Reproduced*" in page.parts[0]
     assert verdict in page.parts[1]
-    assert f"some, trace norm {(half - 0.6) / 0.2:.2f};" in page.parts[1]
+    assert f"trace norm {(half - 0.6) / 0.2:.2f};" in page.parts[1]
+    assert "not told from zero" not in page.parts[1]
 
 
 def test_codes_cost_accuracy_where_classes_differ_by_little(source, monkeypatch):
