@@ -119,7 +119,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
     """A linear classifier whose classes share few latent features (Harchaoui et al., CVPR 2012).
 
     It minimizes the mean loss + trace * (sum of the singular values of W) + ridge * (sum of squares of W); the bias is
-    not penalized. Sharing helps where examples are few; and as W is kept in factors, it is small and fast to apply.
+    not penalized. Sharing helps where many classes share few directions; and as W is kept in factors, it is small and
+    fast to apply.
 
     Parameters
     ----------
