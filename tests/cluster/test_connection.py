@@ -116,6 +116,13 @@ def test_a_local_cluster_is_of_this_machine_alone_and_none_prints(address):
     assert ray._private.worker.print_to_stdstream is print
 
 
+def test_who_sets_the_priority_of_workers_is_heard(monkeypatch):
+    monkeypatch.setenv("RAY_worker_niceness", "7")
+    ray = FakeRay()
+    with _membership(ray, "local"):
+        assert ray.seen["changed"] is None
+
+
 def test_a_cluster_that_cannot_begin_is_a_sentence(monkeypatch):
     def too_busy(address, **settings):
         raise Exception("The current node timed out during startup.")  # as Ray says it

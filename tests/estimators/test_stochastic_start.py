@@ -85,6 +85,7 @@ def test_a_start_that_is_surpassed_is_left_and_trained_as_long_as_it_gets_better
         return machines
 
     monkeypatch.setattr(tuning.LeastSquaresStart, "_with_margins", wrong)
+    monkeypatch.setattr(tuning.LeastSquaresStart, "_means_are_better", lambda *_: False)
     fitted = _fit(patience=3)
     assert fitted.n_iter_ > 0
     assert fitted.n_epochs_ == _phases(fitted).count("refit") > 1
@@ -202,6 +203,21 @@ def test_a_killed_fit_goes_on_to_the_same_bits(tmp_path, monkeypatch, epochs, ob
     monkeypatch.undo()
     monkeypatch.setattr(tuning, "_LEAST_WORK", 1)
     _assert_same_bits(resumed, _fit(objective=objective))
+
+
+def test_a_fit_that_began_from_least_squares_goes_on_so_where_others_would_not_begin(tmp_path, monkeypatch):
+    """As that of another version may have, which had other limits."""
+    monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._SECONDS", 0.0)
+    monkeypatch.setattr("manyclass.solvers.sgd.checkpoint._TIMES", 0.0)
+
+    def kill(record):
+        raise _KilledError
+
+    whole = _fit()
+    with pytest.raises(_KilledError):
+        _fit(checkpoint=tmp_path / "run", callbacks=[kill])
+    monkeypatch.setattr(tuning, "_MOST_NUMBERS", 0)
+    _assert_same_bits(_fit(checkpoint=tmp_path / "run"), whole)
 
 
 def test_classes_that_are_added_are_trained_for_longer_than_the_one_epoch_of_a_start():

@@ -125,8 +125,9 @@ def _begin(ray: Any, address: str) -> None:
     _check_answers(address)
     if address == LOCAL:
         settings["include_dashboard"] = False
-        # As others would have a machine of theirs for something else: here it is the user's own fit that would wait.
-        settings["_system_config"] = {"worker_niceness": 0}
+        # Ray's workers let all other programs go first, on whose machine they run; this one is of who began the fit.
+        if "RAY_worker_niceness" not in os.environ:
+            settings["_system_config"] = {"worker_niceness": 0}
     # Whoever reaches the ports of a cluster can run what he likes on it; those of `local` are of this machine alone.
     reachable = _changed(ray._private.ray_constants, "ENABLE_RAY_CLUSTER", False) if address == LOCAL else nullcontext()
     try:

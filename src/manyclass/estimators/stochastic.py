@@ -264,7 +264,9 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
             settings = self if cold else self._settled()
-            squares = find_start(settings, train, judged if cold and self.early_stopping else None)
+            squares = find_start(
+                settings, train, judged if cold and self.early_stopping else None, begun=run.n_iter > 0
+            )
             plan = find_or_resume_plan(settings, train, seed, checkpoint, squares)
             settings, squares = with_objective(self, plan.objective, plan.loss), squares if run.n_iter else None
             step = step_as_given(plan, whole) if plan.standardizes else plan.schedule.step

@@ -112,6 +112,7 @@ def test_a_start_near_the_end_goes_on_with_workers(monkeypatch, surpassed):
             return machines
 
         monkeypatch.setattr(tuning.LeastSquaresStart, "_with_margins", short)
+        monkeypatch.setattr(tuning.LeastSquaresStart, "_means_are_better", lambda *_: False)
     settings = {"step": "auto", "beta": "auto", "objective": "auto", "max_epochs": 12, "X": rows, "y": y}
     whole = fit(**settings)
     assert whole.n_iter_ > 0

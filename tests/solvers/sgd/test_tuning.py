@@ -16,6 +16,7 @@ from manyclass.solvers.sgd.pairwise import PairwiseRanking
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.tuning import (
     LeastSquaresStart,
+    SoftmaxStart,
     StepTrial,
     find_beta,
     find_start,
@@ -175,6 +176,40 @@ def test_a_sample_of_the_classes_finds_a_start_too(monkeypatch):
     np.testing.assert_allclose(some.machines(n_iter).W, whole.machines(n_iter).W, rtol=1e-4, atol=1e-5)
 
 
+def test_rows_of_little_weight_have_little_say_in_the_scale_of_softmax():
+    _, y, train, held = _noisy()
+    wrong = held.index[::2]
+    weights, labels = np.ones(len(y), np.float32), y.copy()
+    weights[wrong], labels[wrong] = 1e-6, (y[wrong] + 1) % 9
+    doubted = replace(train, y=labels, weights=weights)
+    without = SoftmaxStart(train, held.part(held.index[1::2])).machines(3)
+    found = SoftmaxStart(doubted.part(train.index), doubted.part(held.index)).machines(3)
+    np.testing.assert_allclose(found.W, without.W, rtol=0.2)  # by a factor of five, if all had the same say
+
+
+def test_the_scale_of_softmax_is_that_of_before_for_a_refit():
+    _, _, train, held = _noisy()
+    plain, scaled = LeastSquaresStart(train, held), SoftmaxStart(train, held)
+    factor = scaled.machines(3).W / plain.machines(3).W
+    np.testing.assert_allclose(factor, factor[0, 0], rtol=1e-3)
+    again = SoftmaxStart(train, held).machines(3, refit=True)  # as a fit that is resumed in its refit
+    np.testing.assert_array_equal(scaled.machines(3, refit=True).W, again.W)
+    np.testing.assert_allclose(again.W, factor[0, 0] * plain.machines(3, refit=True).W, rtol=1e-3, atol=1e-5)
+
+
+def test_there_is_no_start_where_the_nearest_mean_of_a_class_is_right_more_often():
+    rng = np.random.default_rng(0)
+    y = (np.arange(3000) % 40).astype(np.int32)
+    means = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 60))
+    X = (means[y] + 0.3 * rng.normal(size=(3000, 60))).astype(np.float32)
+    whole = Problem.whole(mc.as_matrix(X), y, 40)
+    start = LeastSquaresStart(whole.part(np.arange(2000)), whole.part(np.arange(2000, 3000)))
+    assert start.find_steps() == 0
+    W, b = start._equations.mean_machines()
+    nearest = ((X[:99, None] - np.stack([X[:2000][y[:2000] == c].mean(axis=0) for c in range(40)])) ** 2).sum(axis=2)
+    np.testing.assert_array_equal((X[:99] @ W.T + b).argmax(axis=1), nearest.argmin(axis=1))
+
+
 def test_a_start_for_a_refit_knows_the_rows_that_were_held_out():
     _, _, train, held = _noisy()
     together = LeastSquaresStart(Problem.whole(train.X, train.y, train.k), held)
@@ -186,7 +221,7 @@ def test_a_start_for_a_refit_knows_the_rows_that_were_held_out():
     ("n", "d", "k", "pays"),
     [(3_000, 1_280, 101, True), (20_000, 1_024, 500, True), (300, 64, 6, False), (3_000, 1_280, 2, False),
      (50_000, 1_024, 1_000, True), (150_000, 1_024, 1_000, False), (200_000, 256, 200, False),
-     (1_000, 4_000, 100, True), (300, 2_048, 100, True), (5_000, 5_000, 100, False)],
+     (1_000, 4_000, 100, True), (300, 2_048, 100, True), (5_000, 5_000, 100, False), (9_000, 4_000, 5, False)],
 )  # fmt: skip
 def test_a_start_pays_for_problems_of_some_size(n, d, k, pays):
     class Sized:
@@ -202,4 +237,5 @@ def test_a_start_pays_for_problems_of_some_size(n, d, k, pays):
     problem.d, problem.k = d, k
     settings = mc.StochasticClassifier()
     assert (find_start(settings, problem, problem) is not None) is pays
+    assert find_start(settings, problem, problem, begun=True) is not None
     assert find_start(settings, problem, None) is None
