@@ -57,9 +57,12 @@ def run(folder: Path | None) -> Results:
     some = {", ".join(where): made[where]() for where in WHERE if where in made}
     results.say(f"""Searches of [the page of all methods](exemplar_table.md): mean average precision by the number of
         negatives. Every method has {len(KERNEL_STRENGTHS)} strengths of regularization for each, chosen on one half of
-        the queries and judged on the other, both ways. Exemplar SVMs take {STEPS:,} steps. The paper has SPoC of
-        Holidays, which is not at hand. What negatives tell of each kind of features is on the page of all methods, by
-        the strength of regularization: of Caltech-101 by SPoC little more than their mean.""")
+        the queries and judged on the other, both ways; gamma is the library's default. Exemplar SVMs take {STEPS:,}
+        steps, where the paper has 100,000; time is measured with 1.66 for each negative, as there, so that it is not
+        the time of the precision beside it. The paper has SPoC of Holidays, which is not at hand, and machines of full
+        rank against up to 15,000 negatives, not {MOST_FULL:,}. What negatives tell of each kind of features is on
+        the page of all methods, by the strength of regularization: of Caltech-101 by SPoC little more than their
+        mean.""")
     names = [f"precision, {name}" for name in some]
     drawn, charts = panels([*names, f"time, {list(some)[-1]}", f"rank {RANK}, drawn characters"], "negatives", "mAP, %")
     found = {name: _by_count(results, charts[i], name, search) for i, (name, search) in enumerate(some.items())}
@@ -105,6 +108,7 @@ def _machines(n: int) -> dict[str, Any]:
 
 def _times(results: Results, chart: Any, where: str, search: Search) -> None:
     images, rows, counts = len(search.queries) + len(search.database), [], _all_counts(search)
+    ends: dict[str, tuple[str, ...]] = {}
     for position, name in enumerate(METHODS):
         own = _counts(name, counts)
         pairs = [seconds(with_negatives(search, n), _machines(n)[name]) for n in own]
@@ -113,14 +117,20 @@ def _times(results: Results, chart: Any, where: str, search: Search) -> None:
         curve(chart, position, own, [t / 100 for t in total], name)
         curve(chart, position, own, [t / 100 for t in online], "", linestyle="--", marker="")
         cells = [f"{t:.2g} ({o:.1g})" for t, o in zip(total, online, strict=True)]
+        ends[name] = (f"{total[0]:.2g}", f"{total[-1]:.2g}", f"{online[0]:.1g}", f"{online[-1]:.1g}")
         rows.append([name, *cells, *[""] * (len(counts) - len(own))])
     chart.set(ylabel=f"seconds for {images} images (dashed: online)", yscale="log")
     caption = f"Seconds of one processor for {images} images, of which online (Figure 1), {where}"
     results.table(caption, ["method", *map(str, counts)], rows)
-    _judge_times(results, search, counts[-1])
+    svms, linear = ends["ESVM"], ends["SLEM"]
+    with_fit = f"""with the fit, which is done once, {images} images take {svms[1]} s against {linear[1]}, and at
+        {counts[0]} negatives {svms[0]} against {linear[0]}"""
+    _judge_times(results, search, counts[-1], with_fit)
+    results.say(f"""The paper says that the time of the linear machine does not change with the number of negatives.
+        Online it goes from {linear[2]} to {linear[3]} s, with the fit from {linear[0]} to {linear[1]}.""")
 
 
-def _judge_times(results: Results, search: Search, n: int) -> None:
+def _judge_times(results: Results, search: Search, n: int, with_fit: str) -> None:
     def factors(a: str, b: str, n: int) -> Interval:
         """How many tens of times as long b takes for an image as a, by logarithms."""
         part, machines = with_negatives(search, n), _machines(n)
@@ -129,12 +139,15 @@ def _judge_times(results: Results, search: Search, n: int) -> None:
 
     linear, kernel = factors("SLEM", "ESVM", n), factors("Gaussian SLEM", "ESVM", min(n, MOST_FULL))
     results.finding(
-        "Figure 1", "The linear machine takes much less time than the exemplar SVM.", above([linear], -1.0),
-        f"online, exemplar SVMs take {_times_as_long(linear)} as long at {n:,} negatives; much is ten times at least.",
+        "Figure 1", "Online, the linear machine takes much less time than the exemplar SVM.", above([linear], -1.0),
+        f"""exemplar SVMs take {_times_as_long(linear)} as long at {n:,} negatives, where much is ten times at least;
+        {with_fit}.""",
     )  # fmt: skip
     results.finding(
-        "Figure 1", "Online, kernel machines take no more time than exemplar SVMs.", above([kernel]),
-        f"exemplar SVMs take {_times_as_long(kernel)} as long at {min(n, MOST_FULL):,} negatives.",
+        "Figure 1", "Online, kernel machines take time similar to exemplar SVMs (here no more).", above([kernel]),
+        f"""exemplar SVMs take {_times_as_long(kernel)} as long as Gaussian machines at {min(n, MOST_FULL):,} negatives.
+        The time of these grows with the square of the negatives in the end, that of SVMs with their number; at 15,000,
+        which the paper has, it was not measured.""",
     )  # fmt: skip
 
 
@@ -151,7 +164,8 @@ def _judge(results: Results, found: dict[str, Found]) -> None:
             gains[f"{name}, {own[0]} to {own[-1]} ({where})"] = compared(each[name, own[-1]], each[name, own[0]])
     shown_gains = "; ".join(f"{what} {one.shown(100)}" for what, one in gains.items())
     results.finding(
-        "Figure 1", "Kernel machines of full rank benefit from more negatives.", above(list(gains.values())),
+        "Figure 1", f"Kernel machines of full rank benefit from more negatives (here up to {MOST_FULL:,}).",
+        above(list(gains.values())),
         f"{shown_gains}.",
     )  # fmt: skip
 
@@ -173,12 +187,17 @@ def _many(results: Results, chart: Any) -> None:
         rows.append([f"{name}, seconds to fit", *(f"{t:.1f}" for t in offline)])
     chart.set_xscale("log", base=10)
     results.table(f"Polynomial machines of rank {RANK} (Figure 3)", ["%", *(f"{n:,}" for n in counts)], rows)
+    results.say("""Of 50 characters that the library draws, 5 drawings each ask for 10 others, against drawings of 500
+        other characters; the paper has SPoC of Holidays. Incomplete Cholesky factors place an image by its projection
+        on the pivots.""")
+    between = shown([pick(found["incomplete Cholesky", n].mean for n in counts) for pick in (min, max)])
     change = {name: compared(found[name, counts[-1]], found[name, counts[0]]) for name in WAYS}
     results.finding(
         "Figure 3", "At a small rank, machines by incomplete Cholesky are not sensitive to the number of negatives.",
         alike([change["incomplete Cholesky"]], SAME),
         f"""drawn characters, {counts[0]:,} to {counts[-1]:,}: {change["incomplete Cholesky"].shown(100)}, where less
-        than {100 * SAME:.0f} point is nothing; Nystrom {change["Nystrom"].shown(100)}.""",
+        than {100 * SAME:.0f} point is nothing; over all numbers {between[0]} to {between[1]} %; Nystrom
+        {change["Nystrom"].shown(100)}.""",
     )  # fmt: skip
     ahead = compared(found["Nystrom", counts[-1]], found["incomplete Cholesky", counts[-1]])
     results.say(f"""With {counts[-1]:,} negatives Nystrom's factor is ahead of the incomplete Cholesky factor by

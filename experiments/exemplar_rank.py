@@ -51,7 +51,8 @@ def run(folder: Path | None) -> Results:
         average precision, and the part of the matrix's trace that the factor leaves out. For every way and rank
         there are {len(KERNEL_STRENGTHS)} strengths of regularization, chosen on one half of the queries and judged on
         the other, both ways; gamma is the library's default. Data as on
-        [the page of all methods](exemplar_table.md); the paper has SPoC of Holidays, which is not at hand, and 15,000
+        [the page of all methods](exemplar_table.md), where gamma is chosen of two, so that full rank may give
+        another number; the paper has SPoC of Holidays, which is not at hand, and 15,000
         negatives. Incomplete Cholesky factors have two ways to place an image: its projection on the pivots, and
         v = B⁺k, as Eq. 12 of the paper prints it for factors that are complete.""")
     searched = {where: with_negatives(made[where](), NEGATIVES) for where in chosen}
@@ -67,7 +68,8 @@ def run(folder: Path | None) -> Results:
 
 def _page(results: Results, chart: Any, search: Search, what: tuple[str, ...], kernel: str) -> Found:
     full = tried(search, kernel_slem(kernel, gammas=MIDDLE))
-    found, rows, left = {}, [], []
+    found: Found = {}
+    rows, left = [], []
     for position, (name, way) in enumerate(WAYS.items()):
         parts = [_factored(search, kernel, way, rank) for rank in RANKS]
         found |= {(name, rank): one for rank, (one, _) in zip(RANKS, parts, strict=True)}
@@ -99,7 +101,9 @@ def _judge(results: Results, found: dict[tuple[Where, str], Found]) -> None:
         ahead = _intervals(found, "kernel PCA", other)
         results.finding(
             "Figure 2", f"Kernel PCA is ahead of incomplete Cholesky at equal rank ({other.split(', ')[1]}).",
-            above(list(ahead.values())), f"{_shown(ahead)}.",
+            above(list(ahead.values())),
+            f"""{_sides(ahead)}, over ranks {", ".join(map(str, RANKS))} together: {_shown(ahead)}. At rank {RANKS[-1]}
+            alone, in percent: {_at(found, other, RANKS[-1])}.""",
         )  # fmt: skip
     grown = {
         f"{', '.join(where)}, {kernel}": compared(one["kernel PCA", RANKS[-1]], one["kernel PCA", RANKS[0]])
@@ -107,8 +111,10 @@ def _judge(results: Results, found: dict[tuple[Where, str], Found]) -> None:
     }
     results.finding(
         "Figure 2", "Precision grows with the rank.", above(list(grown.values())),
-        f"kernel PCA, from rank {RANKS[0]} to {RANKS[-1]}: {_shown(grown)}.",
+        f"{_sides(grown)}; kernel PCA, from rank {RANKS[0]} to {RANKS[-1]}: {_shown(grown)}.",
     )  # fmt: skip
+    results.say("""The paper says that ranks 16 and 32 already capture a reasonable part: they leave out 0.39 and 0.31
+        for SPoC on Holidays with 15,000 negatives. What is left out here stands in the tables.""")
     same = _intervals(found, "Nystrom", "kernel PCA")
     ahead = _intervals(found, "Nystrom", projection)
     holds = sum(alike([one], AS_GOOD) == Verdict.REPRODUCED for one in same.values())
@@ -127,6 +133,19 @@ def _intervals(found: dict[tuple[Where, str], Found], a: str, b: str) -> dict[st
 
 def _over_ranks(one: Found, way: str) -> Tried:
     return Tried(np.mean([one[way, rank].judged() for rank in RANKS], axis=0)[None])
+
+
+def _at(found: dict[tuple[Where, str], Found], other: str, rank: int) -> str:
+    """What kernel PCA has beside another way at one rank."""
+    return "; ".join(
+        f"{', '.join(where)}, {kernel} {' against '.join(shown(one[way, rank].mean for way in ('kernel PCA', other)))}"
+        for (where, kernel), one in found.items()
+    )
+
+
+def _sides(intervals: dict[str, Interval]) -> str:
+    up, down = (sum(test) for test in zip(*((i.low > 0, i.high < 0) for i in intervals.values()), strict=True))
+    return f"above zero in {up} of {len(intervals)}, below in {down}"
 
 
 def _shown(intervals: dict[str, Interval]) -> str:

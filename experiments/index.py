@@ -165,9 +165,10 @@ def shared_new_class(page: WrittenPage) -> str:
 
 
 def exemplar_table(page: WrittenPage) -> str:
-    """The square-loss machine beside the features, for every search."""
-    table = page.table("Mean average precision")
-    return _from_to(table, table.row("features"), table.row("SLEM"), 1) + "."
+    """What the square-loss machine gains over the features, for every search."""
+    table = page.table("Differences, with 95 % intervals")
+    gains = zip(table.columns[1:], table.row("SLEM - features")[1:], strict=True)
+    return f"Square-loss machines gain, in points: {'; '.join(map(' '.join, gains))}."
 
 
 def exemplar_compact(page: WrittenPage) -> str:
@@ -186,7 +187,8 @@ def exemplar_negatives(page: WrittenPage) -> str:
     table = page.tables[0]
     some = (1, (len(table.columns) + 1) // 2, len(table.columns) - 1)
     parts = [f"{table.row('SLEM')[i]} % with {table.columns[i]}" for i in some]
-    return f"A mean average precision of {', '.join(parts)}."
+    where = table.caption.split("), ")[1]
+    return f"Square-loss machines have a mean average precision of {', '.join(parts)} ({where})."
 
 
 def exemplar_rank(page: WrittenPage) -> str:

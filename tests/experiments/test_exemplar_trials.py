@@ -100,7 +100,7 @@ def small(monkeypatch, search):
     monkeypatch.setattr(exemplar_rank, "RANKS", (2, 8))
     monkeypatch.setattr(exemplar_compact, "DIMENSIONS", (6, 9))
     monkeypatch.setattr(
-        exemplar_compact, "PRINTED", {(p, m): ("", "") for p in (6, 9) for m in exemplar_compact.METHODS}
+        exemplar_compact, "PRINTED", {(p, m): ("",) * 4 for p in (6, 9) for m in exemplar_compact.METHODS}
     )
     monkeypatch.setattr(exemplar_trials, "STEPS", 300)
     return {
