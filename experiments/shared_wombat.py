@@ -24,10 +24,7 @@ SIZES = (30, 24, 18, 12)
 PAPER = {30: -2.2, 24: -1.2, 18: 1.4, 12: 3.7}
 RUNS = {"animals": 12, "letters": 26}
 SCALE = "variance 1"  # of the letters' attributes, and exp(-sigma d^2): one of the two best readings of the paper
-STRENGTHS = {  # around what the other pages choose
-    "frobenius": (0.5, 2.0, 8.0, 32.0, 128.0),
-    "trace": (0.03125, 0.125, 0.5, 2.0, 8.0),
-}
+STRENGTHS = {"frobenius": (0.5, 2.0, 8.0, 32.0), "trace": (0.125, 0.5, 2.0, 8.0)}  # around what other pages choose
 OTHERS, HELD, TESTED = 14, 20, 200  # letters of a class; the first to train on, as the paper's mammals in the mean
 TOLERANCE = 1e-3  # of fits that are compared, each from zero: near the fit of 30 examples one of 24 would stay there
 
