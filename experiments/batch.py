@@ -4,7 +4,7 @@ Takes about three minutes.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import manyclass as mc
-from experiments.results import Results
+from experiments.results import Results, listed
 from experiments.sources import Split, low_rank
 from experiments.verdicts import Interval, Verdict, above, over_seeds
 
@@ -128,12 +128,12 @@ def _find(results: Results, name: str, found: dict[int, list[Pair]]) -> None:
     better = over_seeds([one.ours[1] - one.batch[1] for one in many])
     results.finding(
         ITEMS[name],
-        f"Batch solvers take longer with {_listed(found)} examples of a class (by what factor is not judged; the talk: "
+        f"Batch solvers take longer with {listed(found)} examples of a class (by what factor is not judged; the talk: "
         f"{low:.1f} to {high:.1f} times with 10, {least:.1f} to {most:.1f} with 100).",
         above([_ratio(some) for some in equals.values()]) if equals else Verdict.NOT_TOLD,
         f"here {_shown(_ratio(few))} times with {PER_CLASS[0]} and {_shown(_ratio(many))} with {PER_CLASS[-1]}, where "
         f"the stochastic one is more accurate by {better.shown(100)} points."
-        + (f" Those with {_listed(out)} are left out, where ours is behind." if out else ""),
+        + (f" Those with {listed(out)} are left out, where ours is behind." if out else ""),
     )
     grows = over_seeds(np.subtract(_logarithms(many), _logarithms(few)))
     if name not in GROWS:
@@ -154,15 +154,6 @@ def _say_growth(results: Results, name: str, grows: Interval) -> None:
         {parts[0]} (fungi), from {parts[1]} (ungulates) and from {parts[2]} (vehicles), and with 50 fungi the batch
         solver is the faster one (198 against 261 s). Ours is multiplied by {_shown(grows)} from {PER_CLASS[0]} to
         {PER_CLASS[-1]}.""")
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    """
-    >>> _listed([10, 25, 100])
-    '10, 25 and 100'
-    """
-    *first, last = map(str, numbers)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _shown(one: Interval) -> str:
