@@ -1,4 +1,4 @@
-"""Section 7.1 of Amit et al. (ICML 2007): letters with a Gaussian kernel. Takes about three minutes."""
+"""Section 7.1 of Amit et al. (ICML 2007): letters with a Gaussian kernel. Takes about five minutes."""
 
 import csv
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """The wombat of Amit et al. (ICML 2007), Section 7.2: one class cut down, with the trace norm and with Frobenius'.
 
-Takes about five minutes beside the distances of `shared_mammals`.
+Takes about six minutes beside the distances of `shared_mammals`.
 """
 
 from collections.abc import Callable, Sequence
