@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of Amit et al. (ICML 2007): the smoothed problem against the exact one. Takes about two minutes."""
+"""Figures 1 and 2 of Amit et al. (ICML 2007): the smoothed problem against the exact one. Takes about a minute."""
 
 from pathlib import Path
 from time import process_time

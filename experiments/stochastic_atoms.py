@@ -1,6 +1,6 @@
 """Stochastic atom descent (Harchaoui's slides, 2013) against atoms of the full gradient, in time and in objective.
 
-Takes about three minutes.
+Takes about a minute.
 """
 
 import time
