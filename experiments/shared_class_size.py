@@ -1,6 +1,6 @@
 """Figure 5 of Amit et al. (ICML 2007): what sharing gains, against the number of examples of a class.
 
-Takes about four minutes.
+Takes about two minutes.
 """
 
 import csv
@@ -17,7 +17,7 @@ from experiments.sources import omniglot_features, unit
 from experiments.verdicts import Interval, above, over_seeds
 
 N_CLASSES = 100  # at most: all species of leaves
-CHARACTERS = 75  # of Omniglot, whose rows are longer: with 100 the page takes seven minutes
+CHARACTERS = 75  # of Omniglot, whose rows are longer
 SEEDS = 10
 TOLERANCE = 2e-2
 STRENGTHS = {
