@@ -12,9 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import manyclass as mc
-from experiments.results import Results
+from experiments.results import Results, listed
 from experiments.sources import Split, low_rank
-from experiments.verdicts import Interval, above, over_seeds
+from experiments.verdicts import Interval, Verdict, above, over_seeds
 
 N_CLASSES, D = 67, 512  # half as many classes as the paper's fungi
 PER_CLASS = (10, 25, 100)
@@ -29,6 +29,8 @@ ITEMS = {
     "one-vs-rest": "Time of w-OVR, LibSVM against SGD",
     "multiclass (Crammer and Singer)": "Time of MUL, SVM-light against SGD",
 }
+GROWS = ("one-vs-rest",)  # where the talk's ratio grows on each of its three sets
+TRIAL = 25  # examples of a class, of a drawing of their own, on which our step and beta are found
 
 
 def _linear_svc(**settings: Any) -> Callable[[], Any]:
@@ -44,7 +46,11 @@ def _logistic() -> Any:
 
 
 def _ours(objective: str) -> Callable[[], Any]:
-    return lambda: mc.StochasticClassifier(objective, n_threads=1, random_state=0)
+    """With a step and a beta of another drawing: a step that is given begins from zero, not with least squares."""
+    trial = low_rank(TRIAL * N_CLASSES, D, N_CLASSES, SEEDS)
+    found = mc.StochasticClassifier(objective, n_threads=1, random_state=0).fit(trial.X, trial.y)
+    given = {"step": found.step_, "beta": found.beta_}
+    return lambda: mc.StochasticClassifier(objective, n_threads=1, random_state=0, **given)
 
 
 class Pair(NamedTuple):
@@ -59,10 +65,11 @@ def run(folder: Path | None) -> Results:
     results = Results("batch", "Stochastic against batch solvers")
     results.say(f"""Generated classes ({N_CLASSES} of them, {D} dimensions) with ever more examples of each, {SEEDS}
         drawings. The batch solvers are scikit-learn's: liblinear (dual, C 1) for one-vs-rest and for Crammer and
-        Singer's machine, where the talk has LibSVM and SVM-light, and L-BFGS (C 100, float32) for softmax. Ours has its
-        defaults, its search for a step and for beta within the time. One thread each, and the seconds of its processor,
-        median over the drawings; what else the machine does counts little. A ratio is marked where ours is less
-        accurate by more than a point, and then it does not compare equals.""")
+        Singer's machine, where the talk has LibSVM and SVM-light, and L-BFGS (C 100, float32) for softmax; their C is
+        fixed. So are step and beta of ours, which it found on a drawing of its own, with {TRIAL} examples of a class;
+        it begins from zero, stops early and is refitted within the time. One thread each, and the seconds of its
+        processor, median over the drawings; what else the machine does counts little. A ratio is marked where ours is
+        less accurate by more than a point, and then it does not compare equals.""")
     pairs = {
         "one-vs-rest": (_linear_svc(dual=True), _ours("ovr")),
         "multiclass (Crammer and Singer)": (_linear_svc(multi_class="crammer_singer"), _ours("multiclass")),
@@ -92,9 +99,15 @@ def _timed(classifier: Any, split: Split) -> tuple[float, float]:
 
 def _row(per_class: int, found: list[Pair]) -> list[str]:
     (batch, batch_accuracy), (ours, our_accuracy) = (np.median(one, axis=0) for one in zip(*found, strict=True))
-    behind = " (ours is behind)" if our_accuracy < batch_accuracy - BEHIND else ""
-    times = [f"{batch:.2f} s", f"{ours:.2f} s", f"{np.exp(_ratio(found).mean):.1f}{behind}"]
+    mark = " (ours is behind)" if _is_behind(found) else ""
+    times = [f"{batch:.2f} s", f"{ours:.2f} s", f"{np.exp(_ratio(found).mean):.1f}{mark}"]
     return [str(per_class), *times, f"{100 * batch_accuracy:.1f}", f"{100 * our_accuracy:.1f}"]
+
+
+def _is_behind(found: list[Pair]) -> bool:
+    """Whether ours is less accurate by more than a point (medians)."""
+    batch, ours = (np.median([accuracy for _, accuracy in one]) for one in zip(*found, strict=True))
+    return bool(ours < batch - BEHIND)
 
 
 def _logarithms(found: list[Pair]) -> list[float]:
@@ -107,25 +120,40 @@ def _ratio(found: list[Pair]) -> Interval:
 
 
 def _find(results: Results, name: str, found: dict[int, list[Pair]]) -> None:
-    """The talk: batch solvers take longer, and the ratio grows with the examples."""
+    """The talk: batch solvers take longer; for one-vs-rest the ratio grows with the examples."""
     few, many = found[PER_CLASS[0]], found[PER_CLASS[-1]]
     (low, high), (least, most) = ((min(some), max(some)) for some in TALK[name])
-    worse = over_seeds([one.ours[1] - one.batch[1] for one in many])
+    equals = {n: some for n, some in found.items() if not _is_behind(some)}
+    out = [n for n in found if n not in equals]
+    better = over_seeds([one.ours[1] - one.batch[1] for one in many])
     results.finding(
         ITEMS[name],
-        f"Batch solvers take longer, {low:.1f} to {high:.1f} times with 10 examples of a class and {least:.1f} to "
-        f"{most:.1f} times with 100.",
-        above([_ratio(some) for some in found.values()]),
+        f"Batch solvers take longer with {listed(found)} examples of a class (by what factor is not judged; the talk: "
+        f"{low:.1f} to {high:.1f} times with 10, {least:.1f} to {most:.1f} with 100).",
+        above([_ratio(some) for some in equals.values()]) if equals else Verdict.NOT_TOLD,
         f"here {_shown(_ratio(few))} times with {PER_CLASS[0]} and {_shown(_ratio(many))} with {PER_CLASS[-1]}, where "
-        f"the stochastic one is more accurate by {worse.shown(100)} points.",
+        f"the stochastic one is more accurate by {better.shown(100)} points."
+        + (f" Those with {listed(out)} are left out, where ours is behind." if out else ""),
     )
     grows = over_seeds(np.subtract(_logarithms(many), _logarithms(few)))
+    if name not in GROWS:
+        _say_growth(results, name, grows)
+        return
     results.finding(
         ITEMS[name],
         "The ratio grows with the examples.",
         above([grows]),
-        f"it grows {_shown(grows)} times from {PER_CLASS[0]} to {PER_CLASS[-1]} examples of a class.",
+        f"it is multiplied by {_shown(grows)} from {PER_CLASS[0]} to {PER_CLASS[-1]} examples of a class.",
     )
+
+
+def _say_growth(results: Results, name: str, grows: Interval) -> None:
+    """Of the multiclass machine, where the talk's own ratios do not tell one thing."""
+    parts = [f"{few:.2f} to {many:.2f}" for few, many in zip(*TALK[name], strict=True)]
+    results.say(f"""Whether the ratio grows is not judged here: from 10 to 100 examples of a class the talk's goes from
+        {parts[0]} (fungi), from {parts[1]} (ungulates) and from {parts[2]} (vehicles), and with 50 fungi the batch
+        solver is the faster one (198 against 261 s). Ours is multiplied by {_shown(grows)} from {PER_CLASS[0]} to
+        {PER_CLASS[-1]}.""")
 
 
 def _shown(one: Interval) -> str:

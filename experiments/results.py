@@ -1,7 +1,7 @@
 """What an experiment found: sentences, tables and figures, written as one Markdown page with its drawings."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,16 @@ class Results:
         for name, text in pages.items():
             (folder / name).write_text(text, encoding="utf-8")
         return [folder / name for name in pages]
+
+
+def listed(some: Iterable[object]) -> str:
+    """With commas, and "and" before the last.
+
+    >>> listed([10, 25, 100])
+    '10, 25 and 100'
+    """
+    *first, last = map(str, some)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def percent(values: Sequence[float]) -> str:

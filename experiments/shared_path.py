@@ -1,6 +1,6 @@
 """The trace norm against the Frobenius norm, each with the strength that is best on a part held out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,25 @@ def best_on_held(parts: Parts, penalty: str, strengths: Sequence[float], **setti
         found.append((error(model.predict(parts.held[0]), parts.held[1]), C, model.coef_, model.classes_))
     _, C, coef, classes = min(found, key=lambda one: one[:2])
     return C, Machines(coef, classes)
+
+
+def at_ends(chosen: Sequence[float], strengths: Sequence[float]) -> int:
+    """How many are the least or the largest that was tried, or beyond them by a second round.
+
+    >>> at_ends([1.0, 2.0, 5.0], [1.0, 2.0, 4.0])
+    2
+    """
+    return sum(not min(strengths) < C < max(strengths) for C in chosen)
+
+
+def said_ends(chosen: Mapping[str, Sequence[float]], strengths: Mapping[str, Sequence[float]], of: str) -> str:
+    """A sentence on where the C of each norm lay among its values.
+
+    >>> said_ends({"trace": [1.0, 2.0]}, {"trace": [1.0, 2.0, 4.0]}, "drawings")
+    'C lay at an end of its values in 1 of 2 drawings (trace norm).'
+    """
+    parts = [f"{at_ends(some, strengths[p])} of {len(some)} {of} ({PENALTIES[p]})" for p, some in chosen.items()]
+    return f"C lay at an end of its values in {' and in '.join(parts)}."
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of Amit et al. (ICML 2007): the smoothed problem against the exact one. Takes about two minutes."""
+"""Figures 1 and 2 of Amit et al. (ICML 2007): the smoothed problem against the exact one. Takes about a minute."""
 
 from pathlib import Path
 from time import process_time
@@ -9,7 +9,7 @@ import numpy as np
 import manyclass as mc
 from experiments.figures import COLORS, MARKERS, finish, panels
 from experiments.results import Results, mean_error
-from experiments.verdicts import Verdict, above, alike, over_seeds
+from experiments.verdicts import Interval, Verdict, above, alike, over_seeds
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import SmoothedTraceNorm
 from manyclass.solvers.conic import exact_objective, solve_dual, solve_primal
@@ -109,26 +109,37 @@ def _values(results: Results, chart: Any) -> None:
 
 def _times(results: Results, chart: Any) -> None:
     spent: dict[str, list[list[float]]] = {"exact": [], "smoothed": []}
-    rows = []
+    rows, beyond = [], []
     for n in SIZES:
-        times = [_timed(*problem(n, seed)) for seed in range(SEEDS)]
-        for name, seconds in zip(spent, zip(*times, strict=True), strict=True):
-            spent[name].append(list(seconds))
+        exact, smooth, off = zip(*(_timed(*problem(n, seed)) for seed in range(SEEDS)), strict=True)
+        spent["exact"].append(list(exact))
+        spent["smoothed"].append(list(smooth))
+        beyond.append(100 * float(np.mean(off)))
         means = [float(np.mean(spent[name][-1])) for name in spent]
-        rows.append([str(n), *(f"{one:.2f}" for one in means), f"{means[0] / means[1]:.0f}"])
-    results.table("Seconds of one processor, sharpness 20", ["examples", "exact, s", "smoothed, s", "ratio"], rows)
+        rows.append([str(n), *(f"{one:.2f}" for one in means), f"{means[0] / means[1]:.0f}", f"{beyond[-1]:.1f}"])
+    columns = ["examples", "exact, s", "smoothed, s", "ratio", "smoothed above the optimum, %"]
+    results.table("Seconds of one processor, sharpness 20 (means)", columns, rows)
     ratios = np.log(np.array(spent["exact"]) / np.array(spent["smoothed"]))
+    grows = over_seeds(ratios[-1] - ratios[0])
     slow = over_seeds(np.array(spent["exact"][-1]) - np.array(spent["smoothed"][-1]))
     results.finding(
         "Figure 2, right",
-        "The exact solver becomes unreasonably slow where the smoothed one scales.",
-        above([over_seeds(ratio) for ratio in ratios]),
-        f"the exact one takes more at every size, {np.exp(ratios.mean(axis=1).min()):.0f} to "
-        f"{np.exp(ratios.mean(axis=1).max()):.0f} times; at {SIZES[-1]} examples {slow.shown()} seconds more.",
+        "The exact solver is slower, and by a factor that grows with the examples.",
+        above([*(over_seeds(ratio) for ratio in ratios), grows]),
+        f"the exact one takes {np.exp(ratios.mean(axis=1).min()):.0f} to {np.exp(ratios.mean(axis=1).max()):.0f} times "
+        f"as long (geometric means); from {SIZES[0]} to {SIZES[-1]} examples the factor is multiplied by "
+        f"{_multiplied(grows)}; at {SIZES[-1]} it takes {slow.shown()} seconds more. At sharpness 20 the smoothed "
+        f"solution is {min(beyond):.1f} to {max(beyond):.1f} % above the exact optimum. The exact seconds hold cvxpy's "
+        f"translation; the paper's gradient method is conjugate gradient, ours L-BFGS.",
     )
     chart.set(xlabel="examples", ylabel="seconds", yscale="log")
     for position, (name, found) in enumerate(spent.items()):
         chart.plot(SIZES, np.mean(found, axis=1), color=COLORS[position], marker=MARKERS[position], label=name)
+
+
+def _multiplied(logarithm: Interval) -> str:
+    mean, low, high = np.exp(logarithm)
+    return f"{mean:.1f} [{low:.1f}, {high:.1f}]"
 
 
 def problem(n: int, seed: int) -> tuple[Any, Any]:
@@ -138,11 +149,13 @@ def problem(n: int, seed: int) -> tuple[Any, Any]:
     return X[:n], (X @ W).argmax(axis=1)[:n]
 
 
-def _timed(X: Any, y: Any) -> tuple[float, float]:
-    """Seconds of the exact solver and of the smoothed one."""
+def _timed(X: Any, y: Any) -> tuple[float, float, float]:
+    """Seconds of the exact solver and of the smoothed one, and by how much the latter is above, as a part."""
     start = process_time()
-    solve_primal(X, y, K, C)
-    return process_time() - start, smoothed(X, y, 20.0)[1]
+    optimum = solve_primal(X, y, K, C)[1]
+    exact = process_time() - start
+    W, smooth = smoothed(X, y, 20.0)
+    return exact, smooth, exact_objective(W, X, y, C) / optimum - 1
 
 
 def smoothed(X: Any, y: Any, sharpness: float) -> tuple[Any, float]:

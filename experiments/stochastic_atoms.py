@@ -48,12 +48,19 @@ class Course(NamedTuple):
 def run(folder: Path | None) -> Results:
     """The page. Needs no data of the folder."""
     results = Results("stochastic_atoms", "Atoms of mini-batches against atoms of all rows")
+    results.say(f"""The talk calls stochastic atom descent "efficient and scalable" and shows no measurement of it;
+        atoms of the full gradient are our yardstick, not the talk's. Its data have 44,000 rows and more, these
+        {SIZES[0]:,} to {SIZES[-1]:,}, of which a mini-batch is {100 * BATCH / SIZES[0]:.0f} to
+        {100 * BATCH / SIZES[-1]:.0f} %.""")
     results.say(f"""Softmax with a trace norm of {TRACE:g} on generated classes of low rank ({K} of them, {D}
         dimensions), ever more examples, {SEEDS} drawings. Stochastic atom descent takes the steepest atom of a
         mini-batch of {BATCH} rows and corrects the weights of all atoms on all rows after every ten; R1D takes the atom
-        of the full gradient each time. The default of the library is there for scale. One thread; seconds of its
-        processor, {LIMIT:g} at most for each fit. What is left is the part of what W gains over W = 0: (objective -
-        optimum) / (objective at zero - optimum), with the optimum of the default at a tolerance of 1e-6.""")
+        of the full gradient each time, and corrects as often. A correction of the first goes to 1e-12 (R1D: 1e-9),
+        proves a gap on all rows and adds their steepest atom, which the talk does not ask for; its objective is known
+        at corrections only, which take most of its time, and how often they come was not tuned. The default of the
+        library is there for scale. One thread; seconds of its processor, {LIMIT:g} at most for each fit. What is left
+        is the part of what W gains over W = 0: (objective - optimum) / (objective at zero - optimum), with the optimum
+        of the default at a tolerance of 1e-6.""")
     drawn, charts = panels([f"{n:,} examples" for n in SIZES], "seconds", "left", logarithmic=False)
     found = {n: [_courses(low_rank(n, D, K, seed)) for seed in range(SEEDS)] for n in SIZES}
     for left in LEFT:
@@ -150,7 +157,7 @@ def _ends(results: Results, found: dict[int, list[Race]]) -> None:
 
 def _after_atoms(results: Results, found: dict[int, list[Race]]) -> None:
     """The reason: what an atom of a mini-batch does, and what it takes."""
-    rows = []
+    rows, quicker, steep = [], [], []
     for n, races in found.items():
         # After the start, stochastic atom descent notes the objective of each correction, R1D that of each atom.
         steps = {"stochastic": 1 + ATOMS // 10, "rank_one": 1 + ATOMS}
@@ -159,13 +166,25 @@ def _after_atoms(results: Results, found: dict[int, list[Race]]) -> None:
         cells = [f"{100 * one:.1f} %, {seconds:.2f} s" for one, seconds in zip(left, spent, strict=True)]
         slopes = np.median([race.slopes for race in races], axis=0)
         rows.append([f"{n:,}", *cells, f"{slopes[0]:.1f} and {slopes[1]:.2f}"])
+        quicker += [f"{n:,}"] if spent[0] < spent[1] else []
+        steep.append(slopes)
     names = [SOLVERS["stochastic"], SOLVERS["rank_one"]]
     columns = ["examples", *names, "steepest slope at the optimum: mini-batch, all rows"]
     results.table(f"After {ATOMS} atoms: what is left, and the seconds (median)", columns, rows)
-    results.say(f"""Both correct the weights of all atoms on all rows after every ten. What a mini-batch saves is the
-        gradient of all rows; what it costs is the direction. The last column has slopes in strengths of the norm: at
-        the optimum no atom is worth more than one, and what a mini-batch of {BATCH} rows shows beyond that is the
-        chance of its rows, which hides every direction that is less steep.""")
+    _say_why(results, quicker, np.array(steep))
+
+
+def _say_why(results: Results, quicker: list[str], slopes: Any) -> None:
+    """What the table shows: with which numbers of examples mini-batches take less time, and slopes of both kinds."""
+    least, most = slopes[:, 0].min(), slopes[:, 0].max()
+    saved = (
+        f"mini-batches take less time with {', '.join(quicker)} examples"
+        if quicker
+        else "mini-batches take no less time: the gradient of all rows, which they save, is a small part of it"
+    )
+    results.say(f"""With {ATOMS} atoms {saved}. At the optimum a mini-batch shows slopes of {least:.1f} to {most:.1f},
+        in strengths of the norm, where all rows show {slopes[:, 1].max():.2f}, by the chance of its rows; further away
+        this was not measured.""")
 
 
 def _find(results: Results, found: dict[int, list[Race]]) -> None:
@@ -173,17 +192,19 @@ def _find(results: Results, found: dict[int, list[Race]]) -> None:
     told = {n: over_seeds(ratio) for n, ratio in ratios.items()}
     results.finding(
         "Stochastic atom descent",
-        f"Atoms of mini-batches lower the objective sooner than atoms of the full gradient ({100 * CLOSE:g} % left).",
+        f"Stochastic atom descent is efficient (our test, with at most {SIZES[-1]:,} examples: it comes to where "
+        f"{100 * CLOSE:g} % are left sooner than atoms of the full gradient).",
         above(list(told.values())),
         "; ".join(f"with {n:,} examples R1D takes {_times_as_long(one)} times as long" for n, one in told.items())
-        + ".",
+        + " (geometric means over drawings; the table has medians).",
     )
     more = over_seeds(np.subtract(ratios[SIZES[-1]], ratios[SIZES[0]]))
     results.finding(
         "Stochastic atom descent",
-        "It scales: what mini-batches save grows with the examples.",
+        f"It is scalable (our test: what it saves on full atoms grows from {SIZES[0]:,} to {SIZES[-1]:,} examples).",
         above([more]),
-        f"from {SIZES[0]:,} to {SIZES[-1]:,} examples the ratio of the seconds grows {_times_as_long(more)} times.",
+        f"from {SIZES[0]:,} to {SIZES[-1]:,} examples the ratio of the seconds is multiplied by "
+        f"{_times_as_long(more)}.",
     )
 
 

@@ -99,6 +99,31 @@ def test_a_class_is_cut_to_its_first_examples():
         assert others[0] == 1
 
 
+def test_every_fit_of_a_class_that_is_cut_down_is_that_of_its_rows_alone():
+    """It does not depend on which sizes came before."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [30, 12, 12])
+    X = np.eye(3)[y] + rng.normal(size=(54, 3))
+    rows = rng.normal(size=(300, 3)), np.repeat([0, 1, 2], 100)
+    C = dict.fromkeys(PENALTIES, 1.0)
+    few = np.r_[:12, 30:54]
+    alone = shared_wombat.cut(shared_wombat.Run(Parts((X[few], y[few]), rows, rows), 0, C))
+    found = shared_wombat.cut(shared_wombat.Run(Parts((X, y), rows, rows), 0, C))
+    for penalty in PENALTIES:
+        assert [part[-1] for part in found[penalty]] == [part[-1] for part in alone[penalty]]
+
+
+def test_classes_on_which_both_norms_are_the_same_are_told():
+    page = Results("shared_wombat", "")
+    same = {p: ([0.8, 0.7, 0.6, 0.5], [0.5] * 4) for p in PENALTIES}
+    shared_wombat._table(page, "some", [same, same])
+    assert "both norms find as many on each of the 2 classes" in page.parts[1]
+    shared_wombat._say_strengths(page, [{"frobenius": 2.0, "trace": 8.0}] * 2)
+    assert page.parts[-1] == (
+        "C is 2 for Frobenius, not at an end of its values, and 8 for trace norm, at an end of its values."
+    )
+
+
 def test_a_class_that_is_cut_down_is_judged_by_its_turn():
     page = Results("shared_wombat", "")
     few = {"trace": ([0.8, 0.8, 0.8, 0.8], [0.5] * 4), "frobenius": ([0.9, 0.9, 0.8, 0.5], [0.5] * 4)}

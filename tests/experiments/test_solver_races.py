@@ -53,6 +53,32 @@ def test_ratios_are_judged_by_their_intervals():
     assert "*Not told*" in page.parts[3]
 
 
+def test_what_is_behind_does_not_count():
+    page = Results("batch", "")
+    ratios = {10: pair(2.0), 25: pair(0.5, -0.05), 100: pair(9.0)}
+    batch._find(page, "one-vs-rest", {n: [one] * 3 for n, one in ratios.items()})
+    assert "*Reproduced*" in page.parts[0]
+    assert "Those with 25 are left out" in page.parts[0]
+    batch._find(page, "one-vs-rest", {n: [pair(2.0, -0.05)] * 3 for n in ratios})
+    assert "*Not told*" in page.parts[2]
+
+
+def test_growth_is_judged_only_where_the_talk_has_it():
+    page = Results("batch", "")
+    batch._find(page, "multiclass (Crammer and Singer)", {n: [pair(2.0)] * 3 for n in batch.PER_CLASS})
+    assert [part.startswith("**") for part in page.parts] == [True, False]
+    assert "from 4.00 to 2.19 (ungulates)" in page.parts[1]
+
+
+def test_what_is_said_of_mini_batches_follows_the_seconds():
+    page, slopes = Results("stochastic_atoms", ""), np.array([[3.8, 1.0], [5.0, 1.0]])
+    stochastic_atoms._say_why(page, [], slopes)
+    stochastic_atoms._say_why(page, ["4,000"], slopes)
+    assert "take no less time" in page.parts[0]
+    assert "slopes of 3.8 to 5.0" in page.parts[0]
+    assert "take less time with 4,000 examples" in page.parts[1]
+
+
 def test_a_ratio_of_what_is_behind_is_marked():
     assert batch._row(10, [pair(2.0, -0.05)] * 2)[3] == "2.0 (ours is behind)"
     assert batch._row(10, [pair(2.0)] * 2)[3] == "2.0"
