@@ -124,11 +124,14 @@ class NormalEquations:
         own = covered / 2 + float((means + 1) @ means) / 2
         return own, (float(means.sum()) - own) / (len(W) - 1)
 
-    def mean_machines(self) -> tuple[Singles, Doubles]:
-        """W (k, d) and b (k,) whose largest score is that of the nearest mean of a class; -inf for classes of none."""
-        means: Singles = self.sums / np.where(self.weights > 0, self.weights, 1.0).astype(np.float32)[:, None]
-        b = -(0.5 * _row_products(means, means).astype(np.float64) + means @ self.center.astype(np.float64))
-        return means, np.where(self.weights > 0, b, -np.inf)
+    def nearest_means(self, X: Singles, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Which of these classes has the mean that is nearest, for every row of X (n,)."""
+        weights = self.weights[classes]
+        means = self.sums[classes] / np.where(weights > 0, weights, 1.0).astype(np.float32)[:, None]
+        # Squared distances, less that of x from the center, by half.
+        D = np.where(weights > 0, 0.5 * _row_products(means, means) + means @ self.center, np.inf) - X @ means.T
+        nearest: NDArray[np.intp] = classes[D.argmin(axis=1)]
+        return nearest
 
     def _shift(self) -> Singles:
         """The way from the center to the mean (d,)."""
@@ -179,9 +182,10 @@ class LeastSquaresStart:
             for n_iter, (W, b) in enumerate(self._equations.steps(_MOST_STEPS * self._equations.is_even, classes)):
                 cosine = _cosine(X @ W.T, b, own, means)
                 if kept is not None and not cosine > best:
-                    whole = kept if len(classes) == k else self._equations.solve(n_iter)
-                    self._found = self._with_margins(*whole)
-                    return 0 if self._means_are_better(self._found, X, held.y[held.index]) else n_iter
+                    if self._means_are_better(X, *kept, classes):
+                        return 0
+                    self._found = self._with_margins(*kept) if len(classes) == k else None
+                    return n_iter
                 if not cosine > best:  # squares teach nothing
                     return 0
                 best, kept = cosine, (W.copy(), b)
@@ -195,13 +199,14 @@ class LeastSquaresStart:
             return self._found
         return self._with_margins(*self._equations.solve(min(n_iter, _MOST_STEPS)))
 
-    def _means_are_better(self, machines: LinearWeights, X: Singles, y: NDArray[np.int32]) -> bool:
-        """Whether the nearest mean of a class is right more often than machines, by more than chance."""
+    def _means_are_better(self, X: Singles, W: Singles, b: Doubles, classes: NDArray[np.intp]) -> bool:
+        """Whether the nearest mean is right more often than the largest score among these classes, by more than chance.
 
-        def right(W: Singles, b: Any) -> NDArray[np.bool_]:
-            return np.concatenate([(X[at] @ W.T + b).argmax(axis=1) == y[at] for at in spans(len(y), _TILE)])
-
-        gains = right(*self._equations.mean_machines()).astype(float) - right(machines.W, machines.biases)
+        Rows of other classes, which both have wrong, do not count.
+        """
+        y = self._sample.y[self._sample.index]
+        found = classes[(X @ W.T + b).argmax(axis=1)]
+        gains = (self._equations.nearest_means(X, classes) == y).astype(float) - (found == y)
         return bool(gains.sum() > 2 * np.sqrt(gains @ gains))
 
     @cached_property

@@ -181,7 +181,7 @@ def find_start(
     """
     n, d, k = len(train), train.d, train.k
     few = n < d > TABLE
-    pays = k > 2 and (few or n * d * k >= _LEAST_WORK) and d <= _MOST_COLUMNS_PER_CLASS * k
+    pays = k > 2 and (few or (n * d * k >= _LEAST_WORK and d <= _MOST_COLUMNS_PER_CLASS * k))
     guides = n * d <= _MOST_NUMBERS and d <= _MOST_COLUMNS and n <= _MOST_ROWS_PER_COLUMN * d
     start = _STARTS.get(settings.objective)
     if start is None or not _is_usual(settings) or not (begun or (pays and guides)) or judged is None:
