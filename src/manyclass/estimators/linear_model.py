@@ -15,7 +15,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_finite
-from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import RowScale, open_features, scale_limits
@@ -24,6 +23,7 @@ from manyclass.estimators.validation import encode_known_labels
 from manyclass.losses.multiclass import Softmax, best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.row_sums import Scorer
+from manyclass.solvers.sgd.judging import softmax_temperature
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.top_k import top_classes
 from manyclass.solvers.shortlist import SCORES, top_by_shortlist
@@ -302,16 +302,10 @@ class Probabilities:
 def held_out_temperature(machines: LinearWeights, judged: Problem) -> float | None:
     """The temperature on examples that machines have not seen, by the length of their weights; None if all are zero.
 
-    A few hundred are enough. Where all are right, any T would be too high; as if one more had been wrong, the best one
-    is finite. By the length of W, as machines that see all examples for fewer or more epochs have another scale.
+    By the length of W, as machines that see all examples for fewer or more epochs have another scale.
     """
-    if not (length := weights_length(machines.W)):
-        return None
-    n = len(judged.index)
-    index = judged.index[np.linspace(0, n - 1, min(n, max(128, (1 << 18) // judged.k))).astype(np.intp)]
-    with one_blas_thread():  # the same bits for any number of threads
-        S = judged.X.rows(index) @ machines.W.T + machines.biases
-    return best_temperature(S, judged.y[index], smoothing=1 / (1 + len(index))) / length
+    length = weights_length(machines.W)
+    return softmax_temperature(machines, judged) / length if length else None
 
 
 def weights_length(W: Floats) -> float:

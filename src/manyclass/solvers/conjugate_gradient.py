@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Doubles, Singles
 from manyclass.data.matrix import Matrix, spans
-from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.problem import Problem
+from manyclass.solvers.sgd.judging import softmax_temperature
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 # Rows that are read at a time, and columns or classes of one product of one thread; others give other last bits.
@@ -236,7 +236,9 @@ class SoftmaxStart(LeastSquaresStart):
         """Those of so many steps; the factor of a refit is that of before, as all rows are then known to machines."""
         if self._factor is None or not refit:
             found = super().machines(n_iter)
-            self._factor = self._best_factor(found) if self._factor is None else self._factor
+        if self._factor is None:
+            T = softmax_temperature(found, self._sample)
+            self._factor = np.float32(1 / T if np.isfinite(T) else 1.0)
         if refit:
             found = super().machines(n_iter, refit=True)
         self._found = None  # as it is scaled now
@@ -244,17 +246,6 @@ class SoftmaxStart(LeastSquaresStart):
         found.biases *= self._factor
         return found
 
-    def _best_factor(self, machines: LinearWeights) -> np.float32:
-        held = self._sample
-        some = held.index[np.linspace(0, len(held) - 1, min(len(held), max(128, _SCORES // held.k))).astype(np.intp)]
-        with one_blas_thread():
-            S = held.X.rows(some).astype(np.float32, copy=False) @ machines.W.T + machines.biases
-        # Where all are right there is no best one: as if one more had been wrong.
-        T = best_temperature(S, held.y[some], held.weights[some], smoothing=1 / (1 + len(some)))
-        return np.float32(1 / T if np.isfinite(T) else 1.0)
-
-
-_SCORES = 1 << 18  # that a factor is found by
 
 _MOST_STEPS = 16  # of a start
 

@@ -190,8 +190,10 @@ def test_rows_of_little_weight_have_little_say_in_the_scale_of_softmax():
 def test_the_scale_of_softmax_is_that_of_before_for_a_refit():
     _, _, train, held = _noisy()
     plain, scaled = LeastSquaresStart(train, held), SoftmaxStart(train, held)
-    factor = scaled.machines(3).W / plain.machines(3).W
+    machines, unscaled = scaled.machines(3), plain.machines(3)
+    factor = machines.W / unscaled.W
     np.testing.assert_allclose(factor, factor[0, 0], rtol=1e-3)
+    np.testing.assert_allclose(machines.biases, factor[0, 0] * unscaled.biases, rtol=1e-3)
     again = SoftmaxStart(train, held).machines(3, refit=True)  # as a fit that is resumed in its refit
     np.testing.assert_array_equal(scaled.machines(3, refit=True).W, again.W)
     np.testing.assert_allclose(again.W, factor[0, 0] * plain.machines(3, refit=True).W, rtol=1e-3, atol=1e-5)

@@ -18,6 +18,7 @@ from manyclass import _native
 from manyclass._core.parallel import for_each, one_blas_thread, thread_map
 from manyclass._core.typing import Singles
 from manyclass.data.matrix import spans
+from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.shortlist import LONGEST, SAMPLE, ClassShortlist, ClassUnits, is_sane, packing_pays
@@ -198,3 +199,19 @@ def balanced_accuracy(right: NDArray[np.bool_], y: NDArray[np.int32]) -> float:
     counts = np.bincount(y)
     hits = np.bincount(y[right], minlength=len(counts))
     return float((hits[counts > 0] / counts[counts > 0]).mean())
+
+
+_SCORES = 1 << 18  # that a temperature is found by
+
+
+def softmax_temperature(machines: LinearWeights, judged: Problem) -> float:
+    """The T at which softmax(scores / T) fits examples best that machines have not seen.
+
+    A few hundred are enough. Where all are right, any T would be too high; as if one more had been wrong, the best one
+    is finite.
+    """
+    n = len(judged.index)
+    index = judged.index[np.linspace(0, n - 1, min(n, max(128, _SCORES // judged.k))).astype(np.intp)]
+    with one_blas_thread():  # the same bits for any number of threads
+        S = judged.X.rows(index).astype(np.float32, copy=False) @ machines.W.T + machines.biases
+    return best_temperature(S, judged.y[index], judged.weights[index], smoothing=1 / (1 + len(index)))
