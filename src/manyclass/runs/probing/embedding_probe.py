@@ -171,6 +171,7 @@ def _run(
         with passing_warnings(warn):
             for method in methods:
                 with progress(f"{name}: {method.title}", "rows") as report:
+                    report(0, len(rows.y_test))
                     answer = method.answer(task)
                     report(len(rows.y_test), len(rows.y_test))
                 judged[-1].append(judge_answer(method, answer, rows.y_test))

@@ -121,4 +121,5 @@ def _fit(model: "LinearClassifier", X: Matrix, y: Labels, strength: float) -> "L
     with warnings.catch_warnings():
         # A strength that is not solved to the tolerance is judged as it is, like any other.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.set_params(penalty=mc.Ridge(strength)).fit(X, y)
+        model.set_params(penalty=mc.Ridge(strength)).fit(X, y)
+    return model

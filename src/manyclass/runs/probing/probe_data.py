@@ -43,7 +43,8 @@ class ProbeTask:
     def taking(self, rows: NDArray[np.intp]) -> "ProbeTask":
         """The same with some rows to learn from."""
         y = self.y[rows]
-        return replace(self, X=RowSelection(self.X, rows), y=y, **_chosen_by(y, None, self.seed))
+        learned, held_out = _tried_and_chosen_by(y, None, self.seed)
+        return replace(self, X=RowSelection(self.X, rows), y=y, learned=learned, held_out=held_out)
 
 
 @dataclass(frozen=True)
@@ -64,20 +65,21 @@ class ProbeData:
     def task(self, number: int) -> ProbeTask:
         """What a method is given of one of the files."""
         X, X_test = self.learned[number].X, self.judged[number].X
-        return ProbeTask(
-            X, self.y, len(self.classes), X_test, **_chosen_by(self.y, self.held_out, self.seed), seed=self.seed
-        )
+        parts = _tried_and_chosen_by(self.y, self.held_out, self.seed)
+        return ProbeTask(X, self.y, len(self.classes), X_test, *parts, self.seed)
 
 
-def _chosen_by(y: Labels, known: NDArray[np.bool_] | None, seed: int) -> dict[str, NDArray[np.intp]]:
-    """Rows to try settings by and to choose them by."""
+def _tried_and_chosen_by(
+    y: Labels, known: NDArray[np.bool_] | None, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows to try settings by, and others to choose them by: those that are known, or a part of every class."""
     if known is None:
         fraction = min(_HELD_OUT, _MOST_HELD_OUT / max(1, len(y)))
         known = stratified_split(y, fraction, np.random.default_rng(seed))
     if known.sum() > _MOST_HELD_OUT:  # one of each of very many classes
         drawn = np.random.default_rng(seed).permutation(np.flatnonzero(known))[:_MOST_HELD_OUT]
         known = np.isin(np.arange(len(y)), drawn)
-    return {"learned": np.flatnonzero(~known), "held_out": np.flatnonzero(known)}
+    return np.flatnonzero(~known), np.flatnonzero(known)
 
 
 def read_probe_data(
