@@ -46,9 +46,9 @@ Found = dict[str, tuple[list[bool], float, str]]  # by method: which rows are ri
 def run(folder: Path | None) -> Results:
     """The page."""
     results = Results("probe_peers", "A probe of embeddings, against scikit-learn")
-    results.say(f"""What `manyclass probe` makes of a file, with no settings, and what scikit-learn's classifiers make of
-        the same rows. LogisticRegression is swept as CLIP does it (Radford et al., 2021): C by powers of a hundred from
-        1e-6 to 1e6, then by halves of the steps around the best, down to half a power of ten, with at most {ITERATIONS}
+    results.say(f"""What `manyclass probe` makes of a file, with no settings, and what scikit-learn's classifiers make
+        of the same rows. LogisticRegression is swept as CLIP does it (Radford et al., 2021): C by powers of a hundred
+        from 1e-6 to 1e6, then by halves of the steps around the best, down to half a power of ten, with at most {ITERATIONS}
         iterations of L-BFGS. KNeighborsClassifier takes 5 neighbors as it is; swept,
         {", ".join(map(str, NEIGHBORS[:-1]))} or {NEIGHBORS[-1]} that vote by distance, of rows as they are or of unit
         length. Peers choose by the rows that the probe chooses by, a fifth of every class of those to learn from, and
@@ -177,10 +177,9 @@ def _unit(rows: Any) -> Any:
 def _rows(found: Found) -> list[list[str]]:
     rows = []
     for name, (right, seconds, chosen) in found.items():
-        low, high = wilson_interval(int(right.sum()), len(right))
-        rows.append(
-            [name, f"{100 * right.mean():.1f}", f"{100 * low:.1f} to {100 * high:.1f}", f"{seconds:.1f} s", chosen]
-        )
+        low, high = (100 * end for end in wilson_interval(sum(right), len(right)))
+        share = 100 * sum(right) / len(right)
+        rows.append([name, f"{share:.1f}", f"{low:.1f} to {high:.1f}", f"{seconds:.1f} s", chosen])
     return rows
 
 

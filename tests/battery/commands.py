@@ -78,7 +78,7 @@ _VERIFY = "verify out --json"
 _STORE = (_VERIFY, "info out --json")
 _PHOTOS = (*_STORE, "encode out -o searched --json --n-background 5")
 _REPORT = "report out -o page.html --json"
-_REPORT_FILE = "report out.json -o page.html --json"
+_PROBED = ("info out.json --json", "report out.json -o page.html --json")
 _RUN = (
     "predict out x.store --json",
     "info out --json",
@@ -165,8 +165,8 @@ COMMANDS: Mapping[str, Command] = {
     "calibrate": Command(
         "calibrate out x.store --quiet", ("x.store",), _RUN, before=(f"train x.store -o out {QUICK}",)
     ),
-    "probe": Command(_PROBE, ("x.store",), (_REPORT_FILE,)),
-    "probe again": Command(_PROBE, ("x.store",), (_REPORT_FILE,), before=(f"{_PROBE} --seed 1 --shots 1",)),
+    "probe": Command(_PROBE, ("x.store",), _PROBED),
+    "probe again": Command(_PROBE, ("x.store",), _PROBED, before=(f"{_PROBE} --seed 1 --shots 1",)),
     "export": Command("export run -o out.onnx", ("run",), ()),
     "export again": Command("export run -o out.onnx", ("run",), (), before=("export run -o out.onnx --top 2",)),
     "report": Command("report run -o out.html", ("run",), ()),

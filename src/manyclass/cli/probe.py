@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass._core.text import format_bytes, format_number, format_seconds
+from manyclass._core.text import format_bytes, format_number, format_p, format_seconds
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import (
@@ -88,11 +88,10 @@ def print_probe(console: Console, found: dict[str, Any]) -> None:
     several = len(found["embeddings"]) > 1
     for one in found["embeddings"]:
         title = f"{one['name']}, {one['columns']:,} columns: accuracy in percent"
-        names = ("method", "top-1", "top-5", "mean per class", "to the best")
-        console.columns(names, [_accuracies(method) for method in one["methods"]], title, numbers=True, least=4)
-        console.columns(
-            ("method", "to learn", "to judge", "to keep", "chosen"), [_costs(method) for method in one["methods"]]
-        )
+        names = ("method", "top-1", "top-5", "mean per class")
+        console.columns(names, [_accuracies(method) for method in one["methods"]], title, numbers=True)
+        names = ("method", "to the best", "to learn", "to judge", "to keep", "chosen")
+        console.columns(names, [_costs(method) for method in one["methods"]])
         if one["shots"]:
             print_shots(console, one["shots"])
     if several:
@@ -114,7 +113,7 @@ def print_comparison(console: Console, comparison: list[dict[str, Any]]) -> None
     """By how much the best file is ahead of the others, by each method."""
     for first, second in dict.fromkeys((one["first"], one["second"]) for one in comparison):
         rows = [
-            (one["method"], _difference(one), f"{one['p']:.3f}")
+            (one["method"], _difference(one), format_p(one["p"]))
             for one in comparison
             if (one["first"], one["second"]) == (first, second)
         ]
@@ -123,14 +122,14 @@ def print_comparison(console: Console, comparison: list[dict[str, Any]]) -> None
 
 
 def _accuracies(method: dict[str, Any]) -> tuple[str, ...]:
-    shares = tuple(_share(method[key]) for key in ("top_1", "top_5", "mean_per_class"))
-    return method["title"], *shares, "best" if method["against"] is None else _difference(method["against"])
+    return method["title"], *(_share(method[key]) for key in ("top_1", "top_5", "mean_per_class"))
 
 
 def _costs(method: dict[str, Any]) -> tuple[str, ...]:
     chosen = ", ".join(f"{name} {format_number(value)}" for name, value in method["settings"].items())
     seconds = tuple(format_seconds(method[key]) for key in ("fit_seconds", "predict_seconds"))
-    return method["title"], *seconds, format_bytes(method["bytes"]), chosen
+    apart = "best" if method["against"] is None else _difference(method["against"])
+    return method["title"], apart, *seconds, format_bytes(method["bytes"]), chosen
 
 
 def _share(share: dict[str, float]) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from manyclass._core.text import format_bytes, format_number, format_percent, format_seconds
+from manyclass._core.text import format_bytes, format_number, format_p, format_percent, format_seconds
 from manyclass.report.components import Section, add_caption, paragraph
 from manyclass.report.figures.bars import Bar, draw_bars
 from manyclass.report.figures.lines import Axis, Curve, draw_lines
@@ -87,7 +87,7 @@ def _compared(one: dict[str, Any]) -> list[Any]:
         one["second"],
         NumberCell(f"{100 * one['difference']:+.1f}", one["difference"]),
         NumberCell(interval, one["low"]),
-        NumberCell(f"{one['p']:.3f}", one["p"]),
+        NumberCell(format_p(one["p"]), one["p"]),
     ]
 
 

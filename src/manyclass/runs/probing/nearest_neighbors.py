@@ -18,7 +18,7 @@ from manyclass.retrieval.vectors import GrowableArray
 
 TEMPERATURE = 0.07  # of votes by cosine, as published
 
-_BYTES = 1 << 28  # of rows that are searched at once
+_BYTES = 1 << 27  # of rows that are searched at once
 
 _VOTES = 1 << 20  # pairs of neighbors that are compared at once
 

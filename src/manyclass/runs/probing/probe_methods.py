@@ -146,7 +146,7 @@ def _stochastic(task: ProbeTask, objective: str) -> Learned:
     from manyclass.estimators.stochastic import StochasticClassifier
 
     model = StochasticClassifier(objective, random_state=task.seed).fit(task.X, task.y)
-    chosen = {"beta": model.beta_} if objective == "ovr" else {}
+    chosen = {"beta": "all" if model.beta_ is None else model.beta_} if objective == "ovr" else {}
     return _linear(model, chosen | {"step": model.step_, "epochs": model.n_epochs_})
 
 
