@@ -48,8 +48,8 @@ def run(folder: Path | None) -> Results:
     results = Results("probe_peers", "A probe of embeddings, against scikit-learn")
     results.say(f"""What `manyclass probe` makes of a file, with no settings, and what scikit-learn's classifiers make
         of the same rows. LogisticRegression is swept as CLIP does it (Radford et al., 2021): C by powers of a hundred
-        from 1e-6 to 1e6, then by halves of the steps around the best, down to half a power of ten, with at most {ITERATIONS}
-        iterations of L-BFGS. KNeighborsClassifier takes 5 neighbors as it is; swept,
+        from 1e-6 to 1e6, then by halves of the steps around the best, down to half a power of ten, with at most
+        {ITERATIONS} iterations of L-BFGS. KNeighborsClassifier takes 5 neighbors as it is; swept,
         {", ".join(map(str, NEIGHBORS[:-1]))} or {NEIGHBORS[-1]} that vote by distance, of rows as they are or of unit
         length. Peers choose by the rows that the probe chooses by, a fifth of every class of those to learn from, and
         learn from all of them in the end. Times are those of the processor, with one thread, from rows to answers, with

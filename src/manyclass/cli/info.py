@@ -133,7 +133,7 @@ def describe_probe(path: Path) -> dict[str, Any]:
     from manyclass.runs.records import PROBE, read_record
 
     record = read_record(path, PROBE)
-    best = {one["name"]: max(method["top_1"]["value"] for method in one["methods"]) for one in record["embeddings"]}
+    best = {one["name"]: _best(one["methods"]) for one in record["embeddings"]}
     return {
         "format": record["format"],
         "version": record["version"],
@@ -144,6 +144,10 @@ def describe_probe(path: Path) -> dict[str, Any]:
         "best_top_1": best,
         "verdict": record["verdict"],
     }
+
+
+def _best(methods: list[dict[str, Any]]) -> float | None:
+    return max((round(method["top_1"]["value"], 4) for method in methods), default=None)
 
 
 def _distinct(records: list[dict[str, Any]], name: str) -> str:

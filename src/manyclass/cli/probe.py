@@ -26,6 +26,10 @@ _METHODS = (
     "two, which take longer."
 )
 
+_ACCURACIES = ("method", "top-1", "top-5", "mean per class")
+
+_COSTS = ("method", "to the best", "to learn", "to judge", "to keep", "chosen")
+
 
 @report_errors("nothing was changed; start again when you like")
 def probe(
@@ -49,14 +53,22 @@ def probe(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """How good are these embeddings? Learn their classes by several methods, and judge all of them by the same rows.
+    """How good are these embeddings? Learn their classes by several methods, judged by the same rows.
 
-    means: the nearest mean of a class. knn20: 20 neighbors vote, as papers report it. knn: neighbors, of which the
-    number and the metric are chosen. closed: ridge regression. ovr: one-vs-rest. linear: softmax with a ridge, which
-    papers call a linear probe. All settings are chosen on rows to learn from.
+    means    the class whose mean is nearest
+    knn20    20 neighbors vote, the protocol that papers report
+    knn      neighbors vote; how many, and by which metric, is chosen
+    closed   ridge regression of every class, in closed form
+    ovr      one-vs-rest
+    linear   softmax with a ridge, the linear probe that papers report
+    softmax  softmax by stochastic descent
+    trace    softmax with a trace norm, which takes long
 
-    A split of the data is used (train and val to learn from, test to judge by); of data without one, a fifth of every
-    class is held out. In brackets are intervals of 95 %. Several files must have the same rows in the same order.
+    Settings are chosen on rows to learn from. Brackets hold intervals of 95 %.
+
+    A split of the data is used: train and val to learn from, test to judge by.
+    Of data without one, a fifth of every class is held out.
+    Several files must have the same rows in the same order.
     """
     import manyclass as mc
 
@@ -88,10 +100,8 @@ def print_probe(console: Console, found: dict[str, Any]) -> None:
     several = len(found["embeddings"]) > 1
     for one in found["embeddings"]:
         title = f"{one['name']}, {one['columns']:,} columns: accuracy in percent"
-        names = ("method", "top-1", "top-5", "mean per class")
-        console.columns(names, [_accuracies(method) for method in one["methods"]], title, numbers=True)
-        names = ("method", "to the best", "to learn", "to judge", "to keep", "chosen")
-        console.columns(names, [_costs(method) for method in one["methods"]])
+        console.columns(_ACCURACIES, [_accuracies(method) for method in one["methods"]], title, numbers=True)
+        console.columns(_COSTS, [_costs(method) for method in one["methods"]])
         if one["shots"]:
             print_shots(console, one["shots"])
     if several:
