@@ -58,11 +58,13 @@ def test_without_rows_held_out_a_usual_strength_is_taken():
 
 def test_the_way_ends_where_two_in_a_row_are_no_better():
     path = linear_probe._Path(mc.DenseMatrix(np.eye(2)), np.arange(2), mc.DenseMatrix(np.eye(2)), np.arange(2), 1.0)
-    path.tried = [Tried(1.0, 0.8, 0.5), Tried(0.1, 0.8, 0.6)]
+    path.tried = [Tried(1.0, 0.0, 0.5), Tried(0.1, 0.0, 0.6)]
     assert not path.is_over()
-    path.tried.append(Tried(0.01, 0.7, 0.5))
+    path.tried.append(Tried(0.01, 0.0, 0.5))
     assert path.is_over()
-    path.tried[-1] = Tried(0.01, 0.9, 0.7)
+    path.tried[-1] = Tried(0.01, 0.0, 0.4)
+    assert not path.is_over()
+    path.tried[-1] = Tried(0.01, 1.0, 0.7)
     assert not path.is_over()
 
 

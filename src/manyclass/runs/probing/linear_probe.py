@@ -88,13 +88,8 @@ class _Path:
         return min((one for one in self.tried if one.accuracy >= most - error / 2), key=lambda one: one.loss)
 
     def is_over(self) -> bool:
-        """Whether the last two are better in nothing than one before them."""
-        if len(self.tried) < 3:
-            return False
-        before, last = self.tried[:-2], self.tried[-2:]
-        return max(one.accuracy for one in last) <= max(one.accuracy for one in before) and min(
-            one.loss for one in last
-        ) >= min(one.loss for one in before)
+        """Whether the best is neither of the last two."""
+        return len(self.tried) > 2 and self.best() not in self.tried[-2:]
 
 
 def judge(model: "LinearClassifier", X: Matrix, y: Labels) -> tuple[float, float]:
