@@ -147,6 +147,11 @@ def test_numbers_that_are_not_finite_are_refused_with_their_file_and_row(tmp_pat
         read(write(tmp_path / "x.npz", X=X))
 
 
+def test_classes_of_one_row_each_cannot_be_judged(tmp_path):
+    with pytest.raises(ValueError, match="must have a class of two rows or more, to hold one out; each has one"):
+        read(write(tmp_path / "x.npz", y=np.arange(60)))
+
+
 def test_one_class_is_too_few(tmp_path):
     with pytest.raises(ValueError, match="must have at least two classes to learn from; got 1"):
         read(write(tmp_path / "x.npz", y=np.zeros(60, int)))

@@ -160,6 +160,8 @@ def _with_test(dataset: Dataset, fraction: float | None, seed: int) -> tuple[Dat
     if fraction is not None or not parts:
         fraction = TEST_FRACTION if fraction is None else fraction
         drawn = draw_test_subset(dataset, fraction, seed)
+        if "test" not in drawn.split_names():
+            raise ValueError(f"{dataset.path} must have a class of two rows or more, to hold one out; each has one")
         return drawn, f"{format_percent(fraction, 0)} of every class are held out, drawn by seed {seed}"
     test = next((name for name in _TEST if name in parts), None)
     if test is None or not any(name in parts for name in _LEARNED if name != test):
