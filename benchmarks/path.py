@@ -8,7 +8,7 @@ import numpy as np
 import manyclass as mc
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
-from manyclass.estimators.path_grid import RIDGES, TRACES, strength_grid
+from manyclass.estimators.trace.path_grid import RIDGES, TRACES, strength_grid
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
 from manyclass.penalties.penalty import Penalty, Ridge

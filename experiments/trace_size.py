@@ -18,7 +18,7 @@ from benchmarks.contender import forget_peak, peak
 from experiments.figures import COLORS, MARKERS, finish, panels
 from experiments.results import Results
 from experiments.verdicts import Interval, above, over_seeds
-from manyclass.estimators.path_grid import TRACES, strength_grid
+from manyclass.estimators.trace.path_grid import TRACES, strength_grid
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
 from manyclass.solvers.batch.null_model import alpha_max

@@ -10,7 +10,7 @@ import sys
 import manyclass as mc
 from manyclass.cli.main import main
 from manyclass.datasets import read_features  # noqa: F401
-from manyclass.runs import gallery_builder, gallery_updates  # noqa: F401 - so that no child has to import them
+from manyclass.runs.galleries import gallery_builder, gallery_updates  # noqa: F401 - so that no child has to import them
 
 mc.SquareLossExemplar(n_background=1, random_state=0).fit([[1.0], [2.0]])
 

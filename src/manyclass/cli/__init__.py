@@ -9,8 +9,7 @@ evaluate         a classifier against labels
 predict          classes of pictures or rows
 calibrate        probabilities that fit data
 export           a classifier as an ONNX file
-encode           features into a gallery
-search           what in a gallery is like a query
+galleries/       encode, features into a gallery, and search, what in a gallery is like a query
 join             parts that --shard made, into one
 report           one page about runs and galleries
 info             what is in a file or folder

@@ -24,16 +24,16 @@ from manyclass._core.reading import check_depth, read_text
 from manyclass.cli.calibrate import calibrate
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
-from manyclass.cli.encode import encode
 from manyclass.cli.evaluate import evaluate
 from manyclass.cli.export import export
 from manyclass.cli.features import features
+from manyclass.cli.galleries.encode import encode
+from manyclass.cli.galleries.search import search
 from manyclass.cli.info import info
 from manyclass.cli.join import join
 from manyclass.cli.learn import learn
 from manyclass.cli.predict import predict
 from manyclass.cli.report import report
-from manyclass.cli.search import search
 from manyclass.cli.terminal.command_errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.train import train
 from manyclass.cli.verify import verify

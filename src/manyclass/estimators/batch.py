@@ -22,7 +22,8 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
-from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
+from manyclass.estimators.linear_model import LinearModel, warn_of_chance
+from manyclass.estimators.probabilities import Probabilities
 from manyclass.estimators.validation import make_problem
 from manyclass.losses.multiclass import as_score_loss, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description

@@ -13,26 +13,17 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, one_blas_thread, threads
 from manyclass._core.typing import Embeddings, Floats
 from manyclass.data.inputs import open_examples
-from manyclass.estimators._incremental import check_batch_classes
-from manyclass.estimators.linear_model import LinearModel, Probabilities, warn_of_chance
-from manyclass.estimators.validation import (
-    check_labels,
-    check_strengths,
-    encode_known_labels,
-    encode_new_labels,
-    make_problem,
-    weighted_problem,
-)
+from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
+from manyclass.estimators.linear_model import LinearModel, warn_of_chance
+from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
 from manyclass.losses.multiclass import best_temperature
-from manyclass.solvers.class_moments import ClassMoments
-from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem, closed_form
+from manyclass.solvers.closed_form import RidgeSystem, closed_form
 from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
 from manyclass.solvers.problem import Problem
 
-_SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")  # in the order of `ClassMoments`
 
-
-class SquareLossClassifier(Probabilities, LinearModel):
+class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
     """Ridge regression of every class in closed form, with the strength chosen by exact leave-one-out.
 
     With targets of 1 for the class of a row and -1 for all others, it minimizes the mean over rows of the squared
@@ -134,159 +125,6 @@ class SquareLossClassifier(Probabilities, LinearModel):
         warn_of_chance(self, problem)
         return self
 
-    @rollback_on_error
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add these rows to all before, and solve; a strength that is "auto" is chosen by leaving out these rows.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
-        classes : array-like of shape (k,), default=None
-            All labels that will come; required in the first call, unless `fit` came before.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; those of weight 0 are left out.
-
-        Returns
-        -------
-        SquareLossClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            known = hasattr(self, "coef_")
-            before = self._sums("partial_fit") if known else None
-            self.classes_ = check_batch_classes(self, classes, known)
-            matrix = open_examples(self, X, reset=not known)
-            problem = weighted_problem(self, matrix, encode_known_labels(y, self.classes_, len(matrix)), sample_weight)
-            moments = ClassMoments.of(problem)
-            moments = moments if before is None else before.plus(moments)
-            system = ColumnSystem(moments)
-            self._choose(system, problem, moments.total)
-            self._solve(system, matrix.dtype)
-        self._keep(moments)
-        return self
-
-    @rollback_on_error
-    def add_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows of known classes: the machines become those of a fit on all rows, but for rounding.
-
-        The strength and the temperature stay.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; those of weight 0 are left out.
-
-        Returns
-        -------
-        SquareLossClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            before = self._sums("add_rows")
-            return self._learn(before.plus(self._moments(X, y, sample_weight)))
-
-    @rollback_on_error
-    def remove_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Remove rows that were learned: the machines become those of a fit without them, but for rounding.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            Their labels; every class must keep a row.
-        sample_weight : array-like of shape (n,), default=None
-            Their weights, as they were given.
-
-        Returns
-        -------
-        SquareLossClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            before = self._sums("remove_rows")
-            gone = self._moments(X, y, sample_weight)
-            for place in np.flatnonzero((gone.counts > 0) & (gone.counts >= before.counts))[:1]:
-                raise ValueError(
-                    f"remove_rows must leave a row of every class; got all {before.counts[place]} of the class "
-                    f"{self.classes_.tolist()[place]!r}, or more; use remove_classes for all rows of a class"
-                )
-            return self._learn(before.minus(gone))
-
-    @rollback_on_error
-    def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Add rows of new classes: the machines become those of a fit on all rows, but for rounding.
-
-        New rows are negatives of the old classes, whose machines change too. The strength and the temperature stay.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels; rows of old classes are added too.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; those of weight 0 are left out.
-
-        Returns
-        -------
-        SquareLossClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            before, old = self._sums("add_classes"), self.classes_
-            matrix = open_examples(self, X)
-            new, _ = encode_new_labels(check_labels(y, len(matrix)), old)
-            self.classes_ = np.sort(np.concatenate([old, new]))
-            added = self._moments(matrix, y, sample_weight)
-            for place in np.flatnonzero(np.isin(self.classes_, new) & (added.counts == 0))[:1]:
-                raise ValueError(
-                    "add_classes needs a row of every new class whose weight is not zero; "
-                    f"got none of the class {self.classes_.tolist()[place]!r}"
-                )
-            spread = before.at(np.searchsorted(self.classes_, old), len(self.classes_))
-            return self._learn(spread.plus(added))
-
-    @rollback_on_error
-    def remove_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Remove classes with all of their rows: the machines become those of a fit without them, but for rounding.
-
-        Parameters
-        ----------
-        X : matrix-like of shape (n, d)
-            All rows of these classes, as they were given.
-        y : array-like of shape (n,)
-            Their labels.
-        sample_weight : array-like of shape (n,), default=None
-            Their weights, as they were given.
-
-        Returns
-        -------
-        SquareLossClassifier
-            The classifier itself.
-        """
-        with self._computing():
-            before = self._sums("remove_classes")
-            gone = self._moments(X, y, sample_weight)
-            removed = gone.counts > 0
-            for place in np.flatnonzero(removed & (gone.counts != before.counts))[:1]:
-                raise ValueError(
-                    f"remove_classes needs all {before.counts[place]} rows of the class "
-                    f"{self.classes_.tolist()[place]!r}; got {gone.counts[place]}; use remove_rows for some of them"
-                )
-            if np.count_nonzero(~removed) < 2:
-                raise ValueError(f"remove_classes must leave two classes; got {np.count_nonzero(~removed)} that stay")
-            left = before.minus(gone).only(~removed)
-            self.classes_ = self.classes_[~removed]
-            return self._learn(left)
-
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
         """Compute the scores of every row by machines of all other rows, exactly and at the cost of one fit.
 
@@ -344,34 +182,8 @@ class SquareLossClassifier(Probabilities, LinearModel):
             Shapes by attribute.
         """
         k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-        sums = zip(_SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
+        sums = zip(SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
         return {"coef_": (k, d), "intercept_": (k,), **dict(sums)}
-
-    def _sums(self, task: str) -> ClassMoments:
-        """The sums of all rows so far."""
-        check_is_fitted(self)
-        if self.class_weight == "balanced":
-            raise ValueError(f"class_weight='balanced' needs all labels at once; pass a dictionary for {task}")
-        if not hasattr(self, "scatter_"):
-            raise ValueError(f"{task} needs the sums over rows, which this fit did not keep; begin with partial_fit")
-        return ClassMoments(*(getattr(self, name) for name in _SUMS))
-
-    def _moments(self, X: Any, y: Any, sample_weight: Any) -> ClassMoments:
-        """Those of rows of known classes."""
-        matrix = open_examples(self, X)
-        indices = encode_known_labels(y, self.classes_, len(matrix))
-        return ClassMoments.of(weighted_problem(self, matrix, indices, sample_weight))
-
-    def _learn(self, moments: ClassMoments) -> Self:
-        """Solve for other sums, with the strength that there is."""
-        self._solve(ColumnSystem(moments), self.coef_.dtype)
-        self._keep(moments)
-        return self
-
-    def _keep(self, moments: ClassMoments | None) -> None:
-        for name in _SUMS:
-            self.__dict__.pop(name, None)
-        self.__dict__.update(zip(_SUMS, moments or (), strict=bool(moments)))
 
     def _choose(self, system: RidgeSystem, problem: Problem, total: float) -> None:
         """Take the strength that does best on rows left out, and the temperature that fits them."""

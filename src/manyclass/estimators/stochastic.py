@@ -37,13 +37,8 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import (
-    LinearModel,
-    Probabilities,
-    held_out_temperature,
-    warn_of_chance,
-    weights_length,
-)
+from manyclass.estimators.linear_model import LinearModel, warn_of_chance
+from manyclass.estimators.probabilities import Probabilities, held_out_temperature, weights_length
 from manyclass.estimators.validation import make_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd

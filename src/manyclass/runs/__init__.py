@@ -14,12 +14,8 @@ verify_run          whether every file of a run is what its record says
 provenance          where features came from: the pictures, and the encoder
 
 compression         compress, features into a store of codes
-gallery_builder     build_gallery, features into a gallery that can be searched
-gallery_updates     update_gallery, images added to and removed from a gallery
+galleries/          build_gallery, update_gallery and compare_encoders: features into what can be searched
 joining/            join, parts that `--shard i/n` made into what one run would have made
-encoder_comparison  compare_encoders, by mean average precision with intervals
-exemplar_methods    the encoders by name, fitted and tuned
-negatives           unrelated images on which encoders are fitted, and the rows left to judge by
 """
 
 from manyclass._core.lazy import lazy_exports
@@ -30,14 +26,14 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Evaluation": "evaluation",
         "TrainedRun": "training",
         "Calibrated": "temperature",
-        "build_gallery": "gallery_builder",
+        "build_gallery": "galleries.gallery_builder",
         "calibrate": "temperature",
-        "compare_encoders": "encoder_comparison",
+        "compare_encoders": "galleries.encoder_comparison",
         "compress": "compression",
         "evaluate": "evaluation",
         "join": "joining.join_parts",
         "spread_features": "joining.spread_features",
         "train": "training",
-        "update_gallery": "gallery_updates",
+        "update_gallery": "galleries.gallery_updates",
     },
 )

@@ -139,7 +139,7 @@ def test_an_interrupted_demo_says_one_sentence_and_starts_over(small, tmp_path, 
         else:
             target = {
                 "training": "manyclass.runs.training.fit_recipe",
-                "search": "manyclass.runs.encoder_comparison.fit_method",
+                "search": "manyclass.runs.galleries.encoder_comparison.fit_method",
             }[step]
             patched.setattr(target, interrupt)
         outcome = small("--quiet")

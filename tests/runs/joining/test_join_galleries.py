@@ -10,7 +10,7 @@ import manyclass as mc
 from manyclass._core.errors import SettingsError
 from manyclass.retrieval.storage.segments import read_gallery_manifest, write_gallery_manifest
 from manyclass.retrieval.storage.verify_gallery import verify_gallery
-from manyclass.runs import gallery_builder
+from manyclass.runs.galleries import gallery_builder
 from tests.cli.gallery_data import labeled, world, write_store
 from tests.features.extraction.written import contents_of
 

@@ -8,7 +8,7 @@ from manyclass._core.errors import FolderBusyError
 from manyclass._core.worker_groups import LocalWorkers, using_workers
 from manyclass.data.dense import DenseMatrix
 from manyclass.retrieval.encoders import CosineEncoder
-from manyclass.runs import gallery_builder
+from manyclass.runs.galleries import gallery_builder
 from manyclass.runs.joining.spread_embeddings import write_part
 from manyclass.runs.joining.worker_parts import holding_parts, parts_folder
 from tests.cli.gallery_data import labeled, world, write_store

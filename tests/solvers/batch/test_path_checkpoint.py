@@ -70,7 +70,7 @@ def test_a_path_that_was_killed_goes_on_to_the_same_bits(tmp_path, solver, numbe
 
 
 def test_pairs_that_are_known_are_not_solved_again(tmp_path, monkeypatch):
-    from manyclass.estimators import trace_path
+    from manyclass.estimators.trace import trace_path
 
     fit_until(tmp_path / "path", 12)
     solved, solve = [], trace_path.solve

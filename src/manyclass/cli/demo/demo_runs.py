@@ -106,7 +106,7 @@ def _forget_peak() -> None:
 
 def compare_searches(others: Path, world: Path, out: Path, seed: int, console: Console) -> list[dict[str, Any]]:
     """Methods by mean average precision, with intervals; settings are chosen on kinds apart from those reported."""
-    from manyclass.runs.gallery_builder import build_gallery
+    from manyclass.runs.galleries.gallery_builder import build_gallery
 
     words = ["encode", str(others), "--negatives", str(world), "-o", str(out), "--method", _METHODS]
     console.info(" ".join(["manyclass", *words, "--tune", "--evaluate", *_seed(seed)]))

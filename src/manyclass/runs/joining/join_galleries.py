@@ -12,7 +12,7 @@ from manyclass.retrieval.gallery import Gallery
 from manyclass.retrieval.storage.open import open_joined
 from manyclass.retrieval.storage.save import save_gallery
 from manyclass.retrieval.storage.segments import read_gallery_manifest
-from manyclass.runs.gallery_builder import check_free, warn_of_background
+from manyclass.runs.galleries.gallery_builder import check_free, warn_of_background
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 
 # What the manifests of all parts must say alike, besides the widths of those that have images.

@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.estimators import stochastic
-from manyclass.estimators.linear_model import held_out_temperature
+from manyclass.estimators.probabilities import held_out_temperature
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.sgd.descent import run_sgd
 from tests.estimators.problems import blobs

@@ -17,8 +17,8 @@ from manyclass._core.text import did_you_mean
 from manyclass._core.typing import Notify, ProgressFactory, no_progress
 from manyclass.data.matrix import spans
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs.encoder_comparison import row_ids
-from manyclass.runs.gallery_builder import ROWS_AT_ONCE, add_rows, metadata_of
+from manyclass.runs.galleries.encoder_comparison import row_ids
+from manyclass.runs.galleries.gallery_builder import ROWS_AT_ONCE, add_rows, metadata_of
 from manyclass.runs.provenance import encoder_digest, encoder_file, picture_folder, unchanged
 from manyclass.runs.sources import read_source
 

@@ -19,11 +19,11 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.inputs import ScaleLimits
-from manyclass.estimators._path_plots import PathPlots
 from manyclass.estimators.batch import ROWS_OF_CLASS, check_batch_settings
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import warn_of_chance
-from manyclass.estimators.path_grid import (
+from manyclass.estimators.trace._path_plots import PathPlots
+from manyclass.estimators.trace.path_grid import (
     BEFORE_REFIT,
     DURING_REFIT,
     RIDGES,
@@ -32,7 +32,7 @@ from manyclass.estimators.path_grid import (
     open_checkpoint,
     strength_grid,
 )
-from manyclass.estimators.trace_norm import TraceNormClassifier
+from manyclass.estimators.trace.trace_norm import TraceNormClassifier
 from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm

@@ -15,8 +15,8 @@ from manyclass._core.files import expand_home
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import Dataset
 from manyclass.evaluation import Truth, average_precisions, paired_bootstrap
-from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method
-from manyclass.runs.negatives import Negatives, choose_negatives, deal_out, draw_rows, other_rows
+from manyclass.runs.galleries.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method
+from manyclass.runs.galleries.negatives import Negatives, choose_negatives, deal_out, draw_rows, other_rows
 from manyclass.runs.provenance import picture_folder, pictures_of
 from manyclass.runs.run_record import describe_data
 from manyclass.runs.sources import read_source

@@ -8,8 +8,8 @@ import pytest
 import manyclass as mc
 from manyclass._core.errors import SettingsError
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs.exemplar_methods import METHODS, choose_methods, fit_method, plain_is_ahead
-from manyclass.runs.negatives import Negatives
+from manyclass.runs.galleries.exemplar_methods import METHODS, choose_methods, fit_method, plain_is_ahead
+from manyclass.runs.galleries.negatives import Negatives
 
 NEGATIVES = Negatives(
     np.random.default_rng(0).standard_normal((60, 6), dtype=np.float32),

@@ -11,8 +11,8 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
-from manyclass.estimators.kernel_machines import KernelMachines
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
+from manyclass.estimators.shared.kernel_machines import KernelMachines
 from manyclass.estimators.validation import (
     check_labels,
     encode_known_labels,

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, ImageFont
 
 import manyclass as mc
-from manyclass.cli.search import _fitting, _tile
+from manyclass.cli.galleries.search import _fitting, _tile
 from tests.cli.gallery_data import SMALL, labeled, world, write_album, write_store
 from tests.features.hostile import picture, saved
 

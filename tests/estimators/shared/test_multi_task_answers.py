@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyclass.estimators.multi_task import decode_tasks, encode_lists, encode_tasks, is_labeled
+from manyclass.estimators.shared.multi_task import decode_tasks, encode_lists, encode_tasks, is_labeled
 
 
 @pytest.mark.parametrize(

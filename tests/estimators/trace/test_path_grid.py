@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators.path_grid import class_accuracy, round_to_digits, strength_grid
+from manyclass.estimators.trace.path_grid import class_accuracy, round_to_digits, strength_grid
 from manyclass.solvers.batch.points import DenseWeights, LowRankWeights
 from manyclass.solvers.problem import Problem
 

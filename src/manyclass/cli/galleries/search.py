@@ -141,7 +141,7 @@ class Search:
 
     def by_ids(self, words: list[str]) -> list[Result]:
         """What images of the gallery find."""
-        from manyclass.runs.gallery_updates import known_ids
+        from manyclass.runs.galleries.gallery_updates import known_ids
 
         ids = known_ids(self.gallery, words, self.path)
         hits = self._told(self.gallery.search_ids(ids, self.k, self.where))

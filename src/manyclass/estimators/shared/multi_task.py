@@ -17,7 +17,7 @@ from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.kernel_machines import KernelMachines
+from manyclass.estimators.shared.kernel_machines import KernelMachines
 from manyclass.estimators.validation import check_labels, example_weights
 from manyclass.losses.multitask import TaskHinge
 from manyclass.solvers.smooth import SmoothProblem

@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import manyclass as mc
-from manyclass.estimators import trace_path
+from manyclass.estimators.trace import trace_path
 from manyclass.solvers.batch.solve import solve
 from tests.estimators.problems import blobs
 

@@ -15,8 +15,14 @@ from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
 from manyclass._core.typing import Embeddings, Notify, ProgressFactory, Report, no_progress
 from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs.encoder_comparison import EncoderInputs, fit_and_compare
-from manyclass.runs.exemplar_methods import ExemplarMethod, FittedEncoder, choose_methods, fit_method, plain_is_ahead
+from manyclass.runs.galleries.encoder_comparison import EncoderInputs, fit_and_compare
+from manyclass.runs.galleries.exemplar_methods import (
+    ExemplarMethod,
+    FittedEncoder,
+    choose_methods,
+    fit_method,
+    plain_is_ahead,
+)
 from manyclass.runs.provenance import encoder_file, unchanged
 from manyclass.runs.records import RETRIEVAL, RETRIEVAL_FILE, write_record
 from manyclass.runs.sources import retrieval_file

@@ -13,7 +13,7 @@ from manyclass._core.errors import SettingsError
 from manyclass._core.lazy import find_public
 from manyclass._core.text import did_you_mean
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs.negatives import Negatives, draw_rows
+from manyclass.runs.galleries.negatives import Negatives, draw_rows
 
 METHODS = {
     "slem": "SquareLossExemplar",

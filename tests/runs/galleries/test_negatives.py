@@ -7,7 +7,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs.negatives import choose_negatives, deal_out, draw_rows, other_rows
+from manyclass.runs.galleries.negatives import choose_negatives, deal_out, draw_rows, other_rows
 
 
 def dataset(n=40, n_classes=8, split=None):

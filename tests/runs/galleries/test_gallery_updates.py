@@ -10,7 +10,7 @@ import manyclass as mc
 from manyclass._core.models import model_pieces
 from manyclass._core.sealed import seal, unseal
 from manyclass.retrieval.storage.segments import names_of, read_gallery_manifest
-from manyclass.runs.gallery_updates import known_ids
+from manyclass.runs.galleries.gallery_updates import known_ids
 from tests.cli.gallery_data import labeled, write_store
 from tests.features import networks
 from tests.features.hostile import picture

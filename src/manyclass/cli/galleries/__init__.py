@@ -1,0 +1,5 @@
+"""Commands of galleries.
+
+encode  features into a gallery
+search  what in a gallery is like a query
+"""
