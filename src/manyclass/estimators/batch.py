@@ -203,7 +203,8 @@ class BatchModel(Probabilities, LinearModel):
         return self._point()
 
     def _learn(self, found: Solution) -> None:
-        self.__dict__.pop("temperature_", None)
+        for name in ("temperature_", "held_out_"):
+            self.__dict__.pop(name, None)
         self._keep(found)
         self.objective_, self.gap_, self.status_ = found.objective, found.gap, found.status
         self.n_iter_, self.history_ = found.iterations, found.history

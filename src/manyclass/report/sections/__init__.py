@@ -4,6 +4,7 @@
     setup              what was done, and with what
     comparison         runs side by side, their costs, and the head of the page
     classes            accuracy by class, confused pairs, the best and the worst with images
+    calibration        what classifiers say of themselves, and sets of classes
     learning_curves    accuracy and objective while learning, and against settings that were tuned
     weights            spectrum, trace-norm grid, classes in two dimensions
     search_results     image search
@@ -20,6 +21,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_accuracy": "classes",
     "show_confusions": "classes",
     "show_examples": "classes",
+    "show_calibration": "calibration",
     "show_learning_curves": "learning_curves",
     "show_tuning": "learning_curves",
     "show_spectrum": "weights",

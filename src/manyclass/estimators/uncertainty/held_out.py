@@ -1,0 +1,132 @@
+"""HeldOut: what a classifier says of rows that it has not seen, by which it judges what it says of others."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.parallel import thread_map
+from manyclass._core.typing import Doubles, Floats, Singles
+from manyclass.data.matrix import spans
+
+_SCORES, _LEAST = 1 << 24, 1000  # scores of held-out rows at most: half a second for 1,000 columns; rows in any case
+
+_NUMBERS = 1 << 19  # scores, or numbers of rows, that are worked on at a time
+
+
+class HeldOut(NamedTuple):
+    """All that is kept of m rows that machines have not seen.
+
+    >>> losses, ones = np.float32([1, 2, 3]), np.ones(3, np.float32)
+    >>> HeldOut(losses, losses, np.int32([0, 0, 0]), ones).threshold(0.5)
+    2.0
+    """
+
+    losses: Singles  # (m,): -log of the probability of the own class
+    known: Singles  # (m,): how much they look like rows of known classes
+    classes: NDArray[np.int32]  # (m,): the own classes, as positions in `classes_`
+    weights: Singles  # (m,): how much they count, 1 on average
+
+    @classmethod
+    def by_scores(
+        cls, scores: Callable[[slice], Floats], d: int, y: NDArray[Any], temperature: float, sizes: Any = None
+    ) -> "HeldOut":
+        """Of rows of d columns with classes y (m,), by the scores (p, k) of any slice of them.
+
+        Where sizes of all classes (k,) are given, classes count by these, in whatever shares their rows were held out.
+        """
+
+        def of_rows(at: slice) -> tuple[Floats, Floats]:
+            S = scores(at)
+            S = S / S.dtype.type(temperature)
+            return -log_softmax(S)[np.arange(len(S)), y[at]], known_scores(S)
+
+        k = scores(slice(0, 1)).shape[1]
+        losses, known = zip(*thread_map(of_rows, spans(len(y), rows_at_once(d, k))), strict=True)
+        classes = np.asarray(y, np.int32)
+        weights = np.ones(len(y)) if sizes is None else sizes[classes] / np.bincount(classes)[classes]
+        return cls(_singles(losses), _singles(known), classes, (weights / weights.mean()).astype(np.float32))
+
+    @classmethod
+    def of_model(cls, model: Any) -> "HeldOut":
+        """That of a fitted classifier."""
+        found, k = cls(**model.held_out_), len(model.classes_)
+        if not ((found.classes >= 0) & (found.classes < k)).all():
+            raise ValueError(f"held_out_ must have classes in [0, {k}); got others; calibrate the classifier again")
+        return found
+
+    def rows(self, which: NDArray[Any]) -> "HeldOut":
+        """Some of them."""
+        return HeldOut(*(values[which] for values in self))
+
+    def halves(self) -> tuple["HeldOut", "HeldOut"]:
+        """Every other row of each class, from the second on, and the rest."""
+        order, counts = np.argsort(self.classes, kind="stable"), np.bincount(self.classes)
+        second = (np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)) % 2 == 1
+        return self.rows(np.sort(order[second])), self.rows(np.sort(order[~second]))
+
+    def threshold(self, coverage: float) -> float:
+        """The loss that so many other rows do not exceed; infinity where these are too few to tell.
+
+        Of m rows that count alike it is the ceil((m + 1) coverage)-th least.
+        """
+        order = np.argsort(self.losses, kind="stable")
+        upto = np.cumsum(self.weights[order], dtype=np.float64)
+        # Another row is one more, which may be worse than all; rounding must not ask for yet another.
+        needed = coverage * (1 - 1e-9) * (1 + 1 / max(1, len(upto))) * upto[-1:].sum()
+        place = int(np.searchsorted(upto, needed))
+        return float(self.losses[order[place]]) if place < len(order) else np.inf
+
+    def p_values(self, known: Floats) -> Doubles:
+        """How likely other rows of known classes look as little like such as rows of these scores (n,) do."""
+        order = np.argsort(self.known, kind="stable")
+        upto = np.concatenate([[0.0], np.cumsum(self.weights[order], dtype=np.float64)])
+        one = upto[-1] / len(order)
+        found: Doubles = (upto[np.searchsorted(self.known[order], known, "right")] + one) / (upto[-1] + one)
+        return found
+
+
+def some_rows(m: int, k: int) -> NDArray[np.intp]:
+    """Of m rows that were held out, those that are kept where scores of k classes would take long; spread evenly."""
+    return np.linspace(0, m - 1, min(m, max(_LEAST, _SCORES // k))).astype(np.intp)
+
+
+def rows_at_once(d: int, k: int) -> int:
+    """Rows of d columns whose scores of k classes are worked on at a time."""
+    return max(1, _NUMBERS // max(d, k, 512))
+
+
+def log_softmax(S: Floats) -> Floats:
+    """The logarithms of probabilities (m, k).
+
+    >>> np.exp(log_softmax(np.log([[1.0, 3.0]])))
+    array([[0.25, 0.75]])
+    """
+    S = S - S.max(axis=1, keepdims=True)
+    S -= np.log(np.exp(S).sum(axis=1, keepdims=True))
+    return S
+
+
+def known_scores(S: Floats) -> Floats:
+    """How much rows look like those of known classes, by scores over the temperature (m, k): that of the best class."""
+    best: Floats = S.max(axis=1)
+    return best
+
+
+def has_held_out(method: str) -> Callable[[Any], bool]:
+    """Whether a classifier has held-out rows, for a method that needs them; else an AttributeError."""
+
+    def check(model: Any) -> bool:
+        if not hasattr(model, "held_out_"):
+            raise AttributeError(
+                f"{method} needs what is said of rows that fit has not seen; fit with early_stopping=True, where the "
+                "classifier has it, or call calibrate with such rows"
+            )
+        return True
+
+    return check
+
+
+def _singles(parts: Any) -> Singles:
+    return np.concatenate(parts).astype(np.float32)
