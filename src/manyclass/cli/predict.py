@@ -112,7 +112,7 @@ class Asked:
                 f"`manyclass calibrate {quote(str(run))} DATA`"
             )
         if self.unknown is not None:
-            check_unknown(self.unknown, len(model.held_out_["known"]))
+            check_unknown(self.unknown, len(model.held_out_["losses"]))
 
 
 @dataclass(frozen=True)

@@ -183,8 +183,8 @@ class ClosedFormUpdates:
             if np.count_nonzero(~removed) < 2:
                 raise ValueError(f"remove_classes must leave two classes; got {np.count_nonzero(~removed)} that stay")
             left = before.minus(gone).only(~removed)
-            self.classes_ = self.classes_[~removed]
             self._move_held_out(np.where(removed, -1, np.cumsum(~removed) - 1))
+            self.classes_ = self.classes_[~removed]
             return self._learn(left)
 
     def _sums(self, task: str) -> ClassMoments:
@@ -204,6 +204,9 @@ class ClosedFormUpdates:
 
     def _move_held_out(self, places: NDArray[np.intp]) -> None:
         """Give the rows that were left out the new places (k,) of their classes; those of classes at -1 go."""
+        if hasattr(self, "known_classes_"):  # by which what is said was told, and which has other classes
+            for name in ("held_out_", "known_classes_", "_known_judge"):
+                self.__dict__.pop(name, None)
         if not hasattr(self, "held_out_"):
             return
         found = HeldOut.of_model(self)

@@ -8,10 +8,11 @@ from sklearn.utils.metaestimators import available_if
 
 from manyclass._core.typing import Floats
 from manyclass.data.dense import DenseMatrix
-from manyclass.estimators.uncertainty.held_out import HeldOut, some_rows
+from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out, some_rows
+from manyclass.estimators.uncertainty.known_classes import KnownClasses
 from manyclass.estimators.uncertainty.prediction_sets import PredictionSets
 from manyclass.estimators.uncertainty.unknowns import Unknowns
-from manyclass.estimators.validation import encode_known_labels
+from manyclass.estimators.validation import encode_known_labels, validation_problem
 from manyclass.losses.multiclass import Softmax, best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.judging import softmax_temperature
@@ -56,7 +57,7 @@ class Probabilities(PredictionSets, Unknowns):
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
-    def calibrate(self, X: Any, y: Any) -> Self:
+    def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
         """Find the temperature T at which ``softmax(scores / T)`` fits these labels best; keep what is said of them.
 
         By the latter `predict_set` and `unknown_p_values` judge other rows. `fit`, `partial_fit` and `add_classes`
@@ -68,6 +69,9 @@ class Probabilities(PredictionSets, Unknowns):
             Rows that `fit` has not seen; of so many that their scores are more than 16 million, some.
         y : array-like of shape (n,)
             Their labels.
+        known : tuple of (X, y), default=None
+            Rows that `fit` has seen, some of every class, and their labels. With them `unknown_p_values` goes by
+            distances to classes too, which takes d x d numbers (`known_classes_`), in memory and in files.
 
         Returns
         -------
@@ -80,9 +84,16 @@ class Probabilities(PredictionSets, Unknowns):
         if not len(index):
             raise ValueError("X must have a row to calibrate by; got none")
         S, classes = self._scores(DenseMatrix(matrix.rows(index))), classes[index]  # type: ignore[attr-defined]
+        forget_held_out(self)
         # As if one more had been wrong, lest nothing be doubted where all are right.
         self.temperature_ = best_temperature(S.astype(np.float64), classes, smoothing=1 / (1 + len(S)))
-        self.held_out_ = HeldOut.by_scores(S.__getitem__, matrix.shape[1], classes, self.temperature_)._asdict()
+        held_out = HeldOut.by_scores(S.__getitem__, matrix.shape[1], classes, self.temperature_)
+        if known is not None:
+            learned = validation_problem(self, known, "known")
+            found = KnownClasses.of_rows(learned.X, learned.y, learned.k)
+            held_out = held_out._replace(near=found.judge().all_scores(DenseMatrix(matrix.rows(index))))
+            self.known_classes_ = found._asdict()
+        self.held_out_ = held_out._asdict()
         return self
 
 

@@ -44,6 +44,7 @@ from manyclass.estimators.probabilities import (
     held_out_temperature,
     weights_length,
 )
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import make_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
@@ -162,7 +163,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
     held_out_ : dict of str to ndarray of shape (m,)
         What the machines say of these examples, before a refit: "losses", -log of the probability of their "classes",
-        how much they look "known", and "weights", by which classes count as they do among all examples.
+        how "sure" and "near" they are, and "weights", by which classes count as they do among all examples.
 
     Examples
     --------
@@ -340,12 +341,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         self.trained_ = settings.objective, settings.loss
 
     def _take(self, machines: LinearWeights) -> None:
-        for name in (
-            "temperature_",
-            "held_out_",
-            "_running",
-        ):  # what is known of machines, and no longer true of others
-            self.__dict__.pop(name, None)
+        forget_held_out(self)
+        self.__dict__.pop("_running", None)
         self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
 
     def _link(self) -> str:

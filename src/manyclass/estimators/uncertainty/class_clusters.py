@@ -14,20 +14,20 @@ _STEPS = 100  # of k-means, which ends long before
 def cluster_classes(held_out: HeldOut, k: int, coverage: float) -> NDArray[np.intp]:
     """The cluster of every class (k,), from 0 on; -1 of those that have too few rows to say anything of.
 
-    A class needs rows enough for a quantile of `coverage`, but no more than for one of 0.9. There are half as many
-    clusters as the class with the fewest of these rows has rows, so that a cluster has many more than a class.
+    A class needs rows enough for a quantile of `coverage`, and of 0.9. There are half as many clusters as the class
+    with the fewest of these has rows, so that clusters have many more rows than classes where classes are many.
 
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(np.arange(6), 40)
     >>> losses = rng.exponential(np.where(y % 2 == 0, 1.0, 9.0)).astype(np.float32)
-    >>> of_class = cluster_classes(HeldOut(losses, losses, y.astype(np.int32), np.ones(240, np.float32)), 6, 0.9)
+    >>> of_class = cluster_classes(HeldOut(*[losses] * 3, y.astype(np.int32), np.ones(240, np.float32)), 6, 0.9)
     >>> bool(of_class[0] == of_class[2] == of_class[4] != of_class[1]), int(of_class.max()) < 20
     (True, True)
     """
     counts = np.bincount(held_out.classes, minlength=k)
-    least = int(np.ceil(1 / max(1 - coverage, 1 - _LEVELS[-1]) - 1e-9)) - 1
+    least = int(np.ceil(1 / min(1 - coverage, 1 - _LEVELS[-1]) - 1e-9)) - 1
     told = np.flatnonzero(counts >= least)
-    n_clusters = int(counts[told].min(initial=0)) // 2
+    n_clusters = int(counts[told].min()) // 2 if len(told) else 0
     of_class = np.full(k, -1)
     if min(n_clusters, len(told)) >= 2:
         places = np.array([_quantiles(held_out.losses[held_out.classes == one], coverage) for one in told])

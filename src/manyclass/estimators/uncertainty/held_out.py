@@ -19,12 +19,13 @@ class HeldOut(NamedTuple):
     """All that is kept of m rows that machines have not seen.
 
     >>> losses, ones = np.float32([1, 2, 3]), np.ones(3, np.float32)
-    >>> HeldOut(losses, losses, np.int32([0, 0, 0]), ones).threshold(0.5)
+    >>> HeldOut(losses, losses, losses, np.int32([0, 0, 0]), ones).threshold(0.5)
     2.0
     """
 
     losses: Singles  # (m,): -log of the probability of the own class
-    known: Singles  # (m,): how much they look like rows of known classes
+    sure: Singles  # (m,): log of the probability of the best class
+    near: Singles  # (m,): how near they are to a class, as `KnownJudge` tells; the same as `sure` where nobody does
     classes: NDArray[np.int32]  # (m,): the own classes, as positions in `classes_`
     weights: Singles  # (m,): how much they count, 1 on average
 
@@ -40,13 +41,14 @@ class HeldOut(NamedTuple):
         def of_rows(at: slice) -> tuple[Floats, Floats]:
             S = scores(at)
             S = S / S.dtype.type(temperature)
-            return -log_softmax(S)[np.arange(len(S)), y[at]], known_scores(S)
+            L = log_softmax(S)
+            return -L[np.arange(len(S)), y[at]], L.max(axis=1)
 
         k = scores(slice(0, 1)).shape[1]
-        losses, known = zip(*thread_map(of_rows, spans(len(y), rows_at_once(d, k))), strict=True)
+        losses, sure = map(_singles, zip(*thread_map(of_rows, spans(len(y), rows_at_once(d, k))), strict=True))
         classes = np.asarray(y, np.int32)
         weights = np.ones(len(y)) if sizes is None else sizes[classes] / np.bincount(classes)[classes]
-        return cls(_singles(losses), _singles(known), classes, (weights / weights.mean()).astype(np.float32))
+        return cls(losses, sure, sure.copy(), classes, (weights / weights.mean()).astype(np.float32))
 
     @classmethod
     def of_model(cls, model: Any) -> "HeldOut":
@@ -78,12 +80,20 @@ class HeldOut(NamedTuple):
         place = int(np.searchsorted(upto, needed))
         return float(self.losses[order[place]]) if place < len(order) else np.inf
 
-    def p_values(self, known: Floats) -> Doubles:
-        """How likely other rows of known classes look as little like such as rows of these scores (n,) do."""
-        order = np.argsort(self.known, kind="stable")
+    def p_values(self, sure: Floats, near: Floats) -> Doubles:
+        """How likely other rows of known classes are as little sure and near as these rows (n,) are, both together.
+
+        Shares of rows that are less sure and less near are multiplied (Fisher), and the products ranked once more.
+        """
+        one = float(self.weights.mean(dtype=np.float64))
+        told = self._shares(self.sure, sure, one) * self._shares(self.near, near, one)
+        return self._shares(self._shares(self.sure, self.sure) * self._shares(self.near, self.near), told, one)
+
+    def _shares(self, known: Floats, values: Floats, one: float = 0.0) -> Doubles:
+        """The share of rows that are at most as high as each value; with one more, which is itself."""
+        order = np.argsort(known, kind="stable")
         upto = np.concatenate([[0.0], np.cumsum(self.weights[order], dtype=np.float64)])
-        one = upto[-1] / len(order)
-        found: Doubles = (upto[np.searchsorted(self.known[order], known, "right")] + one) / (upto[-1] + one)
+        found: Doubles = (upto[np.searchsorted(known[order], values, "right")] + one) / (upto[-1] + one)
         return found
 
 
@@ -108,10 +118,13 @@ def log_softmax(S: Floats) -> Floats:
     return S
 
 
-def known_scores(S: Floats) -> Floats:
-    """How much rows look like those of known classes, by scores over the temperature (m, k): that of the best class."""
-    best: Floats = S.max(axis=1)
-    return best
+LEARNED = ("temperature_", "held_out_", "known_classes_", "_known_judge")  # what goes when machines change
+
+
+def forget_held_out(model: Any) -> None:
+    """Drop what is known of the machines of a classifier, and not true of others."""
+    for name in LEARNED:
+        model.__dict__.pop(name, None)
 
 
 def has_held_out(method: str) -> Callable[[Any], bool]:
