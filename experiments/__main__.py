@@ -44,6 +44,8 @@ ALL = (
     "search_defaults",
     "train_defaults",
     "strangers",
+    "prediction_sets",
+    "unknowns",
 )
 
 
