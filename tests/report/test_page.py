@@ -58,8 +58,8 @@ def text(everything):
 
 
 SECTIONS = {
-    "next", "setup", "runs", "accuracy", "confusions", "examples", "calibration", "curves", "tuning", "spectrum", "grid",
-    "embedding", "retrieval", "cost",
+    "next", "setup", "runs", "accuracy", "confusions", "examples", "calibration", "curves", "tuning", "spectrum",
+    "grid", "embedding", "retrieval", "cost",
 }  # fmt: skip
 
 _OF_SEVERAL = {"runs", "retrieval"}  # which a run alone does not have

@@ -324,8 +324,10 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter
         if not self.keeps_checkpoint:
             checkpoint.remove()
-        if run.temperature is not None and run.held_out is not None:
-            self.temperature_, self.held_out_ = run.temperature * length, run.held_out
+        if run.temperature is not None:
+            self.temperature_ = run.temperature * length
+        if run.held_out is not None:
+            self.held_out_ = run.held_out
         warn_of_chance(self, whole)
         return self
 

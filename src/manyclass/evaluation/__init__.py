@@ -1,7 +1,7 @@
 """Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
     classification          accuracy with many classes: top-k, per class, confusions
-    calibration             whether probabilities and sets of classes hold what they say
+    reliability             whether probabilities and sets of classes hold what they say
     detection               how well scores tell known from unknown
     ranking                 average precision and precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
@@ -21,12 +21,12 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "CalibrationError": "calibration",
+        "CalibrationError": "reliability",
         "Comparison": "bootstrap",
         "Confusion": "classification",
         "Query": "ground_truth",
-        "ReliabilityBin": "calibration",
-        "SetCoverage": "calibration",
+        "ReliabilityBin": "reliability",
+        "SetCoverage": "reliability",
         "Truth": "ground_truth",
         "accuracy": "classification",
         "auroc": "detection",
@@ -34,15 +34,15 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "average_precisions": "ranking",
         "class_accuracies": "classification",
         "confusions": "classification",
-        "expected_calibration_error": "calibration",
+        "expected_calibration_error": "reliability",
         "false_positive_rate": "detection",
         "mean_average_precision": "ranking",
         "mean_precision_at": "ranking",
         "paired_bootstrap": "bootstrap",
         "precision_at": "ranking",
         "read_truth": "ground_truth_files",
-        "reliability_curve": "calibration",
-        "set_coverage": "calibration",
+        "reliability_curve": "reliability",
+        "set_coverage": "reliability",
         "top_k_accuracy": "classification",
     },
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.datasets.dataset import Dataset
-from manyclass.evaluation.calibration import expected_calibration_error, reliability_curve, set_coverage
+from manyclass.evaluation.reliability import expected_calibration_error, reliability_curve, set_coverage
 
 if TYPE_CHECKING:
     from manyclass.estimators.linear_model import LinearModel

@@ -1,4 +1,4 @@
-"""Calibration: whether probabilities are what they say, and sets of classes hold the right one as often as promised."""
+"""Reliability diagram: whether probabilities are what they say, and whether sets hold the right class as promised."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _HEADS = ("run", "promised", "sets that hold the right class", "classes in a set
 
 _AS_SAID = "as said"  # the line of those whose probabilities are just right
 
-Judged = tuple[RunReport, dict[str, Any]]
+Evaluated = tuple[RunReport, dict[str, Any]]
 
 
 def show_calibration(report: ReportData) -> Section | None:
@@ -35,7 +35,7 @@ def show_calibration(report: ReportData) -> Section | None:
     return Section("calibration", "How sure it is", join_markup(_reliability(found), _sets(found)))
 
 
-def _reliability(found: list[Judged]) -> Markup:
+def _reliability(found: list[Evaluated]) -> Markup:
     lines = [_curve(run, evaluation["calibration"]["bins"]) for run, evaluation in found]
     low = min(value for line in lines for value in (*line.x, *line.y))
     free = max(line.number for line in lines) + 1
@@ -50,7 +50,7 @@ def _curve(run: RunReport, bins: list[dict[str, Any]]) -> Curve:
     return Curve(run.name, run.number, x, y)
 
 
-def _describe(found: list[Judged]) -> str:
+def _describe(found: list[Evaluated]) -> str:
     words = " ".join(_of_run(run, evaluation["calibration"]) for run, evaluation in found)
     return (
         f"{words} Each point is of as many rows; points below the straight line are of rows that the classifier is "
@@ -70,7 +70,7 @@ def _of_run(run: RunReport, known: dict[str, Any]) -> str:
     )
 
 
-def _sets(found: list[Judged]) -> Markup | None:
+def _sets(found: list[Evaluated]) -> Markup | None:
     rows = [_row(run, one) for run, evaluation in found for one in evaluation["sets"] or []]
     if not rows:
         return None

@@ -3,7 +3,7 @@
 import sys
 
 from manyclass.report.report_data import ReportData, RunReport
-from manyclass.report.sections.calibration import show_calibration
+from manyclass.report.sections.reliability_diagram import show_calibration
 from tests.report.synthetic import evaluation_record, run_record
 
 

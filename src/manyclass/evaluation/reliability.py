@@ -1,4 +1,4 @@
-"""Calibration: whether what a classifier says of itself is so: probabilities, and sets that promise to cover."""
+"""Reliability: whether what a classifier says of itself is so: probabilities, and sets that promise to cover."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
