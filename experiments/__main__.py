@@ -45,6 +45,8 @@ ALL = (
     "train_defaults",
     "strangers",
     "probe_peers",
+    "prediction_sets",
+    "unknowns",
 )
 
 

@@ -87,6 +87,20 @@ def evaluation_record(top_1=0.75, **changes):
             {"class": "class 0", "right": ["a.png", "b.png"], "wrong": []},
             {"class": "class 11", "right": [], "wrong": [{"name": "missing.png", "predicted": "class 10"}]},
         ],
+        "calibration": {
+            "rows": 240,
+            "accuracy": top_1,
+            "probability": 0.9,
+            "error": {"value": 0.15, "low": 0.1, "high": 0.2, "chance": 0.04},
+            "bins": [
+                {"rows": 120, "probability": 0.8, "accuracy": 0.6, "low": 0.51, "high": 0.68},
+                {"rows": 120, "probability": 1.0, "accuracy": 0.9, "low": 0.83, "high": 0.94},
+            ],
+        },
+        "sets": [
+            {"promised": 0.9, "coverage": 0.91, "low": 0.87, "high": 0.94, "size": 2.25, "single": 0.4},
+            {"promised": 0.95, "coverage": 0.96, "low": 0.93, "high": 0.98, "size": 3.5, "single": 0.3},
+        ],
         "pictures": {"folder": "../../pictures"},
     }
     return record | changes

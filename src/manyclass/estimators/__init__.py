@@ -15,6 +15,7 @@ What they share:
 
 - `linear_model`: scores and predictions of what is fitted; `onnx_export` writes it as a graph.
 - `probabilities`: what scores mean, by a link or a temperature.
+- `uncertainty/`: sets of classes and rows of none of them, by what is said of held-out rows.
 - `batch`: fit, for all solvers that minimize over all rows at once.
 - `validation`: labels, weights, validation sets and settings, checked.
 - `callbacks`: what is called after each epoch or step, with JsonLines; `progress` shows how far a fit is.

@@ -107,6 +107,10 @@ _RUN = object_of(
     embedding=optional(object_of(classes=list_of(name), x=list_of(number), y=list_of(number))),
 )
 
+_SPAN = {"low": fraction, "high": fraction}
+_ERROR = object_of(value=fraction, chance=fraction, **_SPAN)
+_BIN = object_of(rows=count, probability=fraction, accuracy=fraction, **_SPAN)
+
 _EVALUATION = object_of(
     model=digest,
     data=_DATA,
@@ -121,16 +125,14 @@ _EVALUATION = object_of(
     per_class=list_of(object_of(class_=name, rows=count, right=count, accuracy=optional(fraction))),
     confusions=optional(
         list_of(
-            object_of(
-                class_=name,
-                predicted=name,
-                count=count,
-                examples=list_of(name),
-                representative=optional(name),
-            )
+            object_of(class_=name, predicted=name, count=count, examples=list_of(name), representative=optional(name))
         )
     ),
     mistakes=optional(list_of(object_of(name=name, class_=name, predicted=name, surer_than=fraction))),
+    calibration=optional(
+        object_of(rows=count, accuracy=fraction, probability=fraction, error=_ERROR, bins=list_of(_BIN))
+    ),
+    sets=optional(list_of(object_of(promised=fraction, coverage=fraction, size=number, single=fraction, **_SPAN))),
     examples=optional(
         list_of(
             object_of(class_=name, right=list_of(name), wrong=list_of(object_of(name=name, predicted=optional(name))))
