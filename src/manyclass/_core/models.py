@@ -45,6 +45,7 @@ _SAVABLE = (
     "KernelSquareLossExemplar",
     "LinearClassifier",
     "MultiTaskTraceNorm",
+    "NearestCentroid",
     "OnnxFeatures",
     "SharedStructureClassifier",
     "SquareLossClassifier",

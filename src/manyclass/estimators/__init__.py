@@ -7,6 +7,7 @@ What users fit:
 - `linear_classifier`: LinearClassifier, any loss and any penalty.
 - `square_loss_classifier`: SquareLossClassifier, ridge regression of every class in closed form;
   `_closed_form_updates` adds and removes rows and classes.
+- `nearest_centroid`: NearestCentroid, the class whose mean is nearest.
 - `trace/`: TraceNormClassifier, with weights in factors, and TraceNormPath, a grid of them.
 - `shared/`: SharedStructureClassifier and MultiTaskTraceNorm, both on kernel machines.
 

@@ -8,6 +8,7 @@
     learning_curves        accuracy and objective while learning, and against settings that were tuned
     weights                spectrum, trace-norm grid, classes in two dimensions
     search_results         image search
+    probe                  how good embeddings are, by several classifiers
 
 A new section is a function in one of these files or in a new one, and a line of `SECTIONS`.
 """
@@ -28,6 +29,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_path_grid": "weights",
     "show_embedding": "weights",
     "show_search": "search_results",
+    "show_probe": "probe",
     "show_costs": "comparison",
 }
 
