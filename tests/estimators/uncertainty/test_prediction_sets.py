@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.estimators.uncertainty import prediction_sets
 from manyclass.estimators.uncertainty.held_out import HeldOut
 from manyclass.estimators.uncertainty.prediction_sets import cluster_thresholds
 from tests.estimators.problems import blobs
@@ -70,6 +71,21 @@ def test_clusters_bring_hard_classes_nearer_to_the_promise():
         held = np.array([label in found for label, found in zip(yt, fitted.predict_set(Xt, 0.9, by=by), strict=True)])
         gaps[by] = np.mean([abs(held[yt == label].mean() - 0.9) for label in range(8)])
     assert gaps["cluster"] < 0.6 * gaps["all"]
+
+
+def test_a_cluster_is_judged_by_rows_that_had_no_part_in_making_it(monkeypatch):
+    losses, seen = np.random.default_rng(0).permutation(200).astype(np.float32), []
+    held_out = HeldOut(losses, losses, losses, np.arange(200, dtype=np.int32) % 2, np.ones(200, np.float32))
+
+    def clusters(rows, k, coverage):
+        seen.append(rows.losses)
+        return np.zeros(k, np.intp)
+
+    monkeypatch.setattr(prediction_sets, "cluster_classes", clusters)
+    found = cluster_thresholds(held_out, 2, 0.9)
+    others = np.setdiff1d(losses, seen[0])
+    assert len(seen[0]) == len(others) == 100
+    assert found.tolist() == [np.sort(others)[90]] * 2
 
 
 def test_too_few_rows_for_a_promise_give_sets_of_all_classes():
