@@ -22,6 +22,8 @@ constexpr size_t GROUP = CLASS_GROUP;
 // 65,536; classes of which the best is looked for together; rows that are looked up together.
 constexpr size_t TILE = 4 * GROUP, BLOCKS = 256, RUN = 64, ROWS = 4;
 
+constexpr size_t SOME = 1024;  // classes of a row that a thread scores by their weights
+
 // Rough scores that are held at a time, of at most so many rows: 64 MB.
 constexpr size_t HELD = 1 << 24, MOST_ROWS = 256;
 
@@ -201,17 +203,16 @@ class HeadSearch {
     const HeadRow& row = rows_[i];
     const float* highest = highest_.get() + i * padded_;
     Buffer<std::int32_t> index = allocate<std::int32_t>(padded_);
-    WeightScores by_weights(head_);
     std::vector<Hit> hits;
     if (row.odd) {
       for (size_t c = 0; c < head_.k; ++c) index[c] = std::int32_t(c);
-      score(by_weights, row, index.get(), head_.k, hits);
+      score(row, index.get(), head_.k, hits);
     } else {
       std::vector<float> runs(runs_.get() + i * padded_ / RUN, runs_.get() + (i + 1) * padded_ / RUN);
       const size_t few = std::min(runs.size(), 3 * top_ + 2);
       std::nth_element(runs.begin(), runs.begin() + std::ptrdiff_t(few - 1), runs.end(), std::greater<float>());
       size_t count = above(highest, runs[few - 1], index.get());
-      score(by_weights, row, index.get(), count, hits);
+      score(row, index.get(), count, hits);
       // Rough scores have no part of what classes have in common.
       const float least = float(double(limit(hits, row)) - row.common);
       std::vector<float> heights;
@@ -219,12 +220,13 @@ class HeadSearch {
       // So many of them at least: where there is no error to speak of, rounding might spare all.
       const float enough = highest_of(heights);
       count = above(highest, std::min(least, enough), index.get());
-      score(by_weights, row, index.get(), count, hits);
+      score(row, index.get(), count, hits);
     }
     const size_t looks = hits.size();
-    if (head_.low) look_again(by_weights, row, hits);
+    if (head_.low) look_again(row, hits);
     std::partial_sort(hits.begin(), hits.begin() + std::ptrdiff_t(top_), hits.end());
     for (size_t j = 0; j < top_; ++j) {
+      if (!std::isfinite(hits[j].score)) throw std::invalid_argument("scores must be finite numbers");
       best[j] = hits[j].position;
       scores[j] = hits[j].score;
     }
@@ -237,18 +239,21 @@ class HeadSearch {
     return count;
   }
 
-  void score(WeightScores& by_weights, const HeadRow& row, const std::int32_t* index, size_t count,
-             std::vector<Hit>& hits) const {
-    const size_t width = by_weights.width();
-    const HeadRow* one = &row;
+  void score(const HeadRow& row, const std::int32_t* index, size_t count, std::vector<Hit>& hits) const {
     hits.resize(count);
-    for (size_t j = 0; j < count; ++j) {
-      // Of those that are not in order the processor cannot foresee any.
-      const std::uint8_t* next = head_.weights + size_t(index[std::min(j + 4, count - 1)]) * width;
-      for (size_t b = 0; b < width; b += 64) __builtin_prefetch(next + b);
-      hits[j].position = index[j];
-      by_weights.score<1>(size_t(index[j]), &one, 2, false, &hits[j].score);
-    }
+    // Threads share the classes of a row where there are fewer rows than threads.
+    parallel_for((count + SOME - 1) / SOME, n_ < threads_ ? threads_ : 1, [&](size_t task, size_t) {
+      WeightScores by_weights(head_);
+      const size_t width = by_weights.width(), end = std::min(count, (task + 1) * SOME);
+      const HeadRow* one = &row;
+      for (size_t j = task * SOME; j < end; ++j) {
+        // Of those that are not in order the processor cannot foresee any.
+        const std::uint8_t* next = head_.weights + size_t(index[std::min(j + 4, end - 1)]) * width;
+        for (size_t b = 0; b < width; b += 64) __builtin_prefetch(next + b);
+        hits[j].position = index[j];
+        by_weights.score<1>(size_t(index[j]), &one, 2, false, &hits[j].score);
+      }
+    });
   }
 
   // How far a score may be from that by all bits.
@@ -269,7 +274,8 @@ class HeadSearch {
     return highest_of(lowest);
   }
 
-  void look_again(WeightScores& by_weights, const HeadRow& row, std::vector<Hit>& hits) const {
+  void look_again(const HeadRow& row, std::vector<Hit>& hits) const {
+    WeightScores by_weights(head_);
     const float least = limit(hits, row);
     const HeadRow* one = &row;
     hits.erase(std::remove_if(hits.begin(), hits.end(),

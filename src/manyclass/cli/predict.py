@@ -36,6 +36,12 @@ def predict(
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
+    taxonomy: Annotated[
+        Path | None, path_option("A tree above the classes: a CSV file with the columns child and parent.")
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="With --taxonomy: tell the deepest node of so high a probability.")
+    ] = 0.8,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
@@ -45,6 +51,8 @@ def predict(
 
     A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
     `manyclass calibrate`.
+
+    With --taxonomy, probabilities are summed up the tree, and the deepest node that is sure enough is told too.
 
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
@@ -61,7 +69,7 @@ def predict(
             console.warn(f"{name} {why}")
 
     with mc.threads(threads):
-        found = _predictions(run, inputs, encoder, top, bad, console)
+        found = _predictions(run, inputs, encoder, _Question(top, read_taxonomy(taxonomy), confidence), bad, console)
         if out is not None:
             _write(out, found)
             console.info(f"written to {out}")
@@ -76,13 +84,30 @@ def predict(
 
 
 @dataclass(frozen=True)
+class _Question:
+    """How many classes to tell, and by which tree, if any, how sure a node must be."""
+
+    top: int
+    taxonomy: Any
+    confidence: float
+
+
+def read_taxonomy(path: Path | None) -> Any:
+    """The tree of a CSV file."""
+    from manyclass.estimators.heads.taxonomy import Taxonomy
+
+    return None if path is None else Taxonomy.read(path)
+
+
+@dataclass(frozen=True)
 class Prediction:
-    """The best classes of a row, and their scores, and probabilities if there are any."""
+    """The best classes of a row, and their scores, and probabilities if there are any; the node that is sure."""
 
     name: str
     classes: list[str]
     scores: list[float]
     probabilities: list[float] | None
+    taxon: tuple[str, float] | None = None
 
     @property
     def unsure(self) -> bool | None:
@@ -91,7 +116,9 @@ class Prediction:
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        return {**vars(self), "unsure": self.unsure}
+        known = {name: value for name, value in vars(self).items() if name != "taxon"}
+        sure = {} if self.taxon is None else dict(zip(("taxon", "taxon_probability"), self.taxon, strict=True))
+        return {**known, "unsure": self.unsure, **sure}
 
     def words(self) -> list[tuple[str, str]]:
         """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
@@ -100,11 +127,17 @@ class Prediction:
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[0] += ", unsure" if self.unsure else ""
-        return list(zip(self.classes, said, strict=True))
+        told = list(zip(self.classes, said, strict=True))
+        return told if self.taxon is None else [(self.taxon[0], f"{self.taxon[1]:.1%}, sure enough"), *told]
 
 
 def _predictions(
-    run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Callable[[str, str], None], console: Console
+    run: Path,
+    inputs: list[Path],
+    encoder: Path | None,
+    asked: _Question,
+    bad: Callable[[str, str], None],
+    console: Console,
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
     from manyclass.runs.sources import read_source
@@ -116,25 +149,35 @@ def _predictions(
     encodes = open_encoder(run, encoder, opened) if pictures else None
     others = [path for path in inputs if path not in pictures]
     for block in picture_blocks([name for names in pictures.values() for name in names], encodes, bad):
-        yield from _of_block(model, block, top)
+        yield from _of_block(model, block, asked)
     for path in others:
         dataset = read_source(path, "none", console.warn)
         check_columns(model, run, dataset.X, path)
         for start in range(0, len(dataset), size):
-            yield from _of_block(model, dataset.take(slice(start, start + size)), top)
+            yield from _of_block(model, dataset.take(slice(start, start + size)), asked)
 
 
-def _of_block(model: Any, block: "Dataset", top: int) -> Iterator[Prediction]:
+def _of_block(model: Any, block: "Dataset", asked: _Question) -> Iterator[Prediction]:
     import numpy as np
 
     S = np.asarray(model.decision_function(block.X))
     if S.ndim == 1:  # of two classes: how much the second is above the first
         S = np.stack([-S, S], axis=1)
-    best = np.argsort(-S, axis=1, kind="stable")[:, :top]
-    P = np.take_along_axis(model.predict_proba(block.X), best, 1) if hasattr(model, "predict_proba") else None
+    best = np.argsort(-S, axis=1, kind="stable")[:, : asked.top]
+    every = model.predict_proba(block.X) if hasattr(model, "predict_proba") else None
+    P = None if every is None else np.take_along_axis(every, best, 1)
+    taxa: list[Any] = [None] * len(S) if asked.taxonomy is None else _taxa(model, every, asked)
     for i, places in enumerate(best):
         labels = [str(label) for label in model.classes_[places].tolist()]
-        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), None if P is None else P[i].tolist())
+        likely = None if P is None else P[i].tolist()
+        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), likely, taxa[i])
+
+
+def _taxa(model: Any, P: Any, asked: _Question) -> list[tuple[str, float]]:
+    if P is None:
+        raise ValueError("--taxonomy needs probabilities; give the classifier some by `manyclass calibrate`")
+    found = asked.taxonomy.deepest(P, model.classes_, asked.confidence)
+    return list(zip(found.names.tolist(), found.probabilities.tolist(), strict=True))
 
 
 def _show(found: Iterable[Prediction], console: Console) -> None:
@@ -144,7 +187,7 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         console.table(shown[0].name, shown[0].words())
     elif shown:
         lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        asked = len(shown[0].classes)
+        asked = len(shown[0].words())
         told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
         if told < asked:
             console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
@@ -160,10 +203,11 @@ def _write(path: Path, found: Iterable[Prediction]) -> None:
         for number, one in enumerate(found):
             values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
             values |= {} if one.probabilities is None else {"probability": one.probabilities}
-            places = range(len(one.classes))
+            places, sure = range(len(one.classes)), one.taxon or ()
             if number == 0:
-                lines.writerow(["name", *(f"{name}_{i + 1}" for i in places for name in values)])
-            lines.writerow([one.name, *(column[i] for i in places for column in values.values())])
+                columns = [f"{name}_{i + 1}" for i in places for name in values]
+                lines.writerow(["name", *columns, *("taxon", "taxon_probability")[: len(sure)]])
+            lines.writerow([one.name, *(column[i] for i in places for column in values.values()), *sure])
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The classes.
         """
         X = self._matrix(X)
-        k = min(check_count(k, "k"), len(self.classes_))
+        k = min(check_count(k, "k"), len(self.intercept_))
         with np.errstate(invalid="ignore", over="ignore"):
             found = self._shortlisted(X, k)
             if found is None:

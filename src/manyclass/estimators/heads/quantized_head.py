@@ -61,6 +61,8 @@ class QuantizedHead(Probabilities, LinearModel):
 
     link_: str
 
+    _decoded: NDArray[Any] | None = None  # the labels, once all were asked for
+
     mapped_arrays: ClassVar[tuple[str, ...]] = ("weights_", "low_")
 
     def __init__(self, bits: int = 8):
@@ -143,6 +145,8 @@ class QuantizedHead(Probabilities, LinearModel):
             made.link_ = classifier._link()
         if hasattr(classifier, "temperature_"):
             made.temperature_ = float(classifier.temperature_)
+        if hasattr(classifier, "row_lengths_"):
+            made.row_lengths_ = classifier.row_lengths_
         return made._pack(as_matrix(classifier.coef_), classifier.intercept_, classifier.classes_, path, rows)
 
     def _pack(self, coef: Matrix, intercept: Any, classes: Any, path: Any, rows: Any) -> Self:
@@ -166,7 +170,7 @@ class QuantizedHead(Probabilities, LinearModel):
                 large[name][first : first + len(some)] = some
 
             known = pack_weights(coef, biases, center, self.bits, keep)
-            return self._hold({**small, **_with_bars(large), **_with_bars(known)})
+            return self._hold({**small, **_with_bars({**large, **known})})
         shapes = {**dict.fromkeys(_KNOWN, (k,)), **dict.fromkeys(_OF_COLUMNS, (d,)), "rounding": (1,)}
         empty = {name: _empty(np.uint8, shape) for name, shape in sizes.items()}
         empty |= {name: _empty(np.float32, shape) for name, shape in shapes.items()}
@@ -209,7 +213,9 @@ class QuantizedHead(Probabilities, LinearModel):
         """Every label; only those that are predicted become text otherwise."""
         if not hasattr(self, "labels_"):
             raise AttributeError("classes_")
-        return self._labels.all()
+        if self._decoded is None:
+            self._decoded = self._labels.all()
+        return self._decoded
 
     @property
     def coef_(self) -> Singles:  # type: ignore[override]
@@ -226,7 +232,7 @@ class QuantizedHead(Probabilities, LinearModel):
     @property
     def nbytes(self) -> int:
         """Bytes of codes, weights and what goes with them, in memory or mapped."""
-        return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
+        return sum(array.nbytes for name, array in vars(self).items() if name.endswith("_") and np.ndim(array))
 
     def top_scores(self, X: Any, k: int = 5) -> tuple[NDArray[Any], Singles]:
         """Find the k classes of highest score for each row, the best first, and their scores.
@@ -264,12 +270,17 @@ class QuantizedHead(Probabilities, LinearModel):
         matrix, packed, k = self._matrix(X), self._packed, len(self.intercept_)
         blocks = spans(len(matrix), max(1, _SCORES // k))
         S = [packed.scores(_singles(matrix.rows(at)), slice(0, k)) for at in blocks]
-        return np.concatenate([np.zeros((0, k), np.float32), *S])
+        joined = np.concatenate([np.zeros((0, k), np.float32), *S])
+        check_finite(joined, "scores of X")
+        return joined
 
     def _matrix(self, X: Any) -> Matrix:
         if not hasattr(self, "labels_"):
             raise ValueError("a QuantizedHead must be made by from_arrays, from_classifier or the compress of a classifier")
         return open_features(self, X)
+
+    def _shape(self) -> tuple[int, ...]:
+        return len(self.intercept_), self.n_features_in_
 
     def _link(self) -> str:
         if self.link_:
@@ -289,8 +300,8 @@ def _singles(rows: Floats) -> Singles:
 
 
 def _with_bars(arrays: Arrays) -> Arrays:
-    """By the names that fitted attributes have."""
-    return {f"{name}_": array for name, array in arrays.items()}
+    """By the names that fitted attributes have, in the order that they have in files."""
+    return {f"{name}_": arrays[name] for name in _PACKED if name in arrays}
 
 
 def _empty(dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
