@@ -163,6 +163,15 @@ COMMANDS: Mapping[str, Command] = {
     "calibrate": Command(
         "calibrate out x.store --quiet", ("x.store",), _RUN, before=(f"train x.store -o out {QUICK}",)
     ),
+    "compress of a run": Command(
+        "compress run -o out --quiet", ("run", "x.store"), ("predict out x.store --json", "info out --json")
+    ),
+    "compress of a run again": Command(
+        "compress run -o out --quiet",
+        ("run", "x.store"),
+        ("predict out x.store --json",),
+        before=("compress run -o out --bits 16 --quiet",),
+    ),
     "export": Command("export run -o out.onnx", ("run",), ()),
     "export again": Command("export run -o out.onnx", ("run",), (), before=("export run -o out.onnx --top 2",)),
     "report": Command("report run -o out.html", ("run",), ()),

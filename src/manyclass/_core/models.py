@@ -69,7 +69,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def filling_model(model: Any, path: str | os.PathLike[str]) -> AbstractContextManager[Callable[..., None]]:
-    """Write a model whose arrays have shapes and no numbers yet, which come in the block: see `SealedFormat.filling`."""
+    """Write a model whose arrays have shapes alone, and numbers come in the block: see `SealedFormat.filling`."""
     return FORMAT.filling(path, *_describe(model))
 
 

@@ -62,7 +62,8 @@ def compress(
     n_centroids: Annotated[int, typer.Option(min=2, max=256, help="Entries per codebook, for product.")] = 256,
     rotation: Annotated[RotationName, typer.Option(help="Mix the columns first, for product.")] = RotationName.none,
     bits: Annotated[
-        Bits, typer.Option(help="Bits per column, for scalar, and of a weight, for a classifier; 16 is for these alone.")
+        Bits,
+        typer.Option(help="Bits per column, for scalar; of a weight, for a classifier, which may have 16."),
     ] = Bits.eight,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Rows to learn from; by default 16384 for product, all for scalar.")

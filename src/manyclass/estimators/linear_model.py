@@ -113,7 +113,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labels_at(self, found: NDArray[Any]) -> NDArray[Any]:
         """The labels of classes, by their numbers."""
-        return self.classes_[found]
+        return np.asarray(self.classes_[found])
 
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         """The k best classes of each row, where there is a faster way than all scores."""
@@ -149,9 +149,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         export_onnx(self, path, top)
 
-    def compress(
-        self, bits: int = 8, path: str | os.PathLike[str] | None = None, rows: Any = None
-    ) -> "QuantizedHead":
+    def compress(self, bits: int = 8, path: str | os.PathLike[str] | None = None, rows: Any = None) -> "QuantizedHead":
         """Make a small head of the fitted classifier, which keeps its weights by a few bits each.
 
         Parameters

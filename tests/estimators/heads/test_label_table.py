@@ -12,7 +12,8 @@ def test_text_comes_back(labels):
     labels = sorted({label.rstrip("\0") for label in labels})
     table = LabelTable.of(np.array(labels, object))
     again = LabelTable.from_arrays(table.arrays())
-    assert again.all().tolist() == labels and len(again) == len(labels)
+    assert again.all().tolist() == labels
+    assert len(again) == len(labels)
 
 
 def test_labels_have_the_shape_of_their_numbers():
@@ -23,7 +24,8 @@ def test_labels_have_the_shape_of_their_numbers():
 @pytest.mark.parametrize("labels", [np.arange(3, dtype=np.int16), np.array([0.5, 1.5]), np.array([True, False])])
 def test_numbers_keep_their_dtype(labels):
     table = LabelTable.of(labels)
-    assert table.all().dtype == labels.dtype and table.all().tolist() == labels.tolist()
+    assert table.all().dtype == labels.dtype
+    assert table.all().tolist() == labels.tolist()
 
 
 def test_none_stands_for_numbers():

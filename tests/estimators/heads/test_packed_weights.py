@@ -90,7 +90,9 @@ def test_scores_have_the_same_bits_at_every_level(bits):
 
 
 @pytest.mark.parametrize("bits", BITS)
-@given(k=st.integers(1, 700), d=st.integers(1, 100), top=st.integers(1, 6), n=st.integers(1, 9), seed=st.integers(0, 99))
+@given(
+    k=st.integers(1, 700), d=st.integers(1, 100), top=st.integers(1, 6), n=st.integers(1, 9), seed=st.integers(0, 99)
+)
 def test_the_best_are_found_for_any_shape(bits, k, d, top, n, seed):
     W, b, X = grouped(k, d, n=n, seed=seed)
     head, top = packed(W, b, bits), min(top, k)
@@ -129,7 +131,8 @@ def test_classes_of_few_large_weights_are_never_ruled_out():
     W[7, 3] = 60  # errors of one weight do not average
     X[:, 3] = 40
     head = packed(W, b, 8)
-    assert head.rough[7] > 1e20 and np.median(head.rough) < 1e3
+    assert head.rough[7] > 1e20
+    assert np.median(head.rough) < 1e3
     np.testing.assert_array_equal(head.top(X, 5)[0], best(head.scores(X, slice(0, 2000)), 5))
 
 
@@ -145,7 +148,7 @@ def test_rows_of_few_large_entries_are_scored_by_all_weights():
 
 @pytest.mark.parametrize("size", [1e-12, 1e12, 1e25])
 def test_rows_and_weights_may_be_tiny_and_huge(size):
-    W, b, X = grouped(500, 64)
+    W, _b, X = grouped(500, 64)
     head = packed(W, np.zeros(500, np.float32), 8)
     np.testing.assert_array_equal(head.top(np.float32(size) * X, 1)[0], best(head.scores(X, slice(0, 500)), 1))
 
@@ -175,7 +178,9 @@ def test_four_bits_choose_the_unit_of_least_error():
     u[0, 0] = 10
     kept = []
     units, spreads = packed_weights._WEIGHTS[4](u, 0, lambda *some: kept.append(some))
-    assert (units[1:] > 0.3).all() and (units < 0.45).all() and (spreads < 0.2).all()  # a seventh of 10 is 1.4
+    assert (units[1:] > 0.3).all()
+    assert (units < 0.45).all()
+    assert (spreads < 0.2).all()
 
 
 @pytest.mark.parametrize("name", ["codes", "weights", "low", "units", "columns", "center"])

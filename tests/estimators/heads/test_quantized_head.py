@@ -88,10 +88,11 @@ def test_a_head_made_in_a_file_has_the_bytes_of_one_that_is_saved(tmp_path, bits
 
 
 def test_large_arrays_of_a_file_are_mapped_and_not_read(tmp_path):
-    W, b, X = grouped(3000, 50)
+    W, b, _X = grouped(3000, 50)
     head = mc.QuantizedHead.from_arrays(W, b, bits=16, path=tmp_path / "head")
     for array in (head.weights_, head.low_):
-        assert isinstance(array.base, np.memmap) and not array.flags.writeable
+        assert isinstance(array.base, np.memmap)
+        assert not array.flags.writeable
     assert not isinstance(head.codes_.base, np.memmap)
 
 
@@ -103,7 +104,8 @@ def test_what_fails_while_a_file_is_made_leaves_the_old_one(tmp_path):
     W[2999, 7] = np.inf
     with pytest.raises(ValueError, match="coef must hold finite numbers"):
         mc.QuantizedHead.from_arrays(W, b, path=path)
-    assert path.read_bytes() == before and os.listdir(tmp_path) == ["head"]
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["head"]
 
 
 def test_weights_of_a_file_are_read_a_block_at_a_time(tmp_path):
@@ -215,8 +217,15 @@ def test_a_sealed_file_of_other_shapes_is_refused(tmp_path, parts, name):
         mc.load(tmp_path / "other")
 
 
-@pytest.mark.parametrize(("section", "name", "value"), [("parameters", "bits", 7), ("fitted", "n_features_in_", 17),
-                                                        ("fitted", "link_", "exp"), ("fitted", "temperature_", -1)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("section", "name", "value"),
+    [
+        ("parameters", "bits", 7),
+        ("fitted", "n_features_in_", 17),
+        ("fitted", "link_", "exp"),
+        ("fitted", "temperature_", -1),
+    ],
+)
 def test_a_sealed_file_of_other_settings_is_refused(tmp_path, parts, section, name, value):
     content, arrays = parts
     content[section][name] = value
@@ -232,7 +241,7 @@ def test_flipped_bits_are_found(tmp_path):
     data = path.read_bytes()
     for place in np.random.default_rng(0).integers(0, len(data), 30).tolist():
         path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
-        with pytest.raises(ValueError, match="damaged|not a manyclass model"):
+        with pytest.raises(ValueError, match=r"damaged|not a manyclass model"):
             mc.load(path)
 
 

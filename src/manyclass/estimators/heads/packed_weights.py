@@ -2,7 +2,8 @@
 
 Three weights become 4 bits as in `solvers.shortlist`, and the rough scores of all classes that these give name the few
 that may be among the best. Those are scored by whole numbers: a weight, without its mean over classes and in units of
-its column, is n * units[c]. With 16 bits a second byte of each weight is read for what then still may be among the best.
+its column, is n * units[c]. With 16 bits a second byte of each weight is read for what then may still be among the
+best.
 """
 
 from collections.abc import Callable
@@ -96,7 +97,7 @@ def pack_weights(coef: Matrix, intercept: Floats, center: Singles, bits: int, pu
 
     `center` (d,) is the mean of the rows that will be scored, or a guess at it.
     """
-    k, d = coef.shape
+    k = len(coef)
     sample = coef.rows(np.linspace(0, k - 1, min(k, _SAMPLE)).astype(np.intp)).astype(np.float32)
     check_finite(sample, "coef")
     units = ClassUnits.of(sample, center)
@@ -136,34 +137,39 @@ def _rough_codes(W: Singles, intercept: Floats, units: ClassUnits, at: slice, pu
 
 def _spreads(rest: Singles) -> Singles:
     """How far scores stray for a row of length 1 in its units."""
-    return np.sqrt(np.einsum("ij,ij->i", rest, rest) / rest.shape[1])
+    found: Singles = np.sqrt(np.einsum("ij,ij->i", rest, rest) / np.float32(rest.shape[1]))
+    return found
 
 
 def _largest(u: Singles) -> Singles:
-    return np.maximum(np.maximum(u.max(axis=1), -u.min(axis=1)), np.float32(1e-20))
+    found: Singles = np.maximum(np.maximum(u.max(axis=1), -u.min(axis=1)), np.float32(1e-20))
+    return found
 
 
 def _put_eight(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
-    units = _largest(u) / 127
+    units: Singles = _largest(u) / np.float32(127)
     n = np.rint(u / units[:, None])
     put("weights", first, (n + 128).astype(np.uint8))
     return units, _spreads(u - n * units[:, None])
 
 
 def _put_sixteen(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
-    units = _largest(u) / 127
-    n = np.rint(u / (units[:, None] / 256)).astype(np.int32)
+    units: Singles = _largest(u) / np.float32(127)
+    n = np.rint(u / (units[:, None] / np.float32(256))).astype(np.int32)
     high = n >> 8
     put("weights", first, (high + 128).astype(np.uint8))
     put("low", first, (n & 255).astype(np.uint8))
     # Without the second byte a weight is taken to be in the middle.
-    return units, _spreads(u - (high + np.float32(127.5 / 256)) * units[:, None])
+    rest: Singles = u - (high.astype(np.float32) + np.float32(127.5 / 256)) * units[:, None]
+    return units, _spreads(rest)
 
 
 def _put_four(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
-    largest, deviations = _largest(u) / 7, np.maximum(_spreads(u), np.float32(1e-20))
+    largest: Singles = _largest(u) / np.float32(7)
+    deviations = np.maximum(_spreads(u), np.float32(1e-20))
     choices = [largest, *(np.minimum(largest, np.float32(one) * deviations) for one in _UNITS_OF_FOUR)]
-    units, spreads = largest, np.full(len(u), np.inf, np.float32)
+    units: Singles = largest
+    spreads: Singles = np.full(len(u), np.inf, np.float32)
     for choice in choices:
         found = _spreads(u - _in_four_bits(u, choice) * choice[:, None])
         units, spreads = np.where(found < spreads, choice, units), np.minimum(found, spreads)

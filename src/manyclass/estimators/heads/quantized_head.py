@@ -63,6 +63,8 @@ class QuantizedHead(Probabilities, LinearModel):
 
     _decoded: NDArray[Any] | None = None  # the labels, once all were asked for
 
+    objective: ClassVar[str] = "given weights"  # what `manyclass info` says of a head that nothing is known of
+
     mapped_arrays: ClassVar[tuple[str, ...]] = ("weights_", "low_")
 
     def __init__(self, bits: int = 8):
@@ -136,8 +138,8 @@ class QuantizedHead(Probabilities, LinearModel):
         check_is_fitted(classifier)
         if len(classifier.coef_) != len(classifier.classes_):
             raise ValueError(
-                f"coef_ must have a row per class ({len(classifier.classes_)}); got {len(classifier.coef_)}: a classifier "
-                "of two classes by one row of weights has no head to make smaller"
+                f"coef_ must have a row per class ({len(classifier.classes_)}); got {len(classifier.coef_)}, of which no "
+                "head can be made"
             )
         made = cls(bits)
         made.link_ = ""
@@ -145,8 +147,9 @@ class QuantizedHead(Probabilities, LinearModel):
             made.link_ = classifier._link()
         if hasattr(classifier, "temperature_"):
             made.temperature_ = float(classifier.temperature_)
-        if hasattr(classifier, "row_lengths_"):
-            made.row_lengths_ = classifier.row_lengths_
+        for name in ("row_lengths_", "trained_"):  # the scale of its rows; objective and loss
+            if hasattr(classifier, name):
+                setattr(made, name, getattr(classifier, name))
         return made._pack(as_matrix(classifier.coef_), classifier.intercept_, classifier.classes_, path, rows)
 
     def _pack(self, coef: Matrix, intercept: Any, classes: Any, path: Any, rows: Any) -> Self:
@@ -276,7 +279,9 @@ class QuantizedHead(Probabilities, LinearModel):
 
     def _matrix(self, X: Any) -> Matrix:
         if not hasattr(self, "labels_"):
-            raise ValueError("a QuantizedHead must be made by from_arrays, from_classifier or the compress of a classifier")
+            raise ValueError(
+                "a QuantizedHead must be made by from_arrays, from_classifier or `compress` of a classifier"
+            )
         return open_features(self, X)
 
     def _shape(self) -> tuple[int, ...]:
@@ -285,7 +290,7 @@ class QuantizedHead(Probabilities, LinearModel):
     def _link(self) -> str:
         if self.link_:
             return str(self.link_)
-        raise AttributeError("predict_proba needs a classifier with probabilities, a temperature, or a call to calibrate")
+        raise AttributeError("predict_proba needs a temperature, a call to calibrate, or a classifier that had it")
 
 
 _KNOWN = "rough", "slopes", "spreads", "offsets", "units", "weight_spreads"
@@ -317,4 +322,4 @@ def _center(rows: Any, d: int) -> Singles:
         raise ValueError(f"rows must have {d} columns, as coef has; got shape {X.shape}")
     some = X.rows(np.linspace(0, len(X) - 1, min(len(X), _ROWS)).astype(np.intp))
     check_finite(some, "rows")
-    return some.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return np.asarray(some.mean(axis=0, dtype=np.float64), np.float32)

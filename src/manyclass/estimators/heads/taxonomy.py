@@ -1,7 +1,7 @@
 """Taxonomy: a tree above the classes, up which probabilities are summed.
 
-Nodes stand in the order in which a walk meets them, each before those below it: what is below a node is a range, and its
-probability the difference of two running sums.
+Nodes stand in the order in which a walk meets them, each before those below it: what is below a node is a range, and
+its probability the difference of two running sums.
 """
 
 import os
@@ -269,9 +269,9 @@ def _is_named(parent: Any) -> bool:
 
 
 def _walk(above: dict[str, str], root: str | None) -> tuple[list[str], list[int], list[int]]:
-    """(names, parents, depths) in the order of a walk from the root, which reaches all nodes unless some form a ring."""
+    """(names, parents, depths) in the order of a walk from the root, which reaches all unless some form a ring."""
     if root is None:
-        raise ValueError("a taxonomy must have a root; got a ring of parents" if above else "a taxonomy must have nodes")
+        raise ValueError(f"a taxonomy must have {'a root; got a ring of parents' if above else 'nodes; got none'}")
     below: dict[str, list[str]] = {}
     for child, parent in above.items():
         below.setdefault(parent, []).append(child)

@@ -46,7 +46,9 @@ def _lines(text: str, path: str) -> Iterator[tuple[int, str, str]]:
             if not any(row):
                 continue
             if len(row) <= max(at) or not row[at[0]]:
-                raise ValueError(f"{path} must have a {CHILD} and a {PARENT} in every line; line {rows.line_num} has not")
+                raise ValueError(
+                    f"{path} must have a {CHILD} and a {PARENT} in every line; line {rows.line_num} lacks one"
+                )
             if max(map(len, row)) > _MOST_FIELD:
                 raise ValueError(f"{path} must have names of at most {_MOST_FIELD} letters; see line {rows.line_num}")
             yield rows.line_num, row[at[0]], row[at[1]]
@@ -65,7 +67,9 @@ def parents_of_paths(paths: Iterable[str], separator: str = "/") -> dict[str, st
     parents: dict[str, str | None] = {}
     for path in paths:
         if not isinstance(path, str) or not all(path.split(separator)):
-            raise ValueError(f"label paths must be text such as 'plant{separator}tree', no step of it empty; got {path!r}")
+            raise ValueError(
+                f"label paths must be text such as 'plant{separator}tree' without empty steps; got {path!r}"
+            )
         node = path
         while separator in node and node not in parents:
             parents[node] = node = node.rpartition(separator)[0]
