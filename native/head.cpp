@@ -24,8 +24,8 @@ constexpr size_t TILE = 4 * GROUP, BLOCKS = 256, RUN = 64, ROWS = 4;
 
 constexpr size_t SOME = 1024;  // classes of a row that a thread scores by their weights
 
-// Rough scores that are held at a time, of at most so many rows: 64 MB.
-constexpr size_t HELD = 1 << 24, MOST_ROWS = 256;
+// Rough scores that are held at a time, of at most so many rows: 32 MB.
+constexpr size_t HELD = 1 << 23, MOST_ROWS = 256;
 
 // Entries of tables are so much higher, and at most so far from it.
 constexpr int ZERO = 16, REACH = 15;
@@ -90,13 +90,13 @@ class WeightScores {
  public:
   explicit WeightScores(const PackedHead& head) : head_(head), half_((head.d + 1) / 2), bytes_(2 * half_) {}
 
-  // By `digits` digits of the rows; without `low`, weights of 16 bits are taken to be in the middle of their unit.
+  // By `digits` digits of the rows; without `low`, weights that have it are taken to be in the middle of their unit.
   template <size_t N>
   void score(size_t c, const HeadRow* const* rows, size_t digits, bool low, float* scores) {
     const size_t d = head_.d;
     std::int64_t sums[N];
-    const int zero = head_.bits == 4 ? 8 : 128;
-    add<N>(head_.bits == 4 ? unpacked(c) : head_.weights + c * d, rows, digits, sums);
+    const int zero = head_.nibbles ? 8 : 128;
+    add<N>(head_.nibbles ? unpacked(c) : head_.weights + c * d, rows, digits, sums);
     for (size_t r = 0; r < N; ++r) sums[r] -= zero * rows[r]->sums[digits];
     double more[N] = {};
     if (head_.low && low) {
@@ -112,7 +112,7 @@ class WeightScores {
     }
   }
 
-  size_t width() const { return head_.bits == 4 ? half_ : head_.d; }
+  size_t width() const { return head_.nibbles ? half_ : head_.d; }
 
  private:
   template <size_t N>

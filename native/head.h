@@ -1,5 +1,5 @@
-// A head of very many classes that keeps no floats: 4 bits for three weights to score all classes roughly, and 4, 8 or
-// 16 bits a weight for those that may be among the best.
+// A head of very many classes that keeps no floats: 4 bits for three weights to score all classes roughly, 4 or 8 bits a
+// weight for those that may be among the best, and 8 bits more for those that then still may be.
 //
 // With v = (x - center) * columns, a row of whole numbers N in units of `unit`, and weights of a class in whole numbers
 // n of units[c], a score is
@@ -21,7 +21,7 @@ struct PackedHead {
   const float *rough, *slopes, *spreads;          // (k) of rough scores: what is added, by what, and how far they stray
   const float *offsets, *units, *weight_spreads;  // (k) of weights, and how far scores without `low` stray for |v| = 1
   float rounding;                                 // as in shortlist.h
-  int bits;                                       // 4, 8, or 16 with low
+  bool nibbles;                                   // two weights in a byte
   std::size_t k, d;
 };
 

@@ -16,18 +16,32 @@ manyclass::PackedHead head_of(const In<std::uint8_t, 3>& codes, const Bytes& wei
   const std::size_t k = offsets.shape(0), d = mean.shape(0);
   require(k >= 1 && d >= 1 && k < (std::size_t{1} << 31) && d <= (1 << 16), "there must be some classes and columns");
   require(center.shape(0) == d && columns.shape(0) == d, "mean, center and columns must fit together");
-  require(bits == 4 || bits == 8 || bits == 16, "bits must be 4, 8 or 16");
+  require(bits == 4 || bits == 8 || bits == 12 || bits == 16, "bits must be 4, 8, 12 or 16");
+  const bool nibbles = bits % 8 == 4, longer = bits > 8;
   require(codes.shape(0) == (k + 127) / 128 && codes.shape(1) == manyclass::blocks_of(d) && codes.shape(2) == 64,
           "codes must have shape (groups of 128 classes, blocks, 64)");
-  require(weights.shape(0) == k && weights.shape(1) == (bits == 4 ? (d + 1) / 2 : d),
+  require(weights.shape(0) == k && weights.shape(1) == (nibbles ? (d + 1) / 2 : d),
           "weights must have a row per class, and a byte or half a byte per column");
-  require(bits == 16 ? low.shape(0) == k && low.shape(1) == d : low.shape(0) == 0,
-          "low must have the shape of weights of 16 bits, and else no rows");
+  require(longer ? low.shape(0) == k && low.shape(1) == d : low.shape(0) == 0,
+          "low must have a row per class and a byte per column, or no rows with 8 bits and less");
   for (const PerClass* one : {&rough, &slopes, &spreads, &units, &weight_spreads})
     require(one->shape(0) == k, "what is known of classes must have one entry for each");
-  return {codes.data(),   weights.data(), bits == 16 ? low.data() : nullptr, mean.data(),  center.data(),
-          columns.data(), rough.data(),   slopes.data(),                     spreads.data(), offsets.data(),
-          units.data(),   weight_spreads.data(), rounding, bits, k, d};
+  return {codes.data(),
+          weights.data(),
+          longer ? low.data() : nullptr,
+          mean.data(),
+          center.data(),
+          columns.data(),
+          rough.data(),
+          slopes.data(),
+          spreads.data(),
+          offsets.data(),
+          units.data(),
+          weight_spreads.data(),
+          rounding,
+          nibbles,
+          k,
+          d};
 }
 
 std::size_t top_of_head(const In<float, 2>& X, const In<std::uint8_t, 3>& codes, const Bytes& weights, const Bytes& low,

@@ -343,7 +343,7 @@ def trained(tmp_path_factory):
     return folder / "model", X
 
 
-@pytest.mark.parametrize("bits", [4, 8, 16])
+@pytest.mark.parametrize("bits", [4, 8, 12, 16])
 def test_a_classifier_becomes_a_head_of_few_bits(run, trained, tmp_path, bits):
     model, X = trained
     outcome = run("compress", model, "-o", tmp_path / "head", "--bits", bits, "--json")

@@ -44,6 +44,7 @@ class Bits(StrEnum):
 
     four = "4"
     eight = "8"
+    twelve = "12"
     sixteen = "16"
 
 
@@ -63,7 +64,7 @@ def compress(
     rotation: Annotated[RotationName, typer.Option(help="Mix the columns first, for product.")] = RotationName.none,
     bits: Annotated[
         Bits,
-        typer.Option(help="Bits per column, for scalar; of a weight, for a classifier, which may have 16."),
+        typer.Option(help="Bits per column, for scalar; of a weight, for a classifier, 12 and 16 too."),
     ] = Bits.eight,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Rows to learn from; by default 16384 for product, all for scalar.")

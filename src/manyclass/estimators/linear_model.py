@@ -154,7 +154,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        bits : {4, 8, 16}, default=8
+        bits : {4, 8, 12, 16}, default=8
             Bits of a weight.
         path : str or os.PathLike, default=None
             A file to make the head in, from which it is then mapped; None to make it in memory.

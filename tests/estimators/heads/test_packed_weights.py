@@ -10,7 +10,7 @@ from manyclass.estimators.heads import packed_weights
 from manyclass.estimators.heads.packed_weights import PackedWeights, pack_weights, packed_shapes
 from tests.estimators.heads.weights import all_scores, best, grouped
 
-BITS = (4, 8, 16)
+BITS = (4, 8, 12, 16)
 
 
 def packed(W, b, bits, center=None):
@@ -44,20 +44,21 @@ def test_scores_are_those_of_the_weights_that_the_bits_stand_for(bits, k, d, see
     assert np.abs(head.scores(X, slice(0, k)) - S).max() <= 2e-3 * max(1, np.abs(S).max())
 
 
-@pytest.mark.parametrize(("bits", "largest"), [(4, 0.12), (8, 0.02), (16, 1e-4)])
+@pytest.mark.parametrize(("bits", "largest"), [(4, 0.12), (8, 0.02), (12, 1e-3), (16, 1e-4)])
 def test_weights_come_back_up_to_half_a_unit(bits, largest):
     W, b, _ = grouped(300, 200)
     error = packed(W, b, bits).coef(slice(0, 300)) - W
     assert np.sqrt(np.mean(error**2) / np.mean((W - W.mean(axis=0)) ** 2)) < largest
     if bits > 4:  # four bits cut off what is far out
         head = packed(W, b, bits)
-        half = head.units[:, None] * head.columns / (512 if bits == 16 else 2)
+        half = head.units[:, None] * head.columns / (2 if bits == 8 else 512)
         assert (np.abs(error) <= half * 1.01 + 1e-6).all()
 
 
-def test_what_scores_without_the_second_byte_stray_is_told():
+@pytest.mark.parametrize("bits", [12, 16])
+def test_what_scores_without_the_second_byte_stray_is_told(bits):
     W, b, X = grouped(2000, 300, n=30)
-    head = packed(W, b, 16)
+    head = packed(W, b, bits)
     high = PackedWeights(**{**vars(head), "low": np.full_like(head.low, 0)})  # as if all were at their lower end
     middle = high.scores(X, slice(0, 2000)) + 127.5 / 256 * (X @ head.columns)[:, None] * head.units
     error = middle - head.scores(X, slice(0, 2000))

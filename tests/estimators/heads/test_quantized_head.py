@@ -9,7 +9,7 @@ from manyclass.estimators.heads import quantized_head
 from tests.estimators.heads.weights import all_scores, best, grouped
 from tests.estimators.problems import blobs
 
-BITS = (4, 8, 16)
+BITS = (4, 8, 12, 16)
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def test_no_rows_have_no_classes():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"bits": 5}, "bits must be 4, 8 or 16; got 5"),
+        ({"bits": 5}, "bits must be 4, 8, 12 or 16; got 5"),
         ({"intercept": np.zeros(3)}, "intercept must have one entry per row of coef"),
         ({"intercept": np.full(30, np.nan)}, "intercept must hold finite numbers"),
         ({"classes": ["a"] * 30}, "classes must differ; 'a' is there more than once"),

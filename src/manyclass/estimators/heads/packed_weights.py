@@ -1,9 +1,9 @@
-"""PackedWeights: weights of classes by 4, 8 or 16 bits each, and rough codes by which most of them are never read.
+"""PackedWeights: weights of classes by 4 to 16 bits each, and rough codes by which most of them are never read.
 
 Three weights become 4 bits as in `solvers.shortlist`, and the rough scores of all classes that these give name the few
 that may be among the best. Those are scored by whole numbers: a weight, without its mean over classes and in units of
-its column, is n * units[c]. With 16 bits a second byte of each weight is read for what then may still be among the
-best.
+its column, is n * units[c], of 4 or 8 bits. With 12 or 16 bits a second byte of each weight is read for what then may
+still be among the best.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from manyclass._core.typing import Arrays, Floats, Singles
 from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.shortlist import FEWEST, MARGIN, ClassUnits
 
-BITS = 4, 8, 16
+BITS = 4, 8, 12, 16
 
 Bytes = NDArray[np.uint8]
 
@@ -45,7 +45,7 @@ class PackedWeights:
 
     codes: NDArray[np.uint8]  # (groups, blocks, 64): 4 bits for three weights
     weights: Bytes  # (k, d), or (k, (d + 1) / 2) of four bits
-    low: Bytes  # (k, d) second bytes of 16 bits, or (0, d)
+    low: Bytes  # (k, d) second bytes, or (0, d)
     mean: Singles  # (d,)
     center: Singles
     columns: Singles
@@ -75,21 +75,26 @@ class PackedWeights:
     def coef(self, classes: slice) -> Singles:
         """The weights (m, d) that these bits stand for."""
         d = len(self.mean)
-        if self.bits == 4:
+        if _has_nibbles(self.bits):
             both = self.weights[classes]
             n = np.concatenate([both & 15, both >> 4], axis=1)[:, :d].astype(np.float32) - 8
         else:
             n = self.weights[classes].astype(np.float32) - 128
-            n += self.low[classes].astype(np.float32) / 256 if self.bits == 16 else 0
+        n += self.low[classes].astype(np.float32) / 256 if len(self.low) else 0
         W: Singles = n * self.units[classes, None] * self.columns + self.mean
         return W
 
 
 def packed_shapes(k: int, d: int, bits: int) -> dict[str, tuple[int, ...]]:
     """The shapes of what is made a block of classes at a time, all of it bytes."""
-    width = (d + 1) // 2 if bits == 4 else d
+    width = (d + 1) // 2 if _has_nibbles(bits) else d
     codes = -(-k // _GROUP), 8 * -(-d // 24), _GROUP // 2
-    return {"codes": codes, "weights": (k, width), "low": (k if bits == 16 else 0, d)}
+    return {"codes": codes, "weights": (k, width), "low": (k if bits > 8 else 0, d)}
+
+
+def _has_nibbles(bits: int) -> bool:
+    """Whether two weights share a byte."""
+    return bits % 8 == 4
 
 
 def pack_weights(coef: Matrix, intercept: Floats, center: Singles, bits: int, put: Put) -> Arrays:
@@ -153,15 +158,25 @@ def _put_eight(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
     return units, _spreads(u - n * units[:, None])
 
 
+def _put_twelve(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
+    units: Singles = _largest(u) / np.float32(7)
+    return units, _put_with_low(u, units, first, lambda high: put("weights", first, _joined(high + 8)), put)
+
+
 def _put_sixteen(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
     units: Singles = _largest(u) / np.float32(127)
+    return units, _put_with_low(u, units, first, lambda high: put("weights", first, (high + 128).astype(np.uint8)), put)
+
+
+def _put_with_low(u: Singles, units: Singles, first: int, put_high: Callable[[Any], None], put: Put) -> Singles:
+    """Whole numbers of 256ths of a unit, in two parts; how far scores by the first of them stray."""
     n = np.rint(u / (units[:, None] / np.float32(256))).astype(np.int32)
     high = n >> 8
-    put("weights", first, (high + 128).astype(np.uint8))
+    put_high(high)
     put("low", first, (n & 255).astype(np.uint8))
     # Without the second byte a weight is taken to be in the middle.
     rest: Singles = u - (high.astype(np.float32) + np.float32(127.5 / 256)) * units[:, None]
-    return units, _spreads(rest)
+    return _spreads(rest)
 
 
 def _put_four(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
@@ -173,12 +188,18 @@ def _put_four(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
     for choice in choices:
         found = _spreads(u - _in_four_bits(u, choice) * choice[:, None])
         units, spreads = np.where(found < spreads, choice, units), np.minimum(found, spreads)
-    n = (_in_four_bits(u, units) + 8).astype(np.uint8)
+    put("weights", first, _joined(_in_four_bits(u, units) + 8))
+    return units, spreads
+
+
+def _joined(n: Any) -> Bytes:
+    """Numbers below 16, those of the second half of the columns in the high bits of the first."""
+    n = n.astype(np.uint8)
     if n.shape[1] % 2:
         n = np.concatenate([n, np.full((len(n), 1), 8, np.uint8)], axis=1)
     half = n.shape[1] // 2
-    put("weights", first, n[:, :half] | n[:, half:] << 4)
-    return units, spreads
+    joined: Bytes = n[:, :half] | n[:, half:] << 4
+    return joined
 
 
 def _in_four_bits(u: Singles, units: Singles) -> Singles:
@@ -189,5 +210,6 @@ def _in_four_bits(u: Singles, units: Singles) -> Singles:
 _WEIGHTS: dict[int, Callable[[Singles, int, Put], tuple[Singles, Singles]]] = {
     4: _put_four,
     8: _put_eight,
+    12: _put_twelve,
     16: _put_sixteen,
 }

@@ -1,5 +1,6 @@
 """QuantizedHead: a linear classifier of very many classes that keeps a few bits of each weight."""
 
+import mmap
 import os
 from contextlib import suppress
 from typing import Any, ClassVar, Self
@@ -35,8 +36,8 @@ class QuantizedHead(Probabilities, LinearModel):
 
     Parameters
     ----------
-    bits : {4, 8, 16}, default=8
-        Bits of a weight. With 16, the second byte is read for the last few classes of a row only.
+    bits : {4, 8, 12, 16}, default=8
+        Bits of a weight. With 12 and 16, the last 8 are read for the last few classes of a row only.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class QuantizedHead(Probabilities, LinearModel):
             The biases; None for zeros.
         classes : array-like of shape (k,), default=None
             The labels, numbers or text; None for 0, 1, 2 and so on.
-        bits : {4, 8, 16}, default=8
+        bits : {4, 8, 12, 16}, default=8
             Bits of a weight.
         temperature : float, default=None
             For probabilities ``softmax(scores / temperature)``: CLIP and its kin have 0.01. None for none.
@@ -121,7 +122,7 @@ class QuantizedHead(Probabilities, LinearModel):
         ----------
         classifier : object
             A fitted classifier with `coef_` (k, d), `intercept_` and `classes_`.
-        bits : {4, 8, 16}, default=8
+        bits : {4, 8, 12, 16}, default=8
             Bits of a weight.
         path : str or os.PathLike, default=None
             A file to make the head in, from which it is then mapped; None to make it in memory.
@@ -138,8 +139,8 @@ class QuantizedHead(Probabilities, LinearModel):
         check_is_fitted(classifier)
         if len(classifier.coef_) != len(classifier.classes_):
             raise ValueError(
-                f"coef_ must have a row per class ({len(classifier.classes_)}); got {len(classifier.coef_)}, of which no "
-                "head can be made"
+                f"coef_ must have a row per class ({len(classifier.classes_)}) to make a head of; got "
+                f"{len(classifier.coef_)}"
             )
         made = cls(bits)
         made.link_ = ""
@@ -154,7 +155,7 @@ class QuantizedHead(Probabilities, LinearModel):
 
     def _pack(self, coef: Matrix, intercept: Any, classes: Any, path: Any, rows: Any) -> Self:
         if self.bits not in BITS:
-            raise ValueError(f"bits must be 4, 8 or 16; got {self.bits!r}")
+            raise ValueError(f"bits must be 4, 8, 12 or 16; got {self.bits!r}")
         k, d = coef.shape
         if not k or not d:
             raise ValueError(f"coef must have a row per class and a column per feature; got shape {coef.shape}")
@@ -193,7 +194,7 @@ class QuantizedHead(Probabilities, LinearModel):
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         """The shapes that arrays of a file must have."""
         if self.bits not in BITS:
-            raise ValueError(f"bits must be 4, 8 or 16; got {self.bits!r}")
+            raise ValueError(f"bits must be 4, 8, 12 or 16; got {self.bits!r}")
         k, d = len(LabelTable.from_arrays(fitted)), fitted["n_features_in_"]
         if d not in range(1, 1 << 16) or fitted.get("link_") not in ("", "softmax", "logistic"):
             raise ValueError("a head has columns, and a link or none")
@@ -259,7 +260,10 @@ class QuantizedHead(Probabilities, LinearModel):
 
     def _top(self, X: Matrix, k: int) -> tuple[NDArray[np.int64], Singles]:
         packed = self._packed
-        found = [packed.top(_singles(X.rows(at)), k)[:2] for at in spans(len(X), _ROWS)]
+        found = []
+        for at in spans(len(X), _ROWS):
+            found.append(packed.top(_singles(X.rows(at)), k)[:2])
+            _let_go(packed.low)
         best = np.concatenate([np.zeros((0, k), np.int64), *(one for one, _ in found)])
         return best, np.concatenate([np.zeros((0, k), np.float32), *(one for _, one in found)])
 
@@ -302,6 +306,12 @@ _LABELS = "labels_", "label_ends_"
 
 def _singles(rows: Floats) -> Singles:
     return np.ascontiguousarray(rows, np.float32)
+
+
+def _let_go(array: NDArray[Any]) -> None:
+    """Give back what is mapped of a file: of second bytes few are read for a row, and pages of others with them."""
+    if isinstance(array.base, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
+        array.base._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
 
 def _with_bars(arrays: Arrays) -> Arrays:
