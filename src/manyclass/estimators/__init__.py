@@ -8,6 +8,7 @@ What users fit:
 - `square_loss_classifier`: SquareLossClassifier, ridge regression of every class in closed form;
   `_closed_form_updates` adds and removes rows and classes.
 - `trace/`: TraceNormClassifier, with weights in factors, and TraceNormPath, a grid of them.
+- `heads/`: QuantizedHead, any of them in few bits for each weight, and Taxonomy, a tree above the classes.
 - `shared/`: SharedStructureClassifier and MultiTaskTraceNorm, both on kernel machines.
 
 What they share:

@@ -1,6 +1,7 @@
 """Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
     classification          accuracy with many classes: top-k, per class, confusions
+    hierarchy               answers that are nodes of a tree: right, how deep, at which depth
     ranking                 average precision and precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
     proportions             intervals of shares and of their differences, and what chance gives
@@ -28,6 +29,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "average_precisions": "ranking",
         "class_accuracies": "classification",
         "confusions": "classification",
+        "hierarchical_scores": "hierarchy",
         "mean_average_precision": "ranking",
         "mean_precision_at": "ranking",
         "paired_bootstrap": "bootstrap",

@@ -22,7 +22,7 @@ from manyclass.solvers.shortlist import FEWEST, MARGIN, ClassUnits
 
 BITS = 4, 8, 12, 16
 
-Bytes = NDArray[np.uint8]
+ByteMatrix = NDArray[np.uint8]
 
 Put = Callable[[str, int, NDArray[Any]], None]  # (array, number of the first row, rows)
 
@@ -44,8 +44,8 @@ class PackedWeights:
     """Weights of k classes of d columns, as the compiled loop takes them; native/head.h has the formula."""
 
     codes: NDArray[np.uint8]  # (groups, blocks, 64): 4 bits for three weights
-    weights: Bytes  # (k, d), or (k, (d + 1) / 2) of four bits
-    low: Bytes  # (k, d) second bytes, or (0, d)
+    weights: ByteMatrix  # (k, d), or (k, (d + 1) / 2) of four bits
+    low: ByteMatrix  # (k, d) second bytes, or (0, d)
     mean: Singles  # (d,)
     center: Singles
     columns: Singles
@@ -192,13 +192,13 @@ def _put_four(u: Singles, first: int, put: Put) -> tuple[Singles, Singles]:
     return units, spreads
 
 
-def _joined(n: Any) -> Bytes:
+def _joined(n: Any) -> ByteMatrix:
     """Numbers below 16, those of the second half of the columns in the high bits of the first."""
     n = n.astype(np.uint8)
     if n.shape[1] % 2:
         n = np.concatenate([n, np.full((len(n), 1), 8, np.uint8)], axis=1)
     half = n.shape[1] // 2
-    joined: Bytes = n[:, :half] | n[:, half:] << 4
+    joined: ByteMatrix = n[:, :half] | n[:, half:] << 4
     return joined
 
 

@@ -24,7 +24,9 @@ _ROWS = 4096  # of which the center is taken
 
 _PACKED = [name for name in PackedWeights.__dataclass_fields__ if name != "bits"]
 
-_SCORES = 1 << 22  # that are held at a time where not all are asked for
+_SCORES = 1 << 22  # that are made at a time
+
+_AT_ONCE = 1 << 23  # rough scores that the compiled loop holds; what is mapped is let go as often
 
 
 class QuantizedHead(Probabilities, LinearModel):
@@ -261,7 +263,7 @@ class QuantizedHead(Probabilities, LinearModel):
     def _top(self, X: Matrix, k: int) -> tuple[NDArray[np.int64], Singles]:
         packed = self._packed
         found = []
-        for at in spans(len(X), _ROWS):
+        for at in spans(len(X), max(1, min(_ROWS, _AT_ONCE // len(self.intercept_)))):
             found.append(packed.top(_singles(X.rows(at)), k)[:2])
             _let_go(packed.low)
         best = np.concatenate([np.zeros((0, k), np.int64), *(one for one, _ in found)])
@@ -277,6 +279,7 @@ class QuantizedHead(Probabilities, LinearModel):
         matrix, packed, k = self._matrix(X), self._packed, len(self.intercept_)
         blocks = spans(len(matrix), max(1, _SCORES // k))
         S = [packed.scores(_singles(matrix.rows(at)), slice(0, k)) for at in blocks]
+        _let_go(packed.low)
         joined = np.concatenate([np.zeros((0, k), np.float32), *S])
         check_finite(joined, "scores of X")
         return joined

@@ -19,7 +19,7 @@ from manyclass.estimators.heads.taxonomy_files import parents_of_paths, read_par
 
 _NUMBERS = 1 << 22  # that are held at a time: 32 MB of float64
 
-Places = NDArray[np.intp]
+Nodes = NDArray[np.intp]
 
 
 class Taxa(NamedTuple):
@@ -37,7 +37,7 @@ class Taxa(NamedTuple):
 
     names: NDArray[Any]
     probabilities: Doubles
-    depths: Places
+    depths: Nodes
 
 
 class Taxonomy:
@@ -85,7 +85,7 @@ class Taxonomy:
         self.names, self.parents, self.depths = np.array(names, str), np.array(parents_), np.array(depths)
         self._ends = _ends(self.parents)
         self._numbers = {name: i for i, name in enumerate(names)}
-        self._last: tuple[Any, Places] = None, np.zeros(0, np.intp)
+        self._last: tuple[Any, Nodes] = None, np.zeros(0, np.intp)
 
     @classmethod
     def from_paths(cls, paths: Iterable[str], separator: str = "/", root: str = "root") -> Self:
@@ -131,7 +131,7 @@ class Taxonomy:
     def __repr__(self) -> str:
         return f"Taxonomy of {len(self):,} nodes below {str(self.names[0])!r}, {self.depths.max()} deep"
 
-    def number(self, names: Any) -> Places:
+    def number(self, names: Any) -> Nodes:
         """The numbers of nodes (n,) of these names; ValueError for one that the tree does not have."""
         names = [str(name) for name in np.asarray(names).tolist()]
         found = np.array([self._numbers.get(name, -1) for name in names], np.intp)
@@ -141,7 +141,7 @@ class Taxonomy:
             raise ValueError(f"classes must be nodes of the taxonomy; it has no {strange[0]!r}{more}")
         return found
 
-    def lineages(self, names: Any) -> Places:
+    def lineages(self, names: Any) -> Nodes:
         """List the nodes from the root to each of these.
 
         Parameters
@@ -232,7 +232,7 @@ class Taxonomy:
         found = [self.deepest(classifier.predict_proba(matrix.rows(at)), classes, confidence) for at in blocks]
         return Taxa(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
-    def _deepest(self, P: Floats, classes: Any, confidence: float) -> tuple[Places, Doubles]:
+    def _deepest(self, P: Floats, classes: Any, confidence: float) -> tuple[Nodes, Doubles]:
         sums = self.node_probabilities(P, classes)
         sums[:, 0] = 1  # rounding leaves no doubt about the root
         # A probability never makes up for a step.
@@ -240,7 +240,7 @@ class Taxonomy:
         best = heights.argmax(axis=1)
         return best, np.take_along_axis(sums, best[:, None], axis=1)[:, 0]
 
-    def _places(self, classes: Any) -> Places:
+    def _places(self, classes: Any) -> Nodes:
         """Where the classes are; kept for the last that were asked for, as a million take a second."""
         known, places = self._last
         if known is not classes:
@@ -292,7 +292,7 @@ def _walk(above: dict[str, str], root: str | None) -> tuple[list[str], list[int]
     return names, parents, depths
 
 
-def _ends(parents: Places) -> Places:
+def _ends(parents: Nodes) -> Nodes:
     """Where the range of the nodes below each ends."""
     ends = np.arange(1, len(parents) + 1)
     for i in range(len(parents) - 1, 0, -1):
