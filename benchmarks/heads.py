@@ -154,7 +154,6 @@ def choose_factor(folder: Path) -> None:
 
     X, exact = np.load(folder / "X.npy")[:BATCH], np.load(folder / "exact.npy")[:BATCH]
     index = faiss.read_index(str(file_of(PEERS[3], folder)))
-    index.base_index = faiss.downcast_index(index.base_index)
     wanted = faiss.downcast_index(index.refine_index).search(X, TOP)[1]
     goal = np.mean([len({*a} & {*b}) for a, b in zip(wanted, exact, strict=True)])
     for factor in _FACTORS:

@@ -148,7 +148,8 @@ class HeadSearch {
  public:
   HeadSearch(const PackedHead& head, float margin, float fewest, size_t top, size_t threads)
       : head_(head), margin_(margin), fewest_(fewest), top_(top), threads_(threads), blocks_(blocks_of(head.d)),
-        padded_((head.k + TILE - 1) / TILE * TILE), most_(std::clamp<size_t>(HELD / padded_, 1, MOST_ROWS)) {}
+        few_(3 * top + 2), padded_((head.k + TILE - 1) / TILE * TILE),
+        most_(std::clamp<size_t>(HELD / padded_, 1, MOST_ROWS)) {}
 
   size_t find(const float* X, size_t n, std::int64_t* best, float* scores) {
     const size_t most = std::min(n, most_), runs = padded_ / RUN;
@@ -197,33 +198,34 @@ class HeadSearch {
     }
   }
 
-  // Scores by the weights of all classes that may be among the best, and the best of them. A few are scored first: the
-  // best are not below what these reach.
+  // Scores by the weights of all classes that may be among the best, and the best of them. A few are scored first, by
+  // all bits: the best are not below what these reach.
   size_t rank(size_t i, std::int64_t* best, float* scores) const {
     const HeadRow& row = rows_[i];
     const float* highest = highest_.get() + i * padded_;
     Buffer<std::int32_t> index = allocate<std::int32_t>(padded_);
     std::vector<Hit> hits;
+    float least = NEVER;
+    size_t count = head_.k;
     if (row.odd) {
-      for (size_t c = 0; c < head_.k; ++c) index[c] = std::int32_t(c);
-      score(row, index.get(), head_.k, hits);
+      for (size_t c = 0; c < count; ++c) index[c] = std::int32_t(c);
     } else {
       std::vector<float> runs(runs_.get() + i * padded_ / RUN, runs_.get() + (i + 1) * padded_ / RUN);
-      const size_t few = std::min(runs.size(), 3 * top_ + 2);
+      const size_t few = std::min(runs.size(), few_);
       std::nth_element(runs.begin(), runs.begin() + std::ptrdiff_t(few - 1), runs.end(), std::greater<float>());
-      size_t count = above(highest, runs[few - 1], index.get());
-      score(row, index.get(), count, hits);
-      // Rough scores have no part of what classes have in common.
-      const float least = float(double(limit(hits, row)) - row.common);
-      std::vector<float> heights;
-      for (const Hit& one : hits) heights.push_back(highest[one.position]);
-      // So many of them at least: where there is no error to speak of, rounding might spare all.
-      const float enough = highest_of(heights);
-      count = above(highest, std::min(least, enough), index.get());
-      score(row, index.get(), count, hits);
+      count = above(highest, runs[few - 1], index.get());
+      score(row, index.get(), count, true, hits);
+      least = worst_of_best(hits);
+      std::vector<Hit> heights;
+      for (const Hit& one : hits) heights.push_back({highest[one.position], one.position});
+      // Rough scores have no part of what classes have in common. So many of them at least: where there is no error to
+      // speak of, rounding might spare all.
+      const float limit = std::min(float(double(least) - row.common), worst_of_best(heights));
+      count = above(highest, limit, index.get());
     }
+    score(row, index.get(), count, !head_.low, hits);
     const size_t looks = hits.size();
-    if (head_.low) look_again(row, hits);
+    if (head_.low) look_again(row, least, hits);
     std::partial_sort(hits.begin(), hits.begin() + std::ptrdiff_t(top_), hits.end());
     for (size_t j = 0; j < top_; ++j) {
       if (!std::isfinite(hits[j].score)) throw std::invalid_argument("scores must be finite numbers");
@@ -239,7 +241,9 @@ class HeadSearch {
     return count;
   }
 
-  void score(const HeadRow& row, const std::int32_t* index, size_t count, std::vector<Hit>& hits) const {
+  // By all bits, or by those of `weights` alone.
+  void score(const HeadRow& row, const std::int32_t* index, size_t count, bool all, std::vector<Hit>& hits) const {
+    const size_t digits = all ? digits_of(head_) : 2;
     hits.resize(count);
     // Threads share the classes of a row where there are fewer rows than threads.
     parallel_for((count + SOME - 1) / SOME, n_ < threads_ ? threads_ : 1, [&](size_t task, size_t) {
@@ -251,42 +255,42 @@ class HeadSearch {
         const std::uint8_t* next = head_.weights + size_t(index[std::min(j + 4, end - 1)]) * width;
         for (size_t b = 0; b < width; b += 64) __builtin_prefetch(next + b);
         hits[j].position = index[j];
-        by_weights.score<1>(size_t(index[j]), &one, 2, false, &hits[j].score);
+        by_weights.score<1>(size_t(index[j]), &one, digits, all, &hits[j].score);
       }
     });
   }
 
-  // How far a score may be from that by all bits.
-  float reach(const HeadRow& row, std::int64_t c) const {
-    return head_.low ? margin_ * row.length * head_.weight_spreads[c] : 0;
-  }
-
-  float highest_of(std::vector<float>& some) const {
+  float worst_of_best(std::vector<Hit> some) const {
     if (some.size() < top_) return NEVER;
-    std::nth_element(some.begin(), some.begin() + std::ptrdiff_t(top_ - 1), some.end(), std::greater<float>());
-    return some[top_ - 1];
+    std::nth_element(some.begin(), some.begin() + std::ptrdiff_t(top_ - 1), some.end());
+    return some[top_ - 1].score;
   }
 
-  // What the worst of the best reaches at least.
-  float limit(const std::vector<Hit>& hits, const HeadRow& row) const {
-    std::vector<float> lowest;
-    for (const Hit& one : hits) lowest.push_back(one.score - reach(row, one.position));
-    return highest_of(lowest);
-  }
-
-  void look_again(const HeadRow& row, std::vector<Hit>& hits) const {
-    WeightScores by_weights(head_);
-    const float least = limit(hits, row);
-    const HeadRow* one = &row;
-    hits.erase(std::remove_if(hits.begin(), hits.end(),
-                              [&](const Hit& hit) { return hit.score + reach(row, hit.position) < least; }),
-               hits.end());
-    for (Hit& hit : hits) by_weights.score<1>(size_t(hit.position), &one, DIGITS, true, &hit.score);
+  // Scores by all bits of what may be among the best: first of a few that seem to be, and then of what may be above the
+  // worst of these. `hits` then has no others.
+  void look_again(const HeadRow& row, float least, std::vector<Hit>& hits) const {
+    const size_t few = std::min(hits.size(), few_);
+    std::nth_element(hits.begin(), hits.begin() + std::ptrdiff_t(few - 1), hits.end());
+    std::vector<Hit> exact;
+    auto add = [&](size_t begin, size_t end) {
+      std::vector<std::int32_t> index;
+      for (size_t j = begin; j < end; ++j) {
+        const float reach = margin_ * row.length * head_.weight_spreads[hits[j].position];
+        if (begin == 0 || !(hits[j].score + reach < least)) index.push_back(std::int32_t(hits[j].position));
+      }
+      std::vector<Hit> more;
+      score(row, index.data(), index.size(), true, more);
+      exact.insert(exact.end(), more.begin(), more.end());
+    };
+    add(0, few);
+    least = std::max(least, worst_of_best(exact));
+    add(few, hits.size());
+    hits.swap(exact);
   }
 
   const PackedHead& head_;
   const float margin_, fewest_;
-  const size_t top_, threads_, blocks_, padded_, most_;
+  const size_t top_, threads_, blocks_, few_, padded_, most_;
   size_t n_ = 0;
   std::vector<HeadRow> rows_;
   Buffer<std::uint8_t> tables_;

@@ -194,7 +194,18 @@ class QuantizedHead(Probabilities, LinearModel):
         return self
 
     def fitted_shapes(self, fitted: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-        """The shapes that arrays of a file must have."""
+        """Return the shapes that the arrays of a saved head must have.
+
+        Parameters
+        ----------
+        fitted : dict
+            Fitted attributes by name.
+
+        Returns
+        -------
+        dict of str to tuple
+            Shapes by attribute.
+        """
         if self.bits not in BITS:
             raise ValueError(f"bits must be 4, 8, 12 or 16; got {self.bits!r}")
         k, d = len(LabelTable.from_arrays(fitted)), fitted["n_features_in_"]

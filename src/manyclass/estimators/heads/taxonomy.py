@@ -132,7 +132,18 @@ class Taxonomy:
         return f"Taxonomy of {len(self):,} nodes below {str(self.names[0])!r}, {self.depths.max()} deep"
 
     def number(self, names: Any) -> Nodes:
-        """The numbers of nodes (n,) of these names; ValueError for one that the tree does not have."""
+        """Find nodes by their names.
+
+        Parameters
+        ----------
+        names : array-like of shape (n,)
+            Names, or numbers that are names.
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            The numbers of the nodes.
+        """
         names = [str(name) for name in np.asarray(names).tolist()]
         found = np.array([self._numbers.get(name, -1) for name in names], np.intp)
         if (found < 0).any():
