@@ -68,10 +68,7 @@ def _index(name: str, W: np.ndarray) -> Any:
     # Blocks of three columns where they divide the width, as 4 bits for three weights are, and else of four.
     base = faiss.IndexPQFastScan(d, d // (3 if d % 3 == 0 else 4), 4, metric)
     base.train(sample)
-    index = faiss.IndexRefine(base, eight)
-    index.own_fields, index.own_refine_index = False, False
-    index.kept = (base, eight)
-    return index
+    return faiss.IndexRefine(base, eight)
 
 
 def file_of(name: str, folder: Path) -> Path:
@@ -166,16 +163,18 @@ def choose_factor(folder: Path) -> None:
 
 def _child(*words: str) -> Any:
     """What a process of its own says; kept in the folder, so that a run that was cut goes on."""
-    kept = Path(words[2]) / "measured.json"
-    known = json.loads(kept.read_text()) if kept.exists() else {}
-    key = " ".join((*words[:2], words[3]))
-    if key not in known:
+    kept, key = Path(words[2]) / "measured.json", " ".join((*words[:2], words[3]))
+    if key not in (known := _known(kept)):
         environment = {**os.environ, "OMP_NUM_THREADS": words[3]}
         command = [sys.executable, "-m", "benchmarks.heads", *words]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=True)
-        known[key] = json.loads(done.stdout.splitlines()[-1])
+        known = _known(kept) | {key: json.loads(done.stdout.splitlines()[-1])}
         kept.write_text(json.dumps(known, indent=1))
     return known[key]
+
+
+def _known(kept: Path) -> dict[str, Any]:
+    return json.loads(kept.read_text()) if kept.exists() else {}
 
 
 def measure(page: Page, folder: Path, k: int, d: int, threads: tuple[int, ...]) -> None:

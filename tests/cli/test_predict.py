@@ -248,7 +248,8 @@ def test_a_taxonomy_tells_the_deepest_node_that_is_sure(run, models, tree):
 
 def test_a_taxon_stands_in_tables_and_files(run, models, tree, tmp_path):
     words = "predict", models / "logistic", models / "x.store", "--taxonomy", tree, "--confidence", 1
-    assert "animal 100.0%, sure enough" in " ".join(run(*words).out.split())
+    assert "sure 1 2 3" in (shown := " ".join(run(*words).out.split()))
+    assert "animal 100.0%" in shown
     assert run(*words, "-o", tmp_path / "p.csv").code == 0
     with (tmp_path / "p.csv").open(newline="") as file:
         assert {row["taxon"] for row in csv.DictReader(file)} == {"animal"}

@@ -128,7 +128,7 @@ class Prediction:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[0] += ", unsure" if self.unsure else ""
         told = list(zip(self.classes, said, strict=True))
-        return told if self.taxon is None else [(self.taxon[0], f"{self.taxon[1]:.1%}, sure enough"), *told]
+        return told if self.taxon is None else [(self.taxon[0], f"{self.taxon[1]:.1%}"), *told]
 
 
 def _predictions(
@@ -187,8 +187,9 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         console.table(shown[0].name, shown[0].words())
     elif shown:
         lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        asked = len(shown[0].words())
-        told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
+        asked, sure = len(shown[0].words()), shown[0].taxon is not None
+        header = ["sure"] * sure + [str(i + 1) for i in range(asked - sure)]
+        told = console.columns(["", *header], lines, least=2) - 1
         if told < asked:
             console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
     left = sum(1 for _ in rows)

@@ -250,3 +250,13 @@ def test_labels_are_decoded_only_where_they_are_asked_for(monkeypatch):
     head = mc.QuantizedHead.from_arrays(W, b, [f"n{i}" for i in range(300)])
     monkeypatch.setattr(quantized_head.LabelTable, "all", lambda table: pytest.fail("all labels were decoded"))
     assert head.predict_top(X, 3).shape == (len(X), 3)
+
+
+def test_a_head_becomes_an_onnx_graph_of_its_weights(trained, problem, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    head = trained.compress(8)
+    head.to_onnx(tmp_path / "head.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "head.onnx", providers=["CPUExecutionProvider"])
+    labels, scores = session.run(["label", "scores"], {"X": problem[0]})
+    np.testing.assert_array_equal(labels, head.predict(problem[0]))
+    np.testing.assert_allclose(scores, head.decision_function(problem[0]), atol=1e-3)
