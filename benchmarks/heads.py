@@ -5,7 +5,7 @@ another one made, answers one row at a time and then 64 together, and tells the 
 libraries included, after rows alone and after all; pages of mapped files that were touched count. What is made of the
 weights is made a block at a time: what is mapped then is the file of the weights. One thread is timed by its own
 processor time, two by the clock. `same` is how many of the five best are among the five best by all weights in float32,
-and `first` how often the best is the best. NumPy is a product and argpartition on weights in memory; faiss has the same
+and `first` how often the best is the best. NumPy is a product and argpartition on mapped weights; faiss has the same
 float32 weights (Flat), 8 bits a weight (SQ8), and 4 bits for three or four weights with a second look at the best by
 SQ8 (PQ4fs + SQ8), whose length is the shortest of those tried at which as many are the same as with SQ8 alone.
 """
@@ -83,7 +83,7 @@ def opened(name: str, folder: Path) -> Answer:
         head = mc.load(path)
         return lambda X: head.predict_top(X, TOP)
     if name.startswith("NumPy"):
-        W = np.load(path)
+        W = np.load(path, mmap_mode="r")
         return lambda X: _by_numpy(X, W)
     import faiss
 
@@ -255,9 +255,10 @@ def run(
     page = Page("heads", "Heads of a million classes", f"{__doc__}\n{load()}")
     counts = tuple(int(word) for word in str(threads).split(","))
     with tempfile.TemporaryDirectory() as name:
-        measure(page, Path(folder or name), k, d, counts)
-    with tempfile.TemporaryDirectory() as name:
-        measure(page, Path(name), min(k, 10_184), 4096, counts[:1])
+        large = Path(folder or name)
+        (large / "wide").mkdir(parents=True, exist_ok=True)
+        measure(page, large, k, d, counts)
+        measure(page, large / "wide", min(k, 10_184), 4096, counts[:1])
     if features:
         on_features(page, Path(features))
     return page
