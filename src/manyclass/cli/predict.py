@@ -5,9 +5,10 @@ import json as js
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -35,13 +36,19 @@ def predict(
         list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
-    encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
+    coverage: Annotated[
+        float | None, typer.Option(help="Tell, of each row, a set that holds the right class so often, such as 0.95.")
+    ] = None,
+    unknown: Annotated[
+        float | None, typer.Option(help="Say 'none of these' of rows like the strangest 0.05 of known classes.")
+    ] = None,
     taxonomy: Annotated[
         Path | None, path_option("A tree above the classes: a CSV file with the columns child and parent.")
     ] = None,
     confidence: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="With --taxonomy: tell the deepest node of so high a probability.")
+        float, typer.Option(help="With --taxonomy: tell the deepest node of at least this probability.")
     ] = 0.8,
+    encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
@@ -52,6 +59,10 @@ def predict(
     A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
     `manyclass calibrate`.
 
+    With --coverage 0.95 each row is told a set of classes, as many as it takes to hold the right one in 95 of 100
+    rows. With --unknown 0.05 rows are said to be none of these if only 5 of 100 rows of known classes look as strange.
+    Both go by rows that training held out.
+
     With --taxonomy, probabilities are summed up the tree, and the deepest node that is sure enough is told too.
 
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
@@ -60,6 +71,7 @@ def predict(
     import manyclass as mc
 
     check_printable(out)
+    asked = Asked(top, coverage, unknown, _read_taxonomy(taxonomy), confidence)
     console = Console()
     unread: list[str] = []
 
@@ -69,9 +81,9 @@ def predict(
             console.warn(f"{name} {why}")
 
     with mc.threads(threads):
-        found = _predictions(run, inputs, encoder, _Question(top, read_taxonomy(taxonomy), confidence), bad, console)
+        found = _predictions(run, inputs, encoder, asked, bad, console)
         if out is not None:
-            _write(out, found)
+            _write(out, found, sets=coverage is not None)
             console.info(f"written to {out}")
         elif json:
             with while_read():
@@ -84,16 +96,49 @@ def predict(
 
 
 @dataclass(frozen=True)
-class _Question:
-    """How many classes to tell, and by which tree, if any, how sure a node must be."""
+class Asked:
+    """What is to be told of each row: so many classes, a set of them, whether it is none of these, what it is surely."""
 
     top: int
-    taxonomy: Any
-    confidence: float
+    coverage: float | None
+    unknown: float | None
+    taxonomy: Any = None
+    confidence: float = 0.8
+
+    def __post_init__(self) -> None:
+        for name in ("coverage", "unknown"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise ValueError(f"`{name}` must be a number between 0 and 1; got {value:g}")
+
+    def check(self, model: Any, run: Path) -> None:
+        """Refuse a classifier that cannot tell it."""
+        from manyclass.estimators.uncertainty.unknowns import check_unknown
+
+        needs = [name for name in ("coverage", "unknown") if getattr(self, name) is not None]
+        if needs and not hasattr(model, "predict_set"):
+            raise ValueError(
+                f"`{needs[0]}` needs rows that training has held out, and {run} knows of none; give it some with "
+                f"`manyclass calibrate {quote(str(run))} DATA`"
+            )
+        if self.unknown is not None:
+            check_unknown(self.unknown, len(model.held_out_["losses"]))
+        if self.taxonomy is not None and not hasattr(model, "predict_proba"):
+            raise ValueError(
+                f"`taxonomy` needs probabilities, and {run} has none; give it some with "
+                f"`manyclass calibrate {quote(str(run))} DATA`"
+            )
+
+    def taxa(self, model: Any, P: Any) -> list[dict[str, Any]]:
+        """What each row is by the tree, as far as it is sure; nothing without a tree."""
+        if self.taxonomy is None:
+            return []
+        names, probabilities, _ = self.taxonomy.deepest(P, model.classes_, self.confidence)
+        both = zip(names.tolist(), probabilities.tolist(), strict=True)
+        return [{"taxon": name, "taxon_probability": probability} for name, probability in both]
 
 
-def read_taxonomy(path: Path | None) -> Any:
-    """The tree of a CSV file."""
+def _read_taxonomy(path: Path | None) -> Any:
     from manyclass.estimators.heads.taxonomy import Taxonomy
 
     return None if path is None else Taxonomy.read(path)
@@ -101,13 +146,20 @@ def read_taxonomy(path: Path | None) -> Any:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The best classes of a row, and their scores, and probabilities if there are any; the node that is sure."""
+    """The best classes of a row, and their scores, and probabilities if there are any.
+
+    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little. `taxon` is the
+    deepest node of a tree that is sure enough.
+    """
 
     name: str
     classes: list[str]
     scores: list[float]
     probabilities: list[float] | None
-    taxon: tuple[str, float] | None = None
+    p_value: float | None = None
+    none: bool | None = None
+    taxon: str | None = None
+    taxon_probability: float | None = None
 
     @property
     def unsure(self) -> bool | None:
@@ -116,9 +168,8 @@ class Prediction:
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        known = {name: value for name, value in vars(self).items() if name != "taxon"}
-        sure = {} if self.taxon is None else dict(zip(("taxon", "taxon_probability"), self.taxon, strict=True))
-        return {**known, "unsure": self.unsure, **sure}
+        about = {name: value for name, value in vars(self).items() if value is not None or name == "probabilities"}
+        return {**about, "unsure": self.unsure}
 
     def words(self) -> list[tuple[str, str]]:
         """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
@@ -127,23 +178,20 @@ class Prediction:
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[0] += ", unsure" if self.unsure else ""
-        told = list(zip(self.classes, said, strict=True))
-        return told if self.taxon is None else [(self.taxon[0], f"{self.taxon[1]:.1%}"), *told]
+        strange = [("none of these,", f"p = {self.p_value:.2g}")] if self.none else []
+        sure = [(f"surely {self.taxon},", f"{self.taxon_probability:.1%}")] if self.taxon is not None else []
+        return [*strange, *sure, *zip(self.classes, said, strict=True)]
 
 
 def _predictions(
-    run: Path,
-    inputs: list[Path],
-    encoder: Path | None,
-    asked: _Question,
-    bad: Callable[[str, str], None],
-    console: Console,
+    run: Path, inputs: list[Path], encoder: Path | None, asked: Asked, bad: Callable[[str, str], None], console: Console
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)
     model = opened.model
+    asked.check(model, run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
     encodes = open_encoder(run, encoder, opened) if pictures else None
@@ -157,27 +205,25 @@ def _predictions(
             yield from _of_block(model, dataset.take(slice(start, start + size)), asked)
 
 
-def _of_block(model: Any, block: "Dataset", asked: _Question) -> Iterator[Prediction]:
+def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction]:
     import numpy as np
 
     S = np.asarray(model.decision_function(block.X))
     if S.ndim == 1:  # of two classes: how much the second is above the first
         S = np.stack([-S, S], axis=1)
-    best = np.argsort(-S, axis=1, kind="stable")[:, : asked.top]
-    every = model.predict_proba(block.X) if hasattr(model, "predict_proba") else None
-    P = None if every is None else np.take_along_axis(every, best, 1)
-    taxa: list[Any] = [None] * len(S) if asked.taxonomy is None else _taxa(model, every, asked)
-    for i, places in enumerate(best):
+    best = np.argsort(-S, axis=1, kind="stable")
+    P = model.predict_proba(block.X) if hasattr(model, "predict_proba") else None
+    # A set has the classes above a threshold, which are the best ones.
+    sizes = [asked.top] * len(S) if asked.coverage is None else map(len, model.predict_set(block.X, asked.coverage))
+    p_values = None if asked.unknown is None else model.unknown_p_values(block.X).tolist()
+    taxa = asked.taxa(model, P)
+    for i, size in enumerate(sizes):
+        places = best[i, :size]
         labels = [str(label) for label in model.classes_[places].tolist()]
-        likely = None if P is None else P[i].tolist()
-        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), likely, taxa[i])
-
-
-def _taxa(model: Any, P: Any, asked: _Question) -> list[tuple[str, float]]:
-    if P is None:
-        raise ValueError("--taxonomy needs probabilities; give the classifier some by `manyclass calibrate`")
-    found = asked.taxonomy.deepest(P, model.classes_, asked.confidence)
-    return list(zip(found.names.tolist(), found.probabilities.tolist(), strict=True))
+        chances = None if P is None else P[i, places].tolist()
+        sure = taxa[i] if taxa else {}
+        found = Prediction(block.row_name(i), labels, S[i, places].tolist(), chances, **sure)
+        yield found if p_values is None else replace(found, p_value=p_values[i], none=p_values[i] <= asked.unknown)
 
 
 def _show(found: Iterable[Prediction], console: Console) -> None:
@@ -186,10 +232,10 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
     if len(shown) == 1:
         console.table(shown[0].name, shown[0].words())
     elif shown:
-        lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        asked, sure = len(shown[0].words()), shown[0].taxon is not None
-        header = ["sure"] * sure + [str(i + 1) for i in range(asked - sure)]
-        told = console.columns(["", *header], lines, least=2) - 1
+        cells = [[one.name, *map(" ".join, one.words())] for one in shown]
+        asked = max(map(len, cells)) - 1
+        lines = [[*line, *[""] * (1 + asked - len(line))] for line in cells]
+        told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
         if told < asked:
             console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
     left = sum(1 for _ in rows)
@@ -197,18 +243,35 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         console.info(f"{left:,} rows more; see them all with -o predictions.csv or --json")
 
 
-def _write(path: Path, found: Iterable[Prediction]) -> None:
+def _write(path: Path, found: Iterable[Prediction], sets: bool) -> None:
     """A CSV with a line per row, whole or not at all."""
     with _replacing(path) as file:
         lines = csv.writer(file, lineterminator="\n")
         for number, one in enumerate(found):
-            values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
-            values |= {} if one.probabilities is None else {"probability": one.probabilities}
-            places, sure = range(len(one.classes)), one.taxon or ()
+            cells = _set_cells(one) if sets else _class_cells(one)
             if number == 0:
-                columns = [f"{name}_{i + 1}" for i in places for name in values]
-                lines.writerow(["name", *columns, *("taxon", "taxon_probability")[: len(sure)]])
-            lines.writerow([one.name, *(column[i] for i in places for column in values.values()), *sure])
+                lines.writerow(cells)
+            lines.writerow(cells.values())
+
+
+def _class_cells(one: Prediction) -> dict[str, Any]:
+    """Cells by the names of their columns, some for each class."""
+    values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
+    values |= {} if one.probabilities is None else {"probability": one.probabilities}
+    numbered = {f"{name}_{i + 1}": values[name][i] for i in range(len(one.classes)) for name in values}
+    return {"name": one.name, **_strangeness(one), **numbered}
+
+
+def _set_cells(one: Prediction) -> dict[str, Any]:
+    """The same of a set, whose classes are a list in one cell, as JSON, as rows have more or fewer of them."""
+    lists = {"classes": js.dumps(one.classes), "probabilities": js.dumps(one.probabilities)}
+    return {"name": one.name, **_strangeness(one), "size": len(one.classes), **lists}
+
+
+def _strangeness(one: Prediction) -> dict[str, Any]:
+    strange = {} if one.p_value is None else {"p_value": one.p_value, "none_of_these": one.none}
+    sure = {} if one.taxon is None else {"taxon": one.taxon, "taxon_probability": one.taxon_probability}
+    return strange | sure
 
 
 @contextmanager

@@ -260,3 +260,12 @@ def test_a_head_becomes_an_onnx_graph_of_its_weights(trained, problem, tmp_path)
     labels, scores = session.run(["label", "scores"], {"X": problem[0]})
     np.testing.assert_array_equal(labels, head.predict(problem[0]))
     np.testing.assert_allclose(scores, head.decision_function(problem[0]), atol=1e-3)
+
+
+def test_sets_of_a_head_are_those_of_the_classifier(problem):
+    X, y = problem
+    clf = mc.StochasticClassifier(max_epochs=5, random_state=0).fit(X[:240], y[:240]).calibrate(X[240:], y[240:])
+    head = clf.compress(16)
+    for mine, theirs in zip(head.predict_set(X, 0.8), clf.predict_set(X, 0.8), strict=True):
+        assert set(mine) == set(theirs)
+    np.testing.assert_allclose(head.unknown_p_values(X), clf.unknown_p_values(X), atol=0.02)

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from manyclass.estimators.heads.label_table import LabelTable, as_labels
 from manyclass.estimators.heads.packed_weights import BITS, PackedWeights, pack_weights, packed_shapes
 from manyclass.estimators.linear_model import LinearModel
 from manyclass.estimators.probabilities import Probabilities
+from manyclass.solvers.row_sums import Scorer
 
 _ROWS = 4096  # of which the center is taken
 
@@ -150,7 +152,8 @@ class QuantizedHead(Probabilities, LinearModel):
             made.link_ = classifier._link()
         if hasattr(classifier, "temperature_"):
             made.temperature_ = float(classifier.temperature_)
-        for name in ("row_lengths_", "trained_"):  # the scale of its rows; objective and loss
+        # The scale of its rows; objective and loss; what it says of rows that it has not seen.
+        for name in ("row_lengths_", "trained_", "held_out_", "known_classes_"):
             if hasattr(classifier, name):
                 setattr(made, name, getattr(classifier, name))
         return made._pack(as_matrix(classifier.coef_), classifier.intercept_, classifier.classes_, path, rows)
@@ -301,6 +304,19 @@ class QuantizedHead(Probabilities, LinearModel):
                 "a QuantizedHead must be made by from_arrays, from_classifier or `compress` of a classifier"
             )
         return open_features(self, X)
+
+    def _blocks(self) -> Callable[[Floats, int], Scorer]:
+        packed = self._packed
+
+        def block(rows: Floats, start: int) -> Scorer:
+            def scores(classes: slice) -> Floats:
+                S: Floats = packed.scores(_singles(rows), classes)
+                check_finite(S, "scores of X", start)
+                return S
+
+            return scores
+
+        return block
 
     def _shape(self) -> tuple[int, ...]:
         return len(self.intercept_), self.n_features_in_
