@@ -1,5 +1,5 @@
-// A head of very many classes that keeps no floats: 4 bits for three weights to score all classes roughly, 4 or 8 bits a
-// weight for those that may be among the best, and 8 bits more for those that then still may be.
+// A head of very many classes that keeps no floats: 4 bits for three weights to score all classes roughly, 4 or 8 bits
+// a weight for those that may be among the best, and 8 bits more for those that then still may be.
 //
 // With v = (x - center) * columns, a row of whole numbers N in units of `unit`, and weights of a class in whole numbers
 // n of units[c], a score is

@@ -97,7 +97,7 @@ def predict(
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be told of each row: so many classes, a set of them, whether it is none of these, what it is surely."""
+    """What is to be told of each row: classes, a set of them, whether it is none of these, and what it surely is."""
 
     top: int
     coverage: float | None
@@ -148,8 +148,8 @@ def _read_taxonomy(path: Path | None) -> Any:
 class Prediction:
     """The best classes of a row, and their scores, and probabilities if there are any.
 
-    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little. `taxon` is the
-    deepest node of a tree that is sure enough.
+    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little. `taxon` is
+    the deepest node of a tree that is sure enough.
     """
 
     name: str
