@@ -66,7 +66,9 @@ class QuantizedHead(Probabilities, LinearModel):
 
     link_: str
 
-    _decoded: NDArray[Any] | None = None  # the labels, once all were asked for
+    _table: LabelTable | None = None  # the labels, once some were asked for
+
+    _decoded: NDArray[Any] | None = None  # and once all were
 
     objective: ClassVar[str] = "given weights"  # what `manyclass info` says of a head that nothing is known of
 
@@ -226,7 +228,9 @@ class QuantizedHead(Probabilities, LinearModel):
 
     @property
     def _labels(self) -> LabelTable:
-        return LabelTable.from_arrays({name: getattr(self, name) for name in _LABELS if hasattr(self, name)})
+        if self._table is None:
+            self._table = LabelTable.from_arrays({name: getattr(self, name) for name in _LABELS if hasattr(self, name)})
+        return self._table
 
     @property
     def classes_(self) -> NDArray[Any]:  # type: ignore[override]
@@ -291,12 +295,12 @@ class QuantizedHead(Probabilities, LinearModel):
 
     def _scores(self, X: Any) -> Floats:
         matrix, packed, k = self._matrix(X), self._packed, len(self.intercept_)
-        blocks = spans(len(matrix), max(1, _SCORES // k))
-        S = [packed.scores(_singles(matrix.rows(at)), slice(0, k)) for at in blocks]
-        _let_go(packed.low)
-        joined = np.concatenate([np.zeros((0, k), np.float32), *S])
-        check_finite(joined, "scores of X")
-        return joined
+        S = np.empty((len(matrix), k), np.float32)
+        for at in spans(len(matrix), max(1, _SCORES // k)):
+            S[at] = packed.scores(_singles(matrix.rows(at)), slice(0, k))
+            _let_go(packed.low)
+        check_finite(S, "scores of X")
+        return S
 
     def _matrix(self, X: Any) -> Matrix:
         if not hasattr(self, "labels_"):
