@@ -225,3 +225,16 @@ def test_nothing_is_said_of_how_sure_scores_are():
     found = Prediction("a.png", ["cat"], [0.2], None)
     assert found.unsure is None
     assert found.words() == [("cat", "0.200")]
+
+
+def test_a_prior_moves_the_classes_that_are_told(run, models, tmp_path):
+    (tmp_path / "shares.csv").write_text("\n".join(f"{name},{1000 if name == 'owl' else 1e-9}" for name in CLASSES))
+    outcome = run("predict", models / "logistic", models / "x.store", "--prior", tmp_path / "shares.csv", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert {json.loads(line)["classes"][0] for line in outcome.out.splitlines()} == {"owl"}
+
+
+def test_a_prior_of_scores_without_a_meaning_asks_for_calibration(run, models):
+    outcome = run("predict", models / "hinge", models / "x.store", "--prior", "uniform")
+    assert outcome.code != 0
+    assert "calibrate" in outcome.err

@@ -58,7 +58,7 @@ def text(everything):
 
 
 SECTIONS = {
-    "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
+    "next", "setup", "runs", "accuracy", "sizes", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
     "retrieval", "cost",
 }  # fmt: skip
 

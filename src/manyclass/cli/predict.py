@@ -14,7 +14,15 @@ import typer
 
 from manyclass.cli.terminal.command_errors import FAILED, report_errors, while_read
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Run, Threads, check_printable, out_option, path_argument, path_option
+from manyclass.cli.terminal.options import (
+    PriorOption,
+    Run,
+    Threads,
+    check_printable,
+    out_option,
+    path_argument,
+    path_option,
+)
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -35,6 +43,7 @@ def predict(
         list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
+    prior: PriorOption = None,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
@@ -61,7 +70,7 @@ def predict(
             console.warn(f"{name} {why}")
 
     with mc.threads(threads):
-        found = _predictions(run, inputs, encoder, top, bad, console)
+        found = _predictions(run, inputs, encoder, top, prior, bad, console)
         if out is not None:
             _write(out, found)
             console.info(f"written to {out}")
@@ -104,13 +113,21 @@ class Prediction:
 
 
 def _predictions(
-    run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Callable[[str, str], None], console: Console
+    run: Path,
+    inputs: list[Path],
+    encoder: Path | None,
+    top: int,
+    prior: str | None,
+    bad: Callable[[str, str], None],
+    console: Console,
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
+    from manyclass.runs.priors import set_prior
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)
     model = opened.model
+    set_prior(model, prior)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
     encodes = open_encoder(run, encoder, opened) if pictures else None

@@ -23,7 +23,7 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.validation import make_problem
 from manyclass.losses.multiclass import as_score_loss, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
@@ -108,7 +108,7 @@ def restore_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return objects
 
 
-class BatchModel(Probabilities, LinearModel):
+class BatchModel(PriorAdjustment, LinearModel):
     """A subclass says what its penalty is, how it keeps a solution, and where a warm start begins."""
 
     # Losses and penalties among the parameters, as a file of the model has them, and back.
@@ -170,6 +170,7 @@ class BatchModel(Probabilities, LinearModel):
             The classifier itself.
         """
         check_batch_settings(self)
+        self._forget_prior()
         penalty, fitted = self._penalty(), hasattr(self, "status_")
         turns = penalty.is_rotation_invariant
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
@@ -191,6 +192,7 @@ class BatchModel(Probabilities, LinearModel):
             if solved is not problem:
                 found = replace(found, point=found.point.lift(solved.X))
         self._learn(found)
+        self._count_classes(problem)
         self._warn(found)
         warn_of_chance(self, problem)
         return self

@@ -79,6 +79,10 @@ class LinearClassifier(BatchModel):
         Products with all of X, or with the coordinates of its rows in their span, where these are far fewer numbers.
     history_ : list of dict
         The record of every step.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights; `class_prior_` has their shares.
 
     Examples
     --------

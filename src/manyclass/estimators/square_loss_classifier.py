@@ -15,7 +15,7 @@ from manyclass._core.typing import Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.closed_form import RidgeSystem, closed_form
@@ -23,7 +23,7 @@ from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
 from manyclass.solvers.problem import Problem
 
 
-class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
+class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
     """Ridge regression of every class in closed form, with the strength chosen by exact leave-one-out.
 
     With targets of 1 for the class of a row and -1 for all others, it minimizes the mean over rows of the squared
@@ -45,8 +45,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         its own class, in every machine.
     keep_sums : bool, default=True
         Let `fit` keep the sums by which rows and classes are added and removed, d x d numbers, in memory and in files
-        (`mean_`, `scatter_`, `class_sums_`, `class_weights_`, `class_counts_`). With fewer rows than columns there are
-        none.
+        (`mean_`, `scatter_`, `class_sums_`). With fewer rows than columns there are none.
     n_threads : int, default=None
         Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
 
@@ -67,6 +66,10 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         rows left out one by one, as many as "rows".
     temperature_ : float
         The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights; `class_prior_` has their shares.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
             system, moments = closed_form(problem)
             self._choose(system, problem, float(problem.weights[problem.index].sum(dtype=np.float64)))
             self._solve(system, problem.X.dtype)
+        self._count_classes(problem)
         self._keep(moments if self.keep_sums else None)
         warn_of_chance(self, problem)
         return self
@@ -196,6 +200,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
 
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
         W, b = system.weights(self.regularization_)
+        self._forget_prior()
         self.coef_, self.intercept_ = np.ascontiguousarray(W.T, dtype), b.astype(dtype)
 
     def _link(self) -> str:

@@ -1,6 +1,7 @@
 """Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
     classification          accuracy with many classes: top-k, per class, confusions
+    class_sizes             accuracy_by_class_size, on classes of many, medium and few examples
     ranking                 average precision and precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
     proportions             intervals of shares and of their differences, and what chance gives
@@ -22,8 +23,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Comparison": "bootstrap",
         "Confusion": "classification",
         "Query": "ground_truth",
+        "SizeGroup": "class_sizes",
         "Truth": "ground_truth",
         "accuracy": "classification",
+        "accuracy_by_class_size": "class_sizes",
         "average_precision": "ranking",
         "average_precisions": "ranking",
         "class_accuracies": "classification",

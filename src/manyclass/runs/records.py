@@ -241,6 +241,10 @@ _RUN = object_of(
     embedding=optional(object_of(classes=list_of(name), x=list_of(number), y=list_of(number))),
 )
 
+_SIZE_GROUP = object_of(
+    name=text, accuracy=fraction, **dict.fromkeys(("smallest", "largest", "classes", "rows", "right"), count)
+)
+
 _EVALUATION = object_of(
     model=digest,
     data=_DATA,
@@ -253,6 +257,8 @@ _EVALUATION = object_of(
     top_5=optional(fraction),
     mean_per_class=optional(fraction),
     per_class=list_of(object_of(class_=name, rows=count, right=count, accuracy=optional(fraction))),
+    prior=optional(text),
+    by_size=optional(list_of(_SIZE_GROUP)),
     confusions=optional(
         list_of(
             object_of(

@@ -4,6 +4,7 @@
     setup              what was done, and with what
     comparison         runs side by side, their costs, and the head of the page
     classes            accuracy by class, confused pairs, the best and the worst with images
+    rare_classes       accuracy of classes of many, medium and few examples, also with other priors
     learning_curves    accuracy and objective while learning, and against settings that were tuned
     weights            spectrum, trace-norm grid, classes in two dimensions
     search_results     image search
@@ -18,6 +19,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_setup": "setup",
     "compare_runs": "comparison",
     "show_accuracy": "classes",
+    "show_class_sizes": "rare_classes",
     "show_confusions": "classes",
     "show_examples": "classes",
     "show_learning_curves": "learning_curves",

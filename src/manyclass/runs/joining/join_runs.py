@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
 
 # What the machines of a class are, and which class.
-_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_")
+_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_", "class_counts_", "class_weights_")
 
 
 def join_runs(
