@@ -1,5 +1,7 @@
 """Accuracies of classes of many, medium and few examples, by the usual bounds or by thirds."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,7 +54,7 @@ def test_every_class_is_in_one_group_and_equal_sizes_are_together(classes, wrong
         return
     assert sum(one.classes for one in groups) == len(sizes)
     assert (sum(one.rows for one in groups), sum(one.right for one in groups)) == (rows.sum(), right.sum())
-    for larger, smaller in zip(groups, groups[1:], strict=False):
+    for larger, smaller in pairwise(groups):
         assert larger.smallest > smaller.largest
 
 

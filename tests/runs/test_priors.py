@@ -40,7 +40,9 @@ def test_a_run_with_a_prior_has_the_machines_of_one_without_and_other_biases(dat
 
 def test_an_evaluation_with_another_prior_stands_beside_the_plain_one(data, tmp_path):
     run = trained(data, tmp_path / "run")
-    found = [mc.runs.evaluate(run.path, data, prior=prior) for prior in (None, "uniform", {"ant": 1, "bee": 1, "cat": 1})]
+    found = [
+        mc.runs.evaluate(run.path, data, prior=prior) for prior in (None, "uniform", {"ant": 1, "bee": 1, "cat": 1})
+    ]
     assert [one.path.name for one in found] == ["x-test.json", "x-test-uniform.json", "x-test-prior.json"]
     assert [read_record(one.path, "evaluation")["prior"] for one in found] == [None, "uniform", "given"]
     assert found[1].record["per_class"] == found[2].record["per_class"]
