@@ -31,7 +31,8 @@ class LinearClassifier(BatchModel):
         The loss of the scores of an example, such as `SmoothedHinge(sharpness=5.0)`.
     penalty : Penalty, default=TraceNorm(0.001) + Ridge(1e-05)
         `TraceNorm`, `GroupNorm`, `L1Norm` or `Ridge`, or the sum of one of the first three and a ridge. The ridge is
-        ``strength * |W|^2``, without a factor of one half.
+        ``strength * |W|^2``, without a factor of one half, or with a center ``strength * |W - center|^2``:
+        ``Ridge(1e-3, center=old.coef_.T)``, for the classes in their order, draws W to an older model.
     solver : str, default="auto"
         "auto" (the fastest), "factored" (trace norms), "fista" (any penalty), "rank_one" and "stochastic" (a penalty
         with atoms), "published" (rank-one descent with its published settings: epsilon 0.035, at most 200 steps), or
