@@ -46,19 +46,20 @@ def tails(folder: Path) -> dict[str, Callable[[], Tail]]:
     """Those at hand."""
     found: dict[str, Callable[[], Tail]] = {}
     if any(folder.rglob("caltech*.npz")):
-        found["Caltech, network"] = lambda: Tail(*_unit(read_caltech(folder)), 30, 2)
+        found["Caltech, network"] = lambda: Tail(*unit_rows(read_caltech(folder)), 30, 2)
     if any(folder.rglob("letter*.csv")):
-        found["letters"] = lambda: Tail(*_standard(read_table(one(folder, "letter*.csv"), 0, 1)), 500, 5)
+        found["letters"] = lambda: Tail(*standard(read_table(one(folder, "letter*.csv"), 0, 1)), 500, 5)
     if any(folder.rglob("leaf99*.csv")):
-        found["leaves"] = lambda: Tail(*_standard(read_table(one(folder, "leaf99*.csv"), 1, 2)), 7, 2)
+        found["leaves"] = lambda: Tail(*standard(read_table(one(folder, "leaf99*.csv"), 1, 2)), 7, 2)
     return found
 
 
-def _unit(data: tuple[Rows, Labels]) -> tuple[Rows, Labels]:
+def unit_rows(data: tuple[Rows, Labels]) -> tuple[Rows, Labels]:
+    """Rows of length 1."""
     return unit(data[0]), data[1]
 
 
-def _standard(data: tuple[Rows, Labels]) -> tuple[Rows, Labels]:
+def standard(data: tuple[Rows, Labels]) -> tuple[Rows, Labels]:
     """Columns of mean 0 and deviation 1, over all rows."""
     X, y = data
     return ((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-6)).astype(np.float32), y
@@ -78,9 +79,9 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         test would say in which classes are as frequent as in training: their accuracies, weighted by that. Softmax and
         one-vs-rest are `StochasticClassifier`, the closed form is `SquareLossClassifier`, with all else by default;
         LogisticRegression is scikit-learn's, with C of {", ".join(f"{C:g}" for C in STRENGTHS)} chosen on a third of
-        the rows to learn from, for the first seed, by plain accuracy. *{PRIOR}* is the plain fit after `set_prior("uniform")`; of
-        LogisticRegression, its probabilities divided by the frequencies of training. Columns of tables have mean 0 and
-        deviation 1; rows of the network have length 1.""")
+        the rows to learn from, for the first seed, by plain accuracy. *{PRIOR}* is the plain fit after
+        `set_prior("uniform")`; of LogisticRegression, its probabilities divided by the frequencies of training. Columns
+        of tables have mean 0 and deviation 1; rows of the network have length 1.""")
     gains = {name: _show(results, name, make(), seeds) for name, make in sets.items()}
     _judge(results, gains)
     return results

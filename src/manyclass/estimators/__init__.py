@@ -13,7 +13,8 @@ What users fit:
 What they share:
 
 - `linear_model`: scores and predictions of what is fitted; `onnx_export` writes it as a graph.
-- `probabilities`: what scores mean, by a link or a temperature.
+- `probabilities`: what scores mean, by a link or a temperature; `prior_adjustment` moves them to another prior.
+- `centers`: weights that are known before training, as users give them.
 - `batch`: fit, for all solvers that minimize over all rows at once.
 - `validation`: labels, weights, validation sets and settings, checked.
 - `callbacks`: what is called after each epoch or step, with JsonLines; `progress` shows how far a fit is.

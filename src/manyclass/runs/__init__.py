@@ -3,6 +3,8 @@
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
+priors              priors of classes as users name them, and the sizes of classes
+center_files        weights known before training, of an array or an older run
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from

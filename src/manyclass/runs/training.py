@@ -17,6 +17,7 @@ from manyclass._core.shards import Shard
 from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import ALL, Dataset, count_classes
+from manyclass.runs.center_files import with_center
 from manyclass.runs.folder import RunFolder, UnfinishedRun, read_run
 from manyclass.runs.priors import Prior, prior_name, read_prior, set_prior
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
@@ -67,6 +68,7 @@ def train(
     plan: str | os.PathLike[str] | None = None,
     classes: Shard | str | None = None,
     prior: Prior | None = None,
+    center: str | os.PathLike[str] | None = None,
     seed: int = 0,
     resume: bool = False,
     overwrite: bool = False,
@@ -111,6 +113,9 @@ def train(
     prior : "uniform", path-like or dict, default=None
         How frequent the classes will be in use, by `set_prior` of the classifier after training: "uniform" for rare
         classes, a CSV file of classes and shares, or shares by class; None for as frequent as in the data.
+    center : path-like, default=None
+        Weights that are known before, towards which the ridge of "square" draws: rows of an array, in the order of the
+        sorted names of classes, or an older run or model, whose classes go by name.
     seed : int, default=0
         Seed.
     resume : bool, default=False
@@ -158,6 +163,7 @@ def train(
     if classes is not None or plan is not None:
         objective, shard = ObjectiveName.ovr, _check_divisible(objective, classes, plan, validation)
     recipe = make_recipe(objective, tune, seed, settings if plan is None else planned_settings(plan, settings))
+    recipe = recipe if center is None else with_center(recipe, objective, center)
     if prior is not None:
         check_takes_prior(recipe, shard)
         read_prior(prior)
@@ -186,7 +192,12 @@ def train(
         "test_fraction": test_fraction,
         **{
             name: str(value)
-            for name, value in {"sample": sample, "classes": shard, "prior": prior_name(prior)}.items()
+            for name, value in {
+                "sample": sample,
+                "classes": shard,
+                "prior": prior_name(prior),
+                "center": None if center is None else os.fspath(center),
+            }.items()
             if value is not None
         },
     }

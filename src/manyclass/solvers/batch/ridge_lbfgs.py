@@ -133,7 +133,7 @@ class _Function:
     def _with_ridge(self, known: LossGradient) -> tuple[float, Doubles]:
         ridge, self.loss_gradient = self.objective.ridge, known
         V = ridge.from_center(self.W)
-        gradient = ridge.curvature * V
+        gradient: Doubles = np.multiply(V, ridge.curvature, dtype=np.float64)
         gradient += known.W
         value = known.loss + ridge.strength * float(np.vdot(V, V))
         return value, self.preconditioner.gradient(gradient, known.b)
