@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import manyclass as mc
 from experiments.long_tail import standard, unit_rows
 from experiments.results import Results, percent
-from experiments.sources import Labels, Rows, one
+from experiments.sources import Labels, Rows, one, unit
 from experiments.train_sets import read_caltech, read_table
 from experiments.verdicts import Interval, above, each, over_seeds
 
@@ -23,7 +23,7 @@ MOST_TESTED = 100  # rows of a class
 NO_WORSE = 0.5  # points
 
 NONE, MEANS, OLD = "no center", "center: means of others", "center: older model"
-MEANS_ALONE, OLD_ALONE = "nearest mean of others alone", "older model alone"
+MEANS_ALONE, OLD_ALONE = "means of others alone", "older model alone"
 
 
 class Source(NamedTuple):
@@ -60,10 +60,11 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         return results
     results.say(f"""Accuracy in percent, mean over classes, then mean and standard error over {len(seeds)} seeds, of
         `SquareLossClassifier` on so many examples of each class. Of some other rows of every class, as many as a table
-        names, only a center is known: their means, less the mean of all, or the weights of a `SquareLossClassifier`
-        fitted on them. They stand in for embeddings of the names of classes and for last month's model; the rows
-        themselves are not seen again. Strength and scale of the center are chosen by exact leave-one-out. What the
-        others say alone, without the examples, is on the last rows. At most {MOST_TESTED} rows of a class are tested.
+        names, only a center is known: their means, less the mean of these and made of length 1, or the weights of a
+        `SquareLossClassifier` fitted on them. They stand in for embeddings of the names of classes and for last
+        month's model; the rows themselves are not seen again. Strength and scale of the center are chosen by exact
+        leave-one-out. What the others say alone, without the examples, is on the last rows: the class of highest
+        product with such a mean, and what the older model predicts. At most {MOST_TESTED} rows of a class are tested.
         Columns of tables have mean 0 and deviation 1; rows of the network have length 1.""")
     gains: dict[str, dict[str, Interval]] = {}
     for name, make in sets.items():
@@ -124,11 +125,12 @@ def _measure(source: Source, seed: int) -> dict[tuple[str, int], float]:
     def accuracy(predicted: NDArray[Any]) -> float:
         return mc.evaluation.accuracy(y[test], predicted)
 
-    nearest = (X[test] @ means.T - (means**2).sum(axis=1) / 2).argmax(axis=1)
-    found = {(MEANS_ALONE, 0): accuracy(nearest), (OLD_ALONE, 0): accuracy(old.predict(X[test]))}
+    directions = unit(means - means.mean(axis=0))
+    alone = (X[test] @ directions.T).argmax(axis=1)
+    found = {(MEANS_ALONE, 0): accuracy(alone), (OLD_ALONE, 0): accuracy(old.predict(X[test]))}
     for shots in source.shots():
         rows = pool[:, :shots].ravel()
-        for way, center in ((NONE, None), (MEANS, means - means.mean(axis=0)), (OLD, old.coef_)):
+        for way, center in ((NONE, None), (MEANS, directions), (OLD, old.coef_)):
             clf = mc.SquareLossClassifier(center=center, keep_sums=False).fit(X[rows], y[rows])
             found[way, shots] = accuracy(clf.predict(X[test]))
     return found

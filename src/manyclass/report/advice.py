@@ -210,8 +210,15 @@ def _find_rare_classes(tested: Tested) -> Iterator[Advice]:
                 f"{format_percent(others[0] / others[1])} of others, a difference that chance does not explain: more "
                 "rows of them would help, or to count on rare classes as much as on others."
             )
-        command = _try(tested, "uniform", None, "--prior", "uniform") if worse and not _has_prior(tested) else ()
+        command = _try_for_rare(tested) if worse and not _has_prior(tested) else ()
         yield Advice("rare", "Few rows to learn from", words, commands=command)
+
+
+def _try_for_rare(tested: Tested) -> Lines:
+    """A prior where scores are logarithms of probabilities, and weights otherwise (docs/results/long_tail.md)."""
+    if _objective(tested) == "softmax":
+        return _try(tested, "uniform", None, "--prior", "uniform")
+    return _try(tested, "balanced", None, "--class-weight", "balanced")
 
 
 def _has_prior(tested: Tested) -> bool:

@@ -24,7 +24,15 @@ def with_center(recipe: Recipe, objective: str, center: str | os.PathLike[str]) 
 
 
 def read_center(path: Path) -> Any:
-    """Rows (k, d) in the order of the sorted names of classes, or the weights of an older classifier by name."""
+    """Rows (k, d) in the order of the sorted names of classes, or the weights of an older classifier by name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/text.npy", np.eye(2))
+    ...     read_center(Path(folder) / "text.npy")
+    array([[1., 0.],
+           [0., 1.]])
+    """
     from manyclass.data.readers.as_matrix import as_matrix
 
     if not path.exists():
