@@ -30,7 +30,7 @@ HOMES = {
     "ProductQuantizer": "data.product_quantizer",
     "Progress": "estimators.progress",
     "QuantizedMatrix": "data.quantized",
-    "Ridge": "penalties.penalty",
+    "Ridge": "penalties.ridge",
     "ScalarMatrix": "data.scalar_quantizer",
     "ScalarQuantizer": "data.scalar_quantizer",
     "ShardedMatrix": "data.views",

@@ -29,7 +29,8 @@ from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.validation import make_problem
 from manyclass.losses.multiclass import as_score_loss, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.points import DenseWeights, Weights
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve

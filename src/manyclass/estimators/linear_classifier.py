@@ -8,7 +8,8 @@ import numpy as np
 from manyclass._core.typing import Callback
 from manyclass.estimators.batch import BatchModel
 from manyclass.penalties.norms import TraceNorm, check_penalty
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.points import DenseWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core import singular
 from manyclass._core.typing import Floats
-from manyclass.penalties.penalty import Gauge, Penalty, Ridge, as_weights, squares
+from manyclass.penalties.penalty import Gauge, Penalty, as_weights, squares
+from manyclass.penalties.ridge import Ridge
 
 
 class L1Norm(Gauge):

@@ -16,7 +16,8 @@ from manyclass.data.matrix import Matrix
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.linear_model import LinearModel, finite_scores
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 from manyclass.solvers.row_sums import Scorer

@@ -36,7 +36,8 @@ from manyclass.estimators.trace.trace_norm import TraceNormClassifier
 from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution, Status

@@ -127,7 +127,7 @@ def named_solver(name: str, penalty: Penalty, seed: Callable[[], int] | None = N
 def solvers_of(penalty: Penalty) -> tuple[str, ...]:
     """The names of the solvers that can minimize a penalty, "auto" among them.
 
-    >>> from manyclass.penalties.penalty import Ridge
+    >>> from manyclass.penalties.ridge import Ridge
     >>> solvers_of(Ridge(1.0))
     ('auto', 'fista', 'ridge')
     """

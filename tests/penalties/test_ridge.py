@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm, describe_penalty, penalty_from_description
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 
 SHAPE = (3, 2)
 CENTER = np.array([[1.0, -2.0], [0.5, 0.0], [3.0, 1.0]])
