@@ -44,7 +44,9 @@ class PriorAdjustment(Probabilities):
         Biases move by ``log(prior) - log(class_prior_)``, in units of the temperature, and with them scores,
         predictions and probabilities. A uniform prior makes rare classes as good as frequent ones: the mean of the
         accuracies of classes rises, and the share of rows that are right falls where frequent classes are still
-        frequent. Nothing is learned anew. `fit`, `partial_fit`, and methods that add or remove rows or classes, forget
+        frequent. Scores of softmax are logarithms of probabilities, as this assumes; those of one-vs-rest and of the
+        closed form are not in few columns, where `class_weight="balanced"` is better (docs/results/long_tail.md).
+        Nothing is learned anew. `fit`, `partial_fit`, and methods that add or remove rows or classes, forget
         the prior; `calibrate` keeps it, and takes its rows to be as frequent as those of training.
 
         Parameters
