@@ -9,6 +9,7 @@ import manyclass as mc
 from manyclass._core.errors import SettingsError
 from manyclass.runs.priors import class_sizes, read_prior
 from manyclass.runs.records import read_record
+from manyclass.runs.run_record import model_rows
 
 NAMES = np.array(["ant", "bee", "cat"])
 SIZES = [60, 24, 6]
@@ -129,3 +130,9 @@ def test_what_has_no_probabilities_is_refused_before_training(data, tmp_path, se
 def test_a_record_of_a_prior_is_plain_json(data, tmp_path):
     found = mc.runs.evaluate(trained(data, tmp_path / "run").path, data, prior="uniform")
     assert json.loads(found.path.read_text())["prior"] == "uniform"
+
+
+def test_what_is_said_of_a_model_names_its_prior(data, tmp_path):
+    model = trained(data, tmp_path / "run", prior="uniform").record["model"]
+    assert model["prior"] == "uniform"
+    assert "prior uniform" in dict(model_rows(model))["settings"]

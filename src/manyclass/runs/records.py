@@ -202,9 +202,9 @@ _FILE = object_of(name=file_name, size=count, sha256=digest)
 
 _MODEL = having(
     object_of(estimator=text, objective=optional(text), loss=optional(text), classes=count, columns=count),
-    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap"), number),
+    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap", "center_scale"), number),
     **dict.fromkeys(("n_epochs", "rank", "bytes"), count),
-    status=text,
+    **dict.fromkeys(("status", "prior"), text),
 )
 
 _BEGUN = dict[str, Shape](
