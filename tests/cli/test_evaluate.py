@@ -244,6 +244,7 @@ def test_rare_classes_have_a_line_and_a_prior_is_named(run, uneven, tmp_path):
     plain = run("evaluate", tmp_path / "run", uneven).out
     assert "classes of few examples" in plain
     assert "4 to 8 to learn from" in plain
+    assert "thirds of the classes" in plain
     uniform = run("evaluate", tmp_path / "run", uneven, "--prior", "uniform")
     assert (uniform.code, "prior" in uniform.out, "uniform" in uniform.out) == (0, True, True)
     record = json.loads(run("evaluate", tmp_path / "run", uneven, "--prior", "uniform", "--json").out)

@@ -116,6 +116,14 @@ def test_classes_that_training_made_even_have_an_even_prior(settings):
     np.testing.assert_array_equal(clf.class_counts_, SIZES)
 
 
+def test_batches_that_are_drawn_evenly_have_an_even_prior():
+    clf = mc.StochasticClassifier("softmax", sampling="balanced", random_state=0)
+    clf.partial_fit(X[:80], Y[:80], classes=range(5)).partial_fit(X[80:], Y[80:])
+    assert set(Y[:80]) == set(Y[80:]) == set(range(5))
+    np.testing.assert_allclose(clf.class_prior_, 0.2)
+    np.testing.assert_array_equal(clf.class_counts_, SIZES)
+
+
 def test_weights_of_rows_count():
     weight = np.where(Y == 4, 10.0, 1.0)
     clf = mc.SquareLossClassifier(0.1).fit(X, Y, sample_weight=weight)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.evaluation import accuracy_by_class_size
-from manyclass.evaluation.class_sizes import SizeGroup, group_by_size, says_usual
+from manyclass.evaluation.class_sizes import SizeGroup, describe_groups, group_by_size
 
 
 def test_the_usual_bounds_are_more_than_100_and_fewer_than_20():
@@ -21,7 +21,7 @@ def test_the_usual_bounds_are_more_than_100_and_fewer_than_20():
         SizeGroup("medium", 20, 100, 2, 4, 3, 0.75),
         SizeGroup("few", 19, 19, 1, 4, 3, 0.75),
     ]
-    assert says_usual(groups)
+    assert describe_groups(groups) == "more than 100 examples to learn from are many, fewer than 20 few"
 
 
 def test_the_accuracy_is_the_mean_over_classes_and_not_over_rows():
@@ -36,7 +36,7 @@ def test_where_a_group_is_empty_thirds_of_the_classes_take_its_place():
         ("medium", 9, 10, 0.5),
         ("few", 2, 4, 0.0),
     ]
-    assert not says_usual(groups)
+    assert describe_groups(groups).startswith("thirds of the classes")
 
 
 def test_classes_of_like_size_are_not_divided():

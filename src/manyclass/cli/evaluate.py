@@ -72,7 +72,7 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ("top-5", f"{record['top_5']:.2%}"),
         ("mean per class", f"{record['mean_per_class']:.2%}"),
         *([("prior", record["prior"])] if record["prior"] else []),
-        *((f"classes of {one['name']} examples", _of_size(one)) for one in record["by_size"] or []),
+        *_by_size(record["by_size"] or []),
         *(("worst class", f"{one['class']}: {one['right']} of {one['rows']}") for one in worst),
         *(
             ("confused", f"{one['class']} taken for {one['predicted']}: {one['count']}")
@@ -83,9 +83,18 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
     ]
 
 
-def _of_size(group: dict[str, Any]) -> str:
-    examples = f"{group['smallest']:,} to {group['largest']:,} to learn from"
-    return f"{group['accuracy']:.2%}, mean of {group['classes']:,} classes, {examples}"
+def _by_size(groups: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    from manyclass.evaluation.class_sizes import SizeGroup, describe_groups
+
+    found = [SizeGroup(**group) for group in groups]
+    rows = [
+        (
+            f"classes of {one.name} examples",
+            f"{one.accuracy:.2%}, mean of {one.classes:,} classes, {one.smallest:,} to {one.largest:,} to learn from",
+        )
+        for one in found
+    ]
+    return [*rows, ("many, medium, few", describe_groups(found))] if rows else []
 
 
 def findings(run: Path, record: dict[str, Any], page: str) -> list[tuple[str, str]]:

@@ -171,6 +171,7 @@ class IncrementalSgd:
     _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
     _forget_prior: Callable[[], None]
+    _class_sizes: Callable[[Problem], tuple[NDArray[np.int64], Doubles]]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -264,7 +265,7 @@ class IncrementalSgd:
 
     def _count_more(self, problem: Problem, known: bool) -> None:
         """Add the sizes of the classes of a batch to those before; these are not known of machines of older files."""
-        sizes = class_totals(problem)
+        sizes = self._class_sizes(problem)
         if not known:
             self.class_counts_, self.class_weights_ = sizes
         elif hasattr(self, "class_weights_"):

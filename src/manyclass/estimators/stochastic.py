@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._core.checks import draw_seed
 from manyclass._core.models import rollback_on_error
@@ -317,8 +318,10 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
             task.finish(machines)
             length = weights_length(machines.W)
             machines = machines if problem is whole else machines.lift(problem.X)
-        self._count_classes(whole, slice(machines.first, machines.first + len(machines.W)))
-        self.classes_ = self.classes_[machines.first :][: len(machines.W)]
+        held = slice(machines.first, machines.first + len(machines.W))
+        counts, weights = self._class_sizes(whole)
+        self.class_counts_, self.class_weights_ = counts[held], weights[held]
+        self.classes_ = self.classes_[held]
         self._learn(machines, run.trained + descent.history, run.n_epochs, settings)
         self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter
         if not self.keeps_checkpoint:
@@ -334,11 +337,11 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
         may = compares_objectives(self, self.n_features_in_, len(self.classes_))
         return ScaleLimits() if may else STEP_LIMITS
 
-    def _count_classes(self, problem: Problem, classes: slice = slice(None)) -> None:
+    def _class_sizes(self, problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
         counts, weights = class_totals(problem)
         if self.sampling == "balanced":
             weights = np.where(counts > 0, weights.sum() / np.count_nonzero(counts), 0.0)
-        self.class_counts_, self.class_weights_ = counts[classes], weights[classes]
+        return counts, weights
 
     def _machine_prior(self) -> Doubles:
         positives = self.class_prior_

@@ -109,11 +109,14 @@ def _members(sizes: NDArray[Any]) -> dict[str, NDArray[np.bool_]]:
     return {"many": sizes > high, "medium": (sizes > low) & (sizes <= high), "few": sizes <= low}
 
 
-def says_usual(groups: list[SizeGroup]) -> bool:
-    """Whether groups are those of the usual bounds, and not thirds.
+def describe_groups(groups: list[SizeGroup]) -> str:
+    """What many and few are: the usual bounds, or thirds.
 
-    >>> says_usual([SizeGroup("many", 101, 500, 1, 9, 9, 1.0), SizeGroup("few", 2, 19, 1, 9, 9, 1.0)])
-    True
+    >>> describe_groups([SizeGroup("many", 30, 40, 1, 9, 9, 1.0), SizeGroup("few", 2, 19, 1, 9, 9, 1.0)])
+    'thirds of the classes by how many examples there are to learn from'
     """
     bounds = {"many": (MANY + 1, np.inf), "medium": (FEW, MANY), "few": (0, FEW - 1)}
-    return all(bounds[one.name][0] <= one.smallest and one.largest <= bounds[one.name][1] for one in groups)
+    usual = all(bounds[one.name][0] <= one.smallest and one.largest <= bounds[one.name][1] for one in groups)
+    if usual and len(groups) == len(bounds):
+        return f"more than {MANY} examples to learn from are many, fewer than {FEW} few"
+    return "thirds of the classes by how many examples there are to learn from"

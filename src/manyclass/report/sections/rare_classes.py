@@ -3,7 +3,7 @@
 from typing import Any
 
 from manyclass._core.text import MISSING, format_percent, pluralize
-from manyclass.evaluation.class_sizes import FEW, MANY, SizeGroup, says_usual
+from manyclass.evaluation.class_sizes import SizeGroup, describe_groups
 from manyclass.evaluation.proportions import wilson_interval
 from manyclass.report.components import Section, paragraph
 from manyclass.report.html import NumberCell, join_markup, table
@@ -72,9 +72,7 @@ def _accuracy(share: float | None) -> Any:
 
 def _describe_groups(groups: list[SizeGroup]) -> str:
     sizes = ", ".join(f"{pluralize(one.classes, 'class', 'classes')} of {one.name}" for one in groups)
-    usual = f"more than {MANY} examples to learn from are many, fewer than {FEW} few"
-    how = usual if says_usual(groups) else "thirds of the classes by how many examples there are to learn from"
-    return f"Accuracy as the mean over classes: {sizes} ({how})."
+    return f"Accuracy as the mean over classes: {sizes} ({describe_groups(groups)})."
 
 
 def _describe_best(measured: list[tuple[str, dict[str, Any]]]) -> str:
