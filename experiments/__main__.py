@@ -46,6 +46,9 @@ ALL = (
     "strangers",
     "long_tail",
     "few_shot",
+    "probe_peers",
+    "prediction_sets",
+    "unknowns",
 )
 
 

@@ -249,6 +249,19 @@ def few_shot(page: WrittenPage) -> str:
     return f"With one example, a center of an older model takes {'; '.join(map(gain, page.tables))}."
 
 
+def probe_peers(page: WrittenPage) -> str:
+    """How often the probe is no less accurate than its peers, and how much longer these take."""
+    return f"{page.sentence('The probe is no more than')} {page.sentence('LogisticRegression with its sweep')}"
+
+
+def prediction_sets(page: WrittenPage) -> str:
+    return page.sentence("Coverage is within")
+
+
+def unknowns(page: WrittenPage) -> str:
+    return page.sentence("In AUROC")
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -284,6 +297,9 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     strangers: "Are strangers called matched as seldom as promised?",
     long_tail: "What helps rare classes: weights, sampling, or a prior after training?",
     few_shot: "Do weights that are known before help with few examples?",
+    probe_peers: "Is a probe of embeddings as accurate as scikit-learn's classifiers, swept?",
+    prediction_sets: "Do sets of classes hold the right one as often as they promise?",
+    unknowns: "Are rows of none of the classes told?",
 }
 
 

@@ -261,3 +261,9 @@ def test_a_prior_that_is_none_is_refused_in_a_line(run, trained):
     assert outcome.code != 0
     assert "--prior must be uniform, training, or a CSV file" in outcome.err
     assert "Traceback" not in outcome.err
+
+
+def test_what_it_says_of_itself_and_its_sets_are_told(run, trained):
+    words = " ".join(run("evaluate", trained / "model", trained / "x.store").out.split())
+    assert "bin by bin it is off by" in words
+    assert "sets for 95%" in words

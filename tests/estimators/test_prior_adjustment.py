@@ -93,7 +93,8 @@ def test_of_two_classes_the_probability_of_a_logistic_machine_is_that_of_bayes()
 
 
 def test_machines_that_drew_negatives_move_by_the_odds_that_they_saw():
-    clf = mc.StochasticClassifier("ovr", "logistic", beta=2.0, max_epochs=3, random_state=0).fit(X, Y)
+    settings = {"beta": 2.0, "max_epochs": 3, "early_stopping": False, "random_state": 0}
+    clf = mc.StochasticClassifier("ovr", "logistic", **settings).fit(X, Y)
     before, n = clf.intercept_.astype(float), np.array(SIZES)
     seen = n / (n + np.minimum(2 * n, n.sum() - n))
     shift = np.log(0.25) - np.log(seen / (1 - seen))
@@ -224,6 +225,24 @@ def test_a_path_counts_the_classes_of_its_best():
     path = mc.TraceNormPath(2, 1, tolerance=1e-2, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(path.best_.class_counts_, SIZES)
     path.best_.set_prior("uniform")
+
+
+def test_sets_keep_their_promise_where_rare_classes_become_frequent():
+    sizes = [400, 200, 80, 40, 20]
+    clf = mc.LinearClassifier(penalty=mc.Ridge(1e-2)).fit(*long_tail(0, sizes)).calibrate(*long_tail(4, sizes))
+    Xn, yn = long_tail(5, [2000] * 5)
+
+    def covered():
+        return np.mean([label in found for label, found in zip(yn, clf.predict_set(Xn, 0.9), strict=True)])
+
+    assert covered() < 0.8
+    clf.set_prior("uniform")
+    assert abs(covered() - 0.9) < 0.06
+    same = [found.tolist() for found in clf.predict_set(Xn[:50], 0.9)]
+    clf.set_prior(clf.class_prior_)
+    p_values = clf.unknown_p_values(Xn[:50])
+    np.testing.assert_allclose(clf.set_prior(None).unknown_p_values(Xn[:50]), p_values, rtol=1e-5)
+    assert same != [found.tolist() for found in clf.predict_set(Xn[:50], 0.9)]
 
 
 @given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=20))

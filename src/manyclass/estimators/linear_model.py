@@ -142,9 +142,9 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         export_onnx(self, path, top)
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
-        """The scores of some rows, of which the second argument is the number of the first."""
-        coef, intercept = self.coef_, self.intercept_
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
+        """The scores of some rows, of which the second argument is the number of the first; biases may be others."""
+        coef, intercept = self.coef_, self.intercept_ if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)

@@ -47,7 +47,8 @@ class PriorAdjustment(Probabilities):
         frequent. Scores of softmax are logarithms of probabilities, as this assumes; those of one-vs-rest and of the
         closed form are not in few columns, where `class_weight="balanced"` is better (docs/results/long_tail.md).
         Nothing is learned anew. `fit`, `partial_fit`, and methods that add or remove rows or classes, forget
-        the prior; `calibrate` keeps it, and takes its rows to be as frequent as those of training.
+        the prior; `calibrate` keeps it, and takes its rows to be as frequent as those of training. Sets of classes and
+        unknowns go by the probabilities of training, with held-out rows that count by the prior.
 
         Parameters
         ----------
@@ -70,10 +71,10 @@ class PriorAdjustment(Probabilities):
         return self
 
     @rollback_on_error
-    def calibrate(self, X: Any, y: Any) -> Self:
+    def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
         prior = getattr(self, "prior_", None)
         self._forget_prior()
-        super().calibrate(X, y)
+        super().calibrate(X, y, known)
         return self.set_prior(prior)
 
     calibrate.__doc__ = Probabilities.calibrate.__doc__

@@ -17,6 +17,7 @@ from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
 from manyclass.estimators.centers import as_center, check_center_scale
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.prior_adjustment import PriorAdjustment
+from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out
 from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.class_moments import ClassMoments
@@ -82,6 +83,9 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         The rows of each class.
     class_weights_ : ndarray of shape (k,)
         The sums of their weights; `class_prior_` has their shares.
+    held_out_ : dict of str to ndarray of shape (m,)
+        What is said of the rows left out: "losses", -log of the probability of their "classes", how "sure" and "near"
+        they are, and "weights", all 1.
 
     Examples
     --------
@@ -221,7 +225,9 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
             scale = self.center_scale_ = float(found.scales[best])
         with one_blas_thread():
             S = left_out.scores(self.regularization_, system.B.astype(np.float32), scale)
+        forget_held_out(self)
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)
+        self.held_out_ = HeldOut.by_scores(S.__getitem__, problem.d, left_out.y, self.temperature_)._asdict()
 
     def _center(self) -> Doubles | None:
         """W0 (d, k) of the classes that there are."""

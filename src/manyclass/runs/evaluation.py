@@ -18,6 +18,7 @@ from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.class_sizes import group_by_size
 from manyclass.evaluation.classification import confusions
+from manyclass.runs.confidence import confidence_record
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
 from manyclass.runs.priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
@@ -56,7 +57,8 @@ class Evaluation:
         The file that holds the record; None if there is none.
     record : dict
         `top_1`, `top_5` and `mean_per_class`, numbers `per_class`, `by_size` of classes of many, medium and few
-        examples, `confusions`, and `examples` of rows.
+        examples, `confusions`, and `examples` of rows; `calibration` of the probabilities and coverage of `sets`, where
+        the classifier has these.
     """
 
     path: Path | None
@@ -246,6 +248,7 @@ def evaluate_model(model: "LinearModel", examples: Dataset, y: NDArray[Any], rep
         "per_class": [{**one, "class": str(one["class"])} for one in classes],
         "confusions": _confusions(examples, y, top[:, 0]),
         "mistakes": _surest_mistakes(model, examples, y, top[:, 0]),
+        **confidence_record(model, examples, y),
         "examples": [_examples(model, examples, one["class"], y, top[:, 0]) for one in chosen],
     }
 

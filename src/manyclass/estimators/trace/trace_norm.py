@@ -83,10 +83,10 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         check_finite(S, "scores of X")
         return S
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
         if not self._narrow():
-            return super()._blocks()
-        (left, right), intercept = self._sides(), self.intercept_
+            return super()._blocks(intercept)
+        (left, right), intercept = self._sides(), self.intercept_ if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             Z = rows @ left.astype(rows.dtype, copy=False)
