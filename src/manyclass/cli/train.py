@@ -108,7 +108,7 @@ def train(
     center: Annotated[
         Path | None,
         path_option(
-            "Of square: weights to begin from, such as text embeddings of the classes in their order, or an older run."
+            "Of square: weights known before, such as text embeddings of the classes in their order, or an older run."
         ),
     ] = None,
     tolerance: Annotated[
