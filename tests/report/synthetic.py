@@ -79,6 +79,10 @@ def evaluation_record(top_1=0.75, **changes):
         "per_class": [
             {"class": name, "rows": 20, "right": r, "accuracy": r / 20} for name, r in zip(CLASSES, right, strict=True)
         ],
+        "by_size": [
+            {"name": "many", "smallest": 30, "largest": 90, "classes": 4, "rows": 80, "right": 74, "accuracy": 0.925},
+            {"name": "few", "smallest": 2, "largest": 9, "classes": 8, "rows": 160, "right": 100, "accuracy": 0.625},
+        ],
         "confusions": [
             {"class": "class 11", "predicted": "class 10", "count": 7, "examples": ["a.png", "missing.png"]},
             {"class": "class 10", "predicted": "class 11", "count": 3, "examples": ["b.png"]},

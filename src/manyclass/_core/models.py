@@ -252,13 +252,18 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+# Of each class a number, where a model has them.
+_OF_CLASSES = ("steps_", "class_counts_", "class_weights_", "prior_", "trained_intercept_")
+
+
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
+    numbers = [(name, np.shape(fitted[name]), (len(fitted["classes_"]),)) for name in _OF_CLASSES if name in fitted]
     if hasattr(model, "fitted_shapes"):
-        return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+        own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+        return own + numbers
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
+    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *numbers]
 
 
 def _is_fitted_name(name: str) -> bool:

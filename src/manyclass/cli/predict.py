@@ -15,7 +15,15 @@ import typer
 
 from manyclass.cli.terminal.command_errors import FAILED, report_errors, while_read
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Run, Threads, check_printable, out_option, path_argument, path_option
+from manyclass.cli.terminal.options import (
+    PriorOption,
+    Run,
+    Threads,
+    check_printable,
+    out_option,
+    path_argument,
+    path_option,
+)
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -36,6 +44,7 @@ def predict(
         list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
+    prior: PriorOption = None,
     coverage: Annotated[
         float | None, typer.Option(help="Tell, of each row, a set that holds the right class so often, such as 0.95.")
     ] = None,
@@ -71,7 +80,7 @@ def predict(
     import manyclass as mc
 
     check_printable(out)
-    asked = Asked(top, coverage, unknown, _read_taxonomy(taxonomy), confidence)
+    asked = Asked(top, coverage, unknown, prior, _read_taxonomy(taxonomy), confidence)
     console = Console()
     unread: list[str] = []
 
@@ -102,6 +111,7 @@ class Asked:
     top: int
     coverage: float | None
     unknown: float | None
+    prior: str | None = None
     taxonomy: Any = None
     confidence: float = 0.8
 
@@ -187,10 +197,12 @@ def _predictions(
     run: Path, inputs: list[Path], encoder: Path | None, asked: Asked, bad: Callable[[str, str], None], console: Console
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
+    from manyclass.runs.priors import set_prior
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)
     model = opened.model
+    set_prior(model, asked.prior)
     asked.check(model, run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)

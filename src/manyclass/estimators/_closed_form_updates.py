@@ -31,6 +31,7 @@ class ClosedFormUpdates:
     _computing: Callable[[], AbstractContextManager[None]]
     _choose: Callable[[RidgeSystem, Problem, float], None]
     _solve: Callable[[RidgeSystem, Any], None]
+    _column_system: Callable[[ClassMoments], ColumnSystem]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -60,7 +61,7 @@ class ClosedFormUpdates:
             problem = weighted_problem(self, matrix, encode_known_labels(y, self.classes_, len(matrix)), sample_weight)
             moments = ClassMoments.of(problem)
             moments = moments if before is None else before.plus(moments)
-            system = ColumnSystem(moments)
+            system = self._column_system(moments)
             self._choose(system, problem, moments.total)
             self._solve(system, matrix.dtype)
         self._keep(moments)
@@ -217,11 +218,11 @@ class ClosedFormUpdates:
 
     def _learn(self, moments: ClassMoments) -> Self:
         """Solve for other sums, with the strength that there is."""
-        self._solve(ColumnSystem(moments), self.coef_.dtype)
+        self._solve(self._column_system(moments), self.coef_.dtype)
         self._keep(moments)
         return self
 
     def _keep(self, moments: ClassMoments | None) -> None:
-        for name in SUMS:
+        for name in SUMS[:3]:  # the sizes of classes are known in any case
             self.__dict__.pop(name, None)
         self.__dict__.update(zip(SUMS, moments or (), strict=bool(moments)))

@@ -170,9 +170,9 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         return QuantizedHead.from_classifier(self, bits, path, rows)
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
-        """The scores of some rows, of which the second argument is the number of the first."""
-        coef, intercept = self.coef_, self.intercept_
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
+        """The scores of some rows, of which the second argument is the number of the first; biases may be others."""
+        coef, intercept = self.coef_, self.intercept_ if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)

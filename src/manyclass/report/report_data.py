@@ -86,8 +86,9 @@ def _on_one_test(runs: Iterable[RunReport]) -> list[tuple[RunReport, dict[str, A
     """The runs that have an evaluation on the same test, of all tests the one that most runs have."""
     same: dict[tuple[Any, ...], dict[str, tuple[RunReport, dict[str, Any]]]] = {}
     for run in runs:
-        for name, evaluation in run.evaluations.items():
-            # Of a run that was judged twice by the same examples, with other features, the first is as good.
+        for name, evaluation in sorted(run.evaluations.items(), key=lambda pair: pair[1]["prior"] is not None):
+            # Of a run that was judged twice by the same examples, with other features, the first is as good; with
+            # another prior than its own it is judged as something else.
             same.setdefault(_test(name, evaluation), {}).setdefault(run.name, (run, evaluation))
     chosen = min(same, key=lambda key: (*_preference(list(same[key].values())), key), default=None)
     return [] if chosen is None else list(same[chosen].values())

@@ -4,6 +4,8 @@ training            train, a classifier in a run folder; the commands are thin o
 evaluation          evaluate, a classifier against labels
 confidence          what an evaluation says of probabilities and of sets of classes
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
+priors              priors of classes as users name them, and the sizes of classes
+center_files        weights known before training, of an array or an older run
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from

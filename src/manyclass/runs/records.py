@@ -68,9 +68,9 @@ _FILE = object_of(name=file_name, size=count, sha256=digest)
 
 _MODEL = having(
     object_of(estimator=text, objective=optional(text), loss=optional(text), classes=count, columns=count),
-    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap"), number),
+    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap", "center_scale"), number),
     **dict.fromkeys(("n_epochs", "rank", "bytes"), count),
-    status=text,
+    **dict.fromkeys(("status", "prior"), text),
 )
 
 _BEGUN = dict[str, Shape](
@@ -107,6 +107,11 @@ _RUN = object_of(
     embedding=optional(object_of(classes=list_of(name), x=list_of(number), y=list_of(number))),
 )
 
+_SIZE_GROUP = object_of(
+    name=text, accuracy=fraction, **dict.fromkeys(("smallest", "largest", "classes", "rows", "right"), count)
+)
+
+
 _SPAN = {"low": fraction, "high": fraction}
 _ERROR = object_of(value=fraction, chance=fraction, **_SPAN)
 _BIN = object_of(rows=count, probability=fraction, accuracy=fraction, **_SPAN)
@@ -123,6 +128,8 @@ _EVALUATION = object_of(
     top_5=optional(fraction),
     mean_per_class=optional(fraction),
     per_class=list_of(object_of(class_=name, rows=count, right=count, accuracy=optional(fraction))),
+    prior=optional(text),
+    by_size=optional(list_of(_SIZE_GROUP)),
     confusions=optional(
         list_of(
             object_of(class_=name, predicted=name, count=count, examples=list_of(name), representative=optional(name))

@@ -54,7 +54,11 @@ class HeldOut(NamedTuple):
         found, k = cls(**model.held_out_), len(model.classes_)
         if not ((found.classes >= 0) & (found.classes < k)).all():
             raise ValueError(f"held_out_ must have classes in [0, {k}); got others; calibrate the classifier again")
-        return found
+        if not hasattr(model, "prior_"):
+            return found
+        # With another prior, rows of a class come that much more often than they were held out.
+        weights = found.weights * (model.prior_ / model.class_prior_)[found.classes]
+        return found._replace(weights=(weights / weights.mean()).astype(np.float32))
 
     def rows(self, which: NDArray[Any]) -> "HeldOut":
         """Some of them."""
@@ -115,6 +119,12 @@ def log_softmax(S: Floats, temperature: float = 1.0) -> Floats:
     S -= S.max(axis=1, keepdims=True)
     S -= np.log(np.exp(S).sum(axis=1, keepdims=True))
     return S
+
+
+def trained_intercept(model: Any) -> Floats:
+    """The biases (k,) by which held-out rows were scored, whatever prior a classifier has by now."""
+    found: Floats = getattr(model, "trained_intercept_", model.intercept_)
+    return found
 
 
 LEARNED = ("temperature_", "held_out_", "known_classes_", "_known_judge")  # what goes when machines change

@@ -4,6 +4,7 @@
     setup                  what was done, and with what
     comparison             runs side by side, their costs, and the head of the page
     classes                accuracy by class, confused pairs, the best and the worst with images
+    rare_classes           accuracy of classes of many, medium and few examples, also with other priors
     reliability_diagram    what classifiers say of themselves, and sets of classes
     learning_curves        accuracy and objective while learning, and against settings that were tuned
     weights                spectrum, trace-norm grid, classes in two dimensions
@@ -20,6 +21,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_setup": "setup",
     "compare_runs": "comparison",
     "show_accuracy": "classes",
+    "show_class_sizes": "rare_classes",
     "show_confusions": "classes",
     "show_examples": "classes",
     "show_calibration": "reliability_diagram",
