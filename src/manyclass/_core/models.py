@@ -40,24 +40,10 @@ FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or sav
 
 # The models that may be saved and loaded. A file names one of them, and never a module.
 _SAVABLE = (
-    "BagOfWords",
-    "ExemplarLDA",
-    "ExemplarSVM",
-    "FisherVectors",
-    "KernelSquareLossExemplar",
-    "LinearClassifier",
-    "MultiTaskTraceNorm",
-    "NearestCentroid",
-    "OnnxFeatures",
-    "QuantizedHead",
-    "SharedStructureClassifier",
-    "SquareLossClassifier",
-    "SquareLossExemplar",
-    "StochasticClassifier",
-    "TraceNormClassifier",
-    "Vlad",
-    "WhitenedPCA",
-)
+    "BagOfWords", "ExemplarLDA", "ExemplarSVM", "FisherVectors", "KernelSquareLossExemplar", "LinearClassifier",
+    "MultiTaskTraceNorm", "NearestCentroid", "OnnxFeatures", "QuantizedHead", "SharedStructureClassifier",
+    "SquareLossClassifier", "SquareLossExemplar", "StochasticClassifier", "TraceNormClassifier", "Vlad", "WhitenedPCA",
+)  # fmt: skip
 
 _RUN_PARAMETERS = ("callbacks", "checkpoint")
 
