@@ -14,7 +14,7 @@ from experiments.train_sets import MakeSplit, few, split, train_sets
 from experiments.verdicts import over_seeds
 
 SPLITS = {("Caltech", "network"): 10, ("leaves", "192 shares"): 10, ("letters", "16 counts"): 10}
-MANY = {("Omniglot", "gradients"): 3}
+MANY = {("Tiny-ImageNet", "network"): 5, ("Omniglot", "gradients"): 3}
 MOST, ASKED, SHARE = 150, 2000, 0.05
 OURS, PLAIN = "p-values with known rows", "best probability"
 RIVALS = (PLAIN, "best score", "energy", "nearest neighbor", "Mahalanobis", "Mahalanobis, unit rows")
