@@ -1,6 +1,6 @@
 """What the scores of a linear classifier mean: probabilities by a link, or by a temperature of held-out rows."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from manyclass.losses.multiclass import Softmax, best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.judging import softmax_temperature
 from manyclass.solvers.sgd.linear_weights import LinearWeights
+
+if TYPE_CHECKING:
+    from manyclass.estimators.heads.taxonomy import Taxa
 
 
 def _has_probabilities(classifier: Any) -> bool:
@@ -56,6 +59,29 @@ class Probabilities(PredictionSets, Unknowns):
             # Of logarithms, lest all of a row vanish together.
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_taxon(self, X: Any, taxonomy: Any, confidence: float = 0.8) -> "Taxa":
+        """Predict the deepest node of a tree above the classes that is sure enough.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        taxonomy : Taxonomy, mapping, path or list
+            The tree, a mapping of nodes to their parents, the path of a CSV file with the columns child and parent, or
+            a list of label paths such as "plant/tree/oak".
+        confidence : float, default=0.8
+            What is sure enough: a probability, above 0 and at most 1.
+
+        Returns
+        -------
+        Taxa
+            The names of the nodes, the root if nothing else is sure enough, their probabilities and depths.
+        """
+        from manyclass.estimators.heads.taxonomy import as_taxonomy
+
+        return as_taxonomy(taxonomy).predict(self, X, confidence)
 
     def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
         """Find the temperature T at which ``softmax(scores / T)`` fits these labels best; keep what is said of them.
