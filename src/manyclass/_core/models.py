@@ -200,22 +200,19 @@ def _is_labels(value: Any) -> bool:
 
 def _is_held_out(value: Any) -> bool:
     kinds = {"losses": "f", "sure": "f", "near": "f", "classes": "i", "weights": "f"}
-    return (
-        isinstance(value, dict)
-        and value.keys() == kinds.keys()
-        and all(isinstance(one, np.ndarray) and one.dtype.kind == kinds[name] for name, one in value.items())
-        and {one.shape for one in value.values()} == {(len(value["losses"]),)}
-        and len(value["losses"]) > 0
-    )
+    return _are_arrays(value, kinds) and {one.shape for one in value.values()} == {(len(value["losses"]) or -1,)}
 
 
 def _is_known_classes(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"mean", "means", "shares", "within"}:
-        return False
-    if not all(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in value.values()):
-        return False
-    k, d = len(value["shares"]), len(value["mean"])
-    return [one.shape for one in value.values()] == [(d,), (k, d), (k,), (d, d)]
+    k, d = np.size(value["shares"]), np.size(value["mean"])
+    shapes = {"mean": (d,), "means": (k, d), "shares": (k,), "within": (d, d)}
+    return _are_arrays(value, dict.fromkeys(shapes, "f")) and {n: v.shape for n, v in value.items()} == shapes
+
+
+def _are_arrays(value: Any, kinds: dict[str, str]) -> bool:
+    """Whether it is a dictionary of arrays of these names and kinds."""
+    found = {name: getattr(one, "dtype", np.dtype("O")).kind for name, one in dict(value).items()}
+    return found == kinds and all(np.ndim(one) for one in value.values())
 
 
 # What fitted attributes of one name are in every model that has them: (rule, whether it holds).
@@ -231,10 +228,7 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "status_": ("text", lambda value: isinstance(value, str)),
     "trained_": ("the names of an objective and a loss", _is_trained),
-    "history_": (
-        "a list of records",
-        _is_history,
-    ),
+    "history_": ("a list of records", _is_history),
 }
 
 
