@@ -309,12 +309,14 @@ class QuantizedHead(Probabilities, LinearModel):
             )
         return open_features(self, X)
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
-        packed = self._packed
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
+        packed, shift = self._packed, None if intercept is None else intercept - self.intercept_
 
         def block(rows: Floats, start: int) -> Scorer:
             def scores(classes: slice) -> Floats:
                 S: Floats = packed.scores(_singles(rows), classes)
+                if shift is not None:
+                    S += shift[classes]
                 check_finite(S, "scores of X", start)
                 return S
 
