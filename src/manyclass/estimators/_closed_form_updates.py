@@ -12,6 +12,7 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.typing import Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._incremental import check_batch_classes
+from manyclass.estimators.class_updates import ClassUpdates
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, weighted_problem
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem
@@ -20,7 +21,7 @@ from manyclass.solvers.problem import Problem
 SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")  # in the order of `ClassMoments`
 
 
-class ClosedFormUpdates:
+class ClosedFormUpdates(ClassUpdates):
     """`partial_fit`, `add_rows`, `remove_rows`, `add_classes` and `remove_classes` of a `SquareLossClassifier`."""
 
     class_weight: Any
@@ -151,15 +152,19 @@ class ClosedFormUpdates:
             return self._learn(spread.plus(added))
 
     @rollback_on_error
-    def remove_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def remove_classes(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Remove classes with all of their rows: the machines become those of a fit without them, but for rounding.
+
+        By labels alone, ``remove_classes(["bee"])``, their machines go and the others stay the same to the bit: they
+        are those of a fit in which the rows that went are still negatives of all. The sums go then too, as they hold
+        those rows.
 
         Parameters
         ----------
-        X : matrix-like of shape (n, d)
-            All rows of these classes, as they were given.
-        y : array-like of shape (n,)
-            Their labels.
+        X : matrix-like of shape (n, d), or label or array-like of labels
+            All rows of these classes, as they were given; or the classes, without `y`.
+        y : array-like of shape (n,), default=None
+            Labels of the rows.
         sample_weight : array-like of shape (n,), default=None
             Their weights, as they were given.
 
@@ -168,6 +173,9 @@ class ClosedFormUpdates:
         SquareLossClassifier
             The classifier itself.
         """
+        if y is None:
+            self._keep(None)
+            return super().remove_classes(X)
         with self._computing():
             before = self._sums("remove_classes")
             gone = self._moments(X, y, sample_weight)
@@ -190,6 +198,9 @@ class ClosedFormUpdates:
             raise ValueError(f"class_weight='balanced' needs all labels at once; pass a dictionary for {task}")
         if not hasattr(self, "scatter_"):
             raise ValueError(f"{task} needs the sums over rows, which this fit did not keep; begin with partial_fit")
+        return self._kept_moments()
+
+    def _kept_moments(self) -> ClassMoments:
         return ClassMoments(*(getattr(self, name) for name in SUMS))
 
     def _moments(self, X: Any, y: Any, sample_weight: Any) -> ClassMoments:
@@ -203,6 +214,11 @@ class ClosedFormUpdates:
         self._solve(ColumnSystem(moments), self.coef_.dtype)
         self._keep(moments)
         return self
+
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        super()._select_machines(places)
+        if hasattr(self, "scatter_"):
+            self._keep(self._kept_moments().only(places))
 
     def _keep(self, moments: ClassMoments | None) -> None:
         for name in SUMS:

@@ -271,6 +271,9 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
             )
         return points.on_points(weights)
 
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        self._keep_weights(self._weights()[:, places])
+
     def _append(self, new: NDArray[Any], weights: Doubles) -> None:
         together = np.concatenate([self.classes_, new])
         order = np.argsort(together, kind="stable")

@@ -9,8 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from manyclass._core.checks import check_finite, check_nonnegative
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.singular import svd_flip
-from manyclass._core.typing import Callback, Floats
+from manyclass._core.singular import singular_triples, svd_flip
+from manyclass._core.typing import Callback, Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.batch import BatchModel
@@ -95,6 +95,21 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
 
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         return None if self._narrow() else super()._shortlisted(X, k)
+
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        U, s, V = self.factors_
+        self.factors_ = U, s, V[places]
+        if len(places) < len(V):
+            self._keep_factors(V[places] * s)
+        self.intercept_ = self.intercept_[places]
+
+    def _keep_factors(self, rows: Doubles) -> None:
+        """Let W' be these rows (k, r) times U', which is still spanned by U, and find its singular values anew."""
+        U, _, V = self.factors_
+        with one_blas_thread():
+            left, s, right = singular_triples(rows.astype(V.dtype))
+            found = svd_flip(U @ right, s, left)
+        self.factors_ = found[0].astype(U.dtype), found[1], found[2].astype(V.dtype)
 
     def _sides(self) -> tuple[Floats, Floats]:
         """U diag(s) and V."""
