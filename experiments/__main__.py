@@ -44,6 +44,7 @@ ALL = (
     "search_defaults",
     "train_defaults",
     "strangers",
+    "add_a_class",
 )
 
 

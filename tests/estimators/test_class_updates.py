@@ -93,7 +93,9 @@ def test_the_temperature_stays():
     assert clf.remove_classes("bee").rename_classes({"cat": "lion"}).temperature_ == before
 
 
-@pytest.mark.parametrize("change", [lambda clf: clf.remove_classes("bee"), lambda clf: clf.rename_classes({"fox": "a"})])
+@pytest.mark.parametrize(
+    "change", [lambda clf: clf.remove_classes("bee"), lambda clf: clf.rename_classes({"fox": "a"})]
+)
 def test_factors_stay_singular_triples(change):
     clf = change(fitted("trace norm"))
     U, s, V = clf.factors_

@@ -218,8 +218,9 @@ def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ..
     if hasattr(model, "fitted_shapes"):
         return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
+    more = {"steps_": (k,), "negatives_": (len(fitted.get("negatives_", ())), d)}
+    checked = [(name, np.shape(fitted[name]), shape) for name, shape in more.items() if name in fitted]
+    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *checked]
 
 
 def _is_fitted_name(name: str) -> bool:

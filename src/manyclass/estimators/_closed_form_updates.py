@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.models import rollback_on_error
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix
 from manyclass.estimators._incremental import check_batch_classes
 from manyclass.estimators.class_updates import ClassUpdates
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, weighted_problem
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem
+from manyclass.solvers.imprinting import Negatives, NegativeSums, rows_with_covariance
 from manyclass.solvers.problem import Problem
 
 SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")  # in the order of `ClassMoments`
@@ -118,10 +120,41 @@ class ClosedFormUpdates(ClassUpdates):
             return self._learn(before.minus(gone))
 
     @rollback_on_error
+    def imprint_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn new classes from a few rows of each, even one; the old machines stay the same to the bit.
+
+        Negatives are all rows so far, by their sums, or those that are kept in their place. Rows that are given are
+        added to the sums, so that a call of `add_rows` makes all machines, these too, those of a fit on all rows.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows of the new classes; rows of old classes are added to the sums, too.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            known = hasattr(self, "scatter_") and self.class_weight != "balanced"
+            before, old = self._kept_moments() if known else None, self.classes_
+            super().imprint_classes(X, y, sample_weight)
+            if before is not None:
+                spread = before.at(np.searchsorted(self.classes_, old), len(self.classes_))
+                self._keep(spread.plus(self._moments(X, y, sample_weight)))
+        return self
+
+    @rollback_on_error
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows of new classes: the machines become those of a fit on all rows, but for rounding.
 
-        New rows are negatives of the old classes, whose machines change too. The strength and the temperature stay.
+        New rows are negatives of the old classes, whose machines change too. The strength and the temperature stay. A
+        class of a few rows beside others of many has in such a fit a machine that seldom wins; use `imprint_classes`.
 
         Parameters
         ----------
@@ -174,7 +207,7 @@ class ClosedFormUpdates(ClassUpdates):
             The classifier itself.
         """
         if y is None:
-            self._keep(None)
+            self._drop_sums()
             return super().remove_classes(X)
         with self._computing():
             before = self._sums("remove_classes")
@@ -215,12 +248,30 @@ class ClosedFormUpdates(ClassUpdates):
         self._keep(moments)
         return self
 
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> Negatives:
+        if not hasattr(self, "scatter_"):
+            return super()._negatives(X, others)
+        moments = self._kept_moments()
+        return NegativeSums(moments.mean, moments.scatter / moments.total, int(moments.counts.sum()))
+
+    def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        self._drop_sums()
+        super()._append_machines(new, W, b, counts)
+
+    def _drop_sums(self) -> None:
+        """Keep rows of the same mean and covariance in the place of sums that will be of other classes."""
+        if hasattr(self, "scatter_"):
+            moments = self._kept_moments()
+            C = moments.scatter / moments.total
+            self._keep(None)
+            self.negatives_ = rows_with_covariance(moments.mean, C, self.coef_.dtype)
+
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         super()._select_machines(places)
         if hasattr(self, "scatter_"):
             self._keep(self._kept_moments().only(places))
 
     def _keep(self, moments: ClassMoments | None) -> None:
-        for name in SUMS:
+        for name in (*SUMS, "negatives_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(zip(SUMS, moments or (), strict=bool(moments)))

@@ -191,6 +191,7 @@ class BatchModel(Probabilities, LinearModel):
             if solved is not problem:
                 found = replace(found, point=found.point.lift(solved.X))
         self._learn(found)
+        self._keep_negatives(problem)
         self._warn(found)
         warn_of_chance(self, problem)
         return self

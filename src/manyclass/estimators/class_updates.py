@@ -1,4 +1,8 @@
-"""Classes that go or get other names, in every linear classifier: machines are left out, and put in order."""
+"""Classes that come, go, or get other names, in every linear classifier, without a fit.
+
+What comes is imprinted (solvers/imprinting.py), against what the classifier has kept of the rows that it was fitted on;
+what goes is left out; and machines are put in the order of their names.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -8,17 +12,91 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.models import rollback_on_error
-from manyclass.estimators.validation import check_labels, encode_known_labels
+from manyclass._core.typing import Doubles, Floats
+from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix, spans
+from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, example_weights
+from manyclass.solvers.imprinting import NegativeRows, Negatives, imprint, mixed_rows
+from manyclass.solvers.problem import Problem
 
 _PER_CLASS = ("coef_", "intercept_", "steps_")  # fitted arrays with a row for every class
 
 _OF_ALL_CLASSES = ("objective_", "gap_")  # what a solver said of all machines together
 
+_NUMBERS = 1 << 24  # of rows of old classes that are looked at: 128 MB
+
 
 class ClassUpdates:
-    """`remove_classes` and `rename_classes` of a linear classifier."""
+    """`imprint_classes`, `add_classes`, `remove_classes` and `rename_classes` of a linear classifier."""
 
     classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+    negatives_: Floats  # (m, d), which `fit` keeps
+
+    @rollback_on_error
+    def imprint_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn new classes from a few rows of each, even one, without a fit; the old machines stay the same.
+
+        A new machine is that of the square loss, with the mean of its rows as the positive, against `negatives_`: a few
+        rows that `fit` keeps, with the mean and the covariance of those it has seen. It is scaled such that it treats
+        rows of other classes as the old machines do. A fit on a few rows of a class beside many of others is worse: its
+        machine nearly never wins.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows of the new classes. Rows of old classes, if there are any, are negatives beside those that are kept.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        object
+            The classifier itself.
+
+        Examples
+        --------
+        >>> import manyclass as mc
+        >>> X = mc.datasets.low_rank_classes(600, d=32, n_classes=10)
+        >>> rows, known = X.rows(slice(None)), X.y < 9
+        >>> clf = mc.LinearClassifier(penalty=mc.Ridge(1e-4)).fit(rows[known], X.y[known])
+        >>> clf.imprint_classes(rows[~known][:5], X.y[~known][:5]).classes_.tolist()
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+        >>> bool(clf.score(rows[~known], X.y[~known]) > 0.9)
+        True
+        """
+        check_is_fitted(self)
+        matrix = open_examples(self, X)
+        new, indices = encode_new_labels(check_labels(y, len(matrix)), self.classes_)
+        weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
+        means, counts = _class_means(matrix, indices, weights, new)
+        others = np.flatnonzero((indices == len(new)) & (weights > 0))
+        W, b = imprint(*self._machines(), self._coordinates(means), self._negatives(matrix, others))
+        self._append_machines(new, W, b, counts)
+        self._forget()
+        return self
+
+    def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn new classes from a few rows of each: `imprint_classes`.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows of the new classes, and of old ones as negatives if there are any.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        object
+            The classifier itself.
+        """
+        return self.imprint_classes(X, y, sample_weight)
 
     @rollback_on_error
     def remove_classes(self, labels: Any) -> Self:
@@ -51,8 +129,7 @@ class ClassUpdates:
         if len(kept) < 2:
             raise ValueError(f"remove_classes must leave two classes; got {len(kept)} that stay")
         self._set_classes(self.classes_[kept], kept)
-        for name in _OF_ALL_CLASSES:
-            self.__dict__.pop(name, None)
+        self._forget()
         return self
 
     @rollback_on_error
@@ -96,11 +173,70 @@ class ClassUpdates:
             known = set(classes.tolist())
             self.class_weight = {label: weight for label, weight in weights.items() if label in known}
 
+    def _forget(self) -> None:
+        """Forget what is true of the machines that were there together, and of no others."""
+        for name in _OF_ALL_CLASSES:
+            self.__dict__.pop(name, None)
+
+    def _keep_negatives(self, problem: Problem) -> None:
+        """Keep what a class that comes later is imprinted against."""
+        self.negatives_ = mixed_rows(problem.X, problem.index)
+
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> Negatives:
+        """Those that are kept, and rows of old classes that are given."""
+        few = others[
+            np.linspace(0, len(others) - 1, min(len(others), max(256, _NUMBERS // X.shape[1]))).astype(np.intp)
+        ]
+        rows = [self.negatives_] if hasattr(self, "negatives_") else []
+        rows += [X.rows(few)] if len(few) else []
+        if sum(map(len, rows)) < 2:
+            raise ValueError(
+                "rows of old classes are needed beside those of new ones, as this classifier has kept no `negatives_`; "
+                "give a hundred of them, or fit it again"
+            )
+        return NegativeRows(self._coordinates(np.concatenate(rows).astype(np.float64)))
+
+    def _coordinates(self, rows: Doubles) -> Doubles:
+        """Rows (n, d) in the space in which machines are learned."""
+        return rows
+
+    def _machines(self) -> tuple[Floats, Floats]:
+        """Machines in that space, and biases."""
+        return self.coef_, self.intercept_
+
+    def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        """Let there be more classes, with machines W in that space that have seen so many rows."""
+        together = np.concatenate([self.classes_, new])
+        for name, values in zip(_PER_CLASS, (W, b, counts), strict=True):
+            if name in vars(self):
+                before = getattr(self, name)
+                setattr(self, name, np.concatenate([before, values.astype(before.dtype)]))
+        order = np.argsort(together, kind="stable")
+        self._set_classes(together[order], order)
+
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         """Keep the machines in these places, in this order."""
         for name in _PER_CLASS:
             if name in vars(self):
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[places]))
+
+
+def _class_means(
+    X: Matrix, indices: NDArray[np.int32], weights: Floats, new: NDArray[Any]
+) -> tuple[Doubles, NDArray[np.int64]]:
+    """The weighted means (p, d) of rows of the new classes, and how many they are (p,)."""
+    used = np.flatnonzero((indices < len(new)) & (weights > 0))
+    counts = np.bincount(indices[used], minlength=len(new))
+    for missing in np.flatnonzero(counts == 0)[:1]:
+        raise ValueError(
+            "add_classes needs a row of every new class whose sample_weight is not zero; "
+            f"got none of the class {new.tolist()[missing]!r}"
+        )
+    sums = np.zeros((len(new), X.shape[1]))
+    for at in spans(len(used), max(1, _NUMBERS // X.shape[1])):
+        rows = used[at]
+        np.add.at(sums, indices[rows], X.rows(rows) * weights[rows, None].astype(np.float64))
+    return sums / np.bincount(indices[used], weights[used])[:, None], counts
 
 
 def renamed_labels(classes: NDArray[Any], names: Mapping[Any, Any]) -> NDArray[Any]:

@@ -3,12 +3,14 @@
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
+class_updates       add_classes, remove_classes and rename_classes: a new run of a classifier that is there
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations and comparisons as JSON, checked when written and read
 sources             rows with labels at a path, a subset of them, and what a path holds instead
+pictures            pictures at paths, as rows of an encoder
 load_model          load: the classifier of a run or file, and the encoder that goes with it
 verify_run          whether every file of a run is what its record says
 provenance          where features came from: the pictures, and the encoder
@@ -26,12 +28,17 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Evaluation": "evaluation",
         "TrainedRun": "training",
         "Calibrated": "temperature",
+        "ChangedClasses": "class_updates",
+        "add_classes": "class_updates",
         "build_gallery": "galleries.gallery_builder",
         "calibrate": "temperature",
+        "class_sizes": "class_updates",
         "compare_encoders": "galleries.encoder_comparison",
         "compress": "compression",
         "evaluate": "evaluation",
         "join": "joining.join_parts",
+        "remove_classes": "class_updates",
+        "rename_classes": "class_updates",
         "spread_features": "joining.spread_features",
         "train": "training",
         "update_gallery": "galleries.gallery_updates",

@@ -271,6 +271,9 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
             )
         return points.on_points(weights)
 
+    def _machines(self) -> tuple[Floats, Floats]:
+        raise ValueError("imprint_classes needs machines with a bias, which these are not; use add_classes")
+
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         self._keep_weights(self._weights()[:, places])
 

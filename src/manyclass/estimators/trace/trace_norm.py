@@ -96,6 +96,23 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         return None if self._narrow() else super()._shortlisted(X, k)
 
+    def _coordinates(self, rows: Doubles) -> Doubles:
+        """In what the classes share: W keeps its rank, whatever comes."""
+        with one_blas_thread():
+            return np.asarray(rows @ self.factors_[0])
+
+    def _machines(self) -> tuple[Floats, Floats]:
+        _, s, V = self.factors_
+        return V * s, self.intercept_
+
+    def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        together = np.concatenate([self.classes_, new])
+        order = np.argsort(together, kind="stable")
+        rows, intercept = self._machines()
+        self._keep_factors(np.concatenate([rows, W])[order])
+        self.intercept_ = np.concatenate([intercept, b]).astype(intercept.dtype)[order]
+        self.classes_ = together[order]
+
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         U, s, V = self.factors_
         self.factors_ = U, s, V[places]
@@ -178,6 +195,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     objective_ : float
         The mean loss plus the penalty.
     gap_ : float

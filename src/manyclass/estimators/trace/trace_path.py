@@ -211,6 +211,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             if problem is not whole:
                 found = replace(found, point=found.point.lift(problem.X))
         self.best_ = self._model(walk.trace, walk.ridge, found)
+        self.best_._keep_negatives(whole)
         self.status_ = walk.status
         if not self.status_.is_unfinished and not self.keeps_checkpoint:
             checkpoint.remove()

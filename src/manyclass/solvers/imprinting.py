@@ -1,0 +1,161 @@
+"""Imprinted machines: a class from a few rows, beside machines that are there, against what is known of other rows.
+
+A new class with the mean m gets the machine of the square loss against negatives of mean mu and covariance C,
+
+    w = a (C + strength I)^-1 (m - mu),     b = (mean score) - w'mu,
+
+the direction that an exemplar machine has, with as many positives as there are. Its scale a and its bias are such that
+on negatives its scores have the mean and the standard deviation that scores of the old machines have there, if each
+negative is left out of C when it is scored. So it treats rows of other classes as the old machines do. What is fitted
+to a few rows is certain of these rows alone, and nearly never wins (docs/results/add_a_class.md).
+
+Only the mean and the covariance of negatives count, so that rows of any kind will do that have these: `mixed_rows` are
+a few that stand for many.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.parallel import one_blas_thread
+from manyclass._core.typing import Doubles, Floats
+from manyclass.data.matrix import Matrix
+
+MIXED = 128  # rows that are kept; measured on Caltech-101's features: 32 to all 2,730 give the same accuracy
+
+_NUMBERS = 1 << 22  # of rows that are mixed: 50 ms on one core
+
+
+def mixed_rows(X: Matrix, index: NDArray[np.intp], most: int = MIXED) -> Floats:
+    """A few rows (m, d) with the mean of all of them, and about their covariance; none of them is one of these.
+
+    Each is the mean and a sum of differences from it, with signs that chance gives, the same every time.
+
+    >>> from manyclass.data.dense import DenseMatrix
+    >>> rows = np.random.default_rng(0).normal(size=(500, 3)) * [1, 2, 3]
+    >>> mixed = mixed_rows(DenseMatrix(rows), np.arange(500))
+    >>> mixed.shape, np.allclose(mixed.mean(axis=0), rows.mean(axis=0)), np.round(mixed.std(axis=0) / rows.std(axis=0))
+    ((128, 3), True, array([1., 1., 1.]))
+    """
+    n = min(len(index), max(2, _NUMBERS // X.shape[1]))
+    rows = X.rows(index[np.linspace(0, len(index) - 1, n).astype(np.intp)])
+    mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
+    return _mixed(mean, (rows - mean) / rows.dtype.type(np.sqrt(n)), min(most, n))
+
+
+def rows_with_covariance(mean: Doubles, C: Doubles, dtype: Any, most: int = MIXED) -> Floats:
+    """A few rows (m, d) with this mean (d,), and about this covariance (d, d)."""
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh(C)
+    factor = (vectors * np.sqrt(np.maximum(values, 0))).T
+    return _mixed(mean.astype(dtype), factor.astype(dtype), most)
+
+
+def _mixed(mean: Floats, factor: Floats, m: int) -> Floats:
+    """m rows around a mean (d,) that are sums of the rows of a factor (n, d), with signs of chance."""
+    signs = np.random.default_rng(0).integers(2, size=(m, len(factor)), dtype=np.int8) * 2.0 - 1
+    signs -= signs.mean(axis=0)  # so that the mean stays, exactly
+    signs *= np.sqrt(m / max(1, m - 1))
+    with one_blas_thread():
+        return np.asarray(signs.astype(factor.dtype) @ factor + mean)
+
+
+class Negatives(ABC):
+    """What is known of rows of other classes: their mean mu (d,), their covariance C, and a strength beside it.
+
+    The strength is the mean of the eigenvalues of C that are not 0.
+    """
+
+    mean: Doubles
+
+    @abstractmethod
+    def whitened(self, D: Doubles) -> Doubles:
+        """Rows D (p, d) times (C + strength I)^-1."""
+
+    @abstractmethod
+    def spreads(self, W: Floats) -> Doubles:
+        """The standard deviation (k,) of the scores of machines W (k, d) on the negatives."""
+
+    @abstractmethod
+    def spreads_left_out(self, V: Doubles) -> Doubles:
+        """The same (p,) of whitened rows V (p, d), if every negative is scored by a C without itself."""
+
+
+class NegativeRows(Negatives):
+    """Of rows (n, d), two at least."""
+
+    def __init__(self, rows: Floats):
+        n, d = rows.shape
+        self.mean = rows.mean(axis=0, dtype=np.float64)
+        self.factor = F = (rows - self.mean) / np.sqrt(n)  # C = F'F
+        self.strength = float(np.einsum("nd,nd->", F, F)) / min(n - 1, d) or 1.0
+        with one_blas_thread():
+            self._few = n < d
+            A = F @ F.T if self._few else F.T @ F
+            A[np.diag_indices_from(A)] += self.strength
+            self._inverse = np.linalg.inv(A)
+            # F (C + strength I)^-1 F' has 1 - strength (F F' + strength I)^-1 on its diagonal.
+            rest = self.strength * self._inverse.diagonal() if self._few else 1 - _squares(F @ self._inverse, F)
+            self._rest = np.maximum(rest, _LEAST_REST)
+
+    def whitened(self, D: Doubles) -> Doubles:
+        if self._few:
+            return np.asarray((D - D @ self.factor.T @ self._inverse @ self.factor) / self.strength)
+        return np.asarray(D @ self._inverse)
+
+    def spreads(self, W: Floats) -> Doubles:
+        return np.asarray(np.linalg.norm(W @ self.factor.T, axis=1))
+
+    def spreads_left_out(self, V: Doubles) -> Doubles:
+        return np.asarray(np.linalg.norm(V @ self.factor.T / self._rest, axis=1))
+
+
+class NegativeSums(Negatives):
+    """Of the mean (d,) and the covariance C (d, d) of n rows, all of which are taken to have the same leverage."""
+
+    def __init__(self, mean: Doubles, C: Doubles, n: int):
+        self.mean, self.covariance = mean, C
+        strength = float(C.trace()) / min(max(1, n - 1), len(C)) or 1.0
+        with one_blas_thread():
+            self._inverse = np.linalg.inv(C + strength * np.eye(len(C)))
+        self._rest = max(1 - float(np.einsum("ij,ji->", C, self._inverse)) / n, _LEAST_REST)
+
+    def whitened(self, D: Doubles) -> Doubles:
+        return D @ self._inverse
+
+    def spreads(self, W: Floats) -> Doubles:
+        return np.sqrt(np.maximum(_squares(W @ self.covariance, W), 0))
+
+    def spreads_left_out(self, V: Doubles) -> Doubles:
+        return self.spreads(V) / self._rest
+
+
+_LEAST_REST = 1e-6  # below, 1 - leverage is rounding
+
+
+def _squares(A: Floats, B: Floats) -> Doubles:
+    """The products of the rows of A (n, d) with those of B."""
+    return np.asarray(np.einsum("nd,nd->n", A, B, dtype=np.float64))
+
+
+def imprint(W: Floats, b: Floats, means: Doubles, negatives: Negatives) -> tuple[Doubles, Doubles]:
+    """Machines (p, d) and biases (p,) of new classes with these means, beside machines W (k, d) with biases b (k,).
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows, W, b = rng.normal(size=(200, 4)), rng.normal(size=(9, 4)), np.full(9, -2.0)
+    >>> new, bias = imprint(W, b, np.array([[3.0, 0.0, 0.0, 0.0]]), NegativeRows(rows))
+    >>> old, S = rows @ W.T + b, rows @ new.T + bias
+    >>> round(float(S.mean() / old.mean()), 6), round(float(S.std() / old.std(axis=0).mean()), 2)
+    (1.0, 0.99)
+    """
+    with one_blas_thread():
+        directions = negatives.whitened(means - negatives.mean)
+        spreads = negatives.spreads_left_out(directions)
+        usual = negatives.spreads(W).mean()
+        # A class in the very middle of all others has no direction, and rows that do not vary no scale.
+        scales = np.divide(usual, spreads, out=np.zeros_like(spreads), where=spreads > 0)
+        new = scales[:, None] * directions
+        level = float(np.mean(W @ negatives.mean + b))
+        return new, level - new @ negatives.mean

@@ -1,0 +1,145 @@
+"""A class from five rows, in every linear classifier: it is found, and the others are as they were."""
+
+import numpy as np
+import pytest
+
+import manyclass as mc
+from tests.estimators.problems import blobs
+from tests.estimators.test_class_updates import CLASSIFIERS
+
+X, Y = blobs(k=10, per_class=30, d=24, spread=0.5)
+NAMES = np.array(["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibex", "jay"])
+TRAIN = np.arange(len(Y)) % 2 == 0
+OLD = ~np.isin(Y, [2, 7])
+FEW = np.concatenate([np.flatnonzero(TRAIN & (Y == c))[:5] for c in (2, 7)])
+IMPRINTED = [kind for kind in CLASSIFIERS if not kind.startswith("shared")]
+
+
+def fitted(kind):
+    return CLASSIFIERS[kind]().fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]])
+
+
+def right(clf, rows):
+    return np.mean(clf.predict(X[rows]) == NAMES[Y[rows]])
+
+
+@pytest.mark.parametrize("kind", IMPRINTED)
+def test_new_classes_are_found_and_old_ones_too(kind, tmp_path):
+    clf = fitted(kind)
+    before, S = right(clf, ~TRAIN & OLD), clf._scores(X)
+    assert clf.imprint_classes(X[FEW], NAMES[Y[FEW]]) is clf
+    assert clf.classes_.tolist() == NAMES.tolist()
+    np.testing.assert_allclose(np.delete(clf._scores(X), [2, 7], axis=1), S, rtol=1e-4, atol=1e-5)
+    assert right(clf, ~TRAIN & ~OLD) > 0.8
+    assert right(clf, ~TRAIN & OLD) > before - 0.05
+    assert not hasattr(clf, "gap_")
+    assert clf.predict_top(X, 3).shape == (len(X), 3)
+    clf.save(tmp_path / "model")
+    np.testing.assert_array_equal(mc.load(tmp_path / "model").predict(X), clf.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["batch", "trace norm"])
+def test_to_add_classes_is_to_imprint_them(kind):
+    one, other = fitted(kind).add_classes(X[FEW], NAMES[Y[FEW]]), fitted(kind).imprint_classes(X[FEW], NAMES[Y[FEW]])
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+def test_the_trace_norm_keeps_its_rank():
+    clf = fitted("trace norm")
+    rank, U = clf.rank_, clf.factors_[0]
+    clf.imprint_classes(X[FEW], NAMES[Y[FEW]])
+    assert clf.rank_ == rank
+    found, _, V = clf.factors_
+    np.testing.assert_allclose(V.T @ V, np.eye(rank), atol=1e-5)
+    np.testing.assert_allclose(found @ (found.T @ U), U, atol=1e-4)  # the same span
+
+
+def test_the_best_of_a_path_can_grow():
+    path = mc.TraceNormPath([0.02], [1e-3], random_state=0).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]])
+    assert right(path.best_.add_classes(X[FEW], NAMES[Y[FEW]]), ~TRAIN & ~OLD) > 0.8
+
+
+def test_sums_of_the_closed_form_learn_the_rows():
+    clf = fitted("closed form").imprint_classes(X[FEW], NAMES[Y[FEW]])
+    rows = np.concatenate([np.flatnonzero(TRAIN & OLD), FEW])
+    more = np.flatnonzero(~TRAIN)[:20]
+    clf.add_rows(X[more], NAMES[Y[more]])
+    together = np.concatenate([rows, more])
+    fresh = mc.SquareLossClassifier(0.02).fit(X[together], NAMES[Y[together]])
+    np.testing.assert_allclose(clf.coef_, fresh.coef_, rtol=1e-3, atol=1e-5)
+
+
+def test_an_imprinted_class_of_the_closed_form_beats_an_exact_one():
+    imprinted = fitted("closed form").imprint_classes(X[FEW], NAMES[Y[FEW]])
+    exact = fitted("closed form").add_classes(X[FEW], NAMES[Y[FEW]])
+    assert right(imprinted, ~TRAIN & ~OLD) > right(exact, ~TRAIN & ~OLD)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda clf: clf,
+        lambda clf: clf.remove_classes(["ant"]),
+        lambda clf: clf.set_params(class_weight="balanced").fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]]),
+        lambda clf: clf.set_params(keep_sums=False).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]]),
+        lambda clf: clf.fit(X[TRAIN & OLD][:20], NAMES[Y[TRAIN & OLD]][:20]),
+    ],
+    ids=["sums", "a class less", "balanced", "no sums", "few rows"],
+)
+def test_the_closed_form_knows_negatives_whatever_it_keeps(change, tmp_path):
+    clf = change(fitted("closed form"))
+    clf.imprint_classes(X[FEW], NAMES[Y[FEW]]).save(tmp_path / "model")
+    found = mc.load(tmp_path / "model")
+    assert right(found, ~TRAIN & ~OLD) > 0.6
+    found.imprint_classes(X[:1], ["yak"])
+    assert "yak" in found.classes_
+
+
+def test_rows_of_old_classes_serve_a_classifier_that_kept_none():
+    clf = fitted("batch")
+    del clf.negatives_
+    with pytest.raises(ValueError, match="rows of old classes are needed beside those of new ones"):
+        clf.add_classes(X[FEW], NAMES[Y[FEW]])
+    rows = np.concatenate([np.flatnonzero(TRAIN & OLD), FEW])
+    assert right(clf.add_classes(X[rows], NAMES[Y[rows]]), ~TRAIN & ~OLD) > 0.8
+
+
+def test_weights_of_rows_count():
+    clf, twin = fitted("batch"), fitted("batch")
+    weights = np.array([1.0, 1, 1, 0, 0, 1, 1, 1, 1, 1])
+    clf.imprint_classes(X[FEW], NAMES[Y[FEW]], weights)
+    kept = FEW[weights > 0]
+    np.testing.assert_allclose(clf.coef_, twin.imprint_classes(X[kept], NAMES[Y[kept]]).coef_, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="got none of the class 'yak'"):
+        clf.imprint_classes(X[:2], ["yak", "zebra"], [0, 1])
+
+
+def test_machines_without_a_bias_are_not_imprinted():
+    clf = mc.SharedStructureClassifier(C=0.3).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]])
+    with pytest.raises(ValueError, match="imprint_classes needs machines with a bias.*use add_classes"):
+        clf.imprint_classes(X[FEW], NAMES[Y[FEW]])
+
+
+@pytest.mark.parametrize("kind", ["one-vs-rest", "batch", "trace norm"])
+def test_what_is_kept_is_the_same_for_any_number_of_threads(kind):
+    one, two = (CLASSIFIERS[kind]().set_params(n_threads=n).fit(X, Y) for n in (1, 2))
+    np.testing.assert_array_equal(one.negatives_, two.negatives_)
+    few = X[:3], [10, 10, 10]
+    np.testing.assert_array_equal(one.imprint_classes(*few).coef_, two.imprint_classes(*few).coef_)
+
+
+def test_a_file_with_negatives_of_another_width_is_refused(tmp_path):
+    clf = fitted("batch")
+    clf.negatives_ = clf.negatives_[:, 1:]
+    clf.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="negatives_ must have shape"):
+        mc.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["one-vs-rest", "trace norm"])
+def test_classes_come_go_and_change_names_in_any_order(kind, tmp_path):
+    clf = fitted(kind).imprint_classes(X[FEW], NAMES[Y[FEW]])
+    clf.remove_classes(["cat", "ant"]).rename_classes({"hen": "a hen"}).imprint_classes(X[FEW[:5]], NAMES[Y[FEW[:5]]])
+    assert clf.classes_.tolist() == ["a hen", "bee", "cat", "dog", "eel", "fox", "gnu", "ibex", "jay"]
+    assert np.mean(clf.predict(X[Y == 7]) == "a hen") > 0.7
+    assert np.mean(clf.predict(X[Y == 2]) == "cat") > 0.7
