@@ -29,13 +29,15 @@ LOSS = 1.0  # points of accuracy on old classes that the default may cost
 PLAIN, EXACT, AGAIN, TRAINED = "nearest mean", "closed form, exact", "trained again", "one-vs-rest, trained"
 DEFAULTS = ("closed form, imprinted", "one-vs-rest, imprinted", "softmax, imprinted", "trace norm, imprinted")
 WITH_ROWS = "one-vs-rest, imprinted, with old rows"
-WAYS = (*DEFAULTS, WITH_ROWS, TRAINED, EXACT, AGAIN, PLAIN)
+LATENT = "trace norm, imprinted, in the shared space"
+WAYS = (*DEFAULTS, LATENT, WITH_ROWS, TRAINED, EXACT, AGAIN, PLAIN)
 
 ABOUT = {
     DEFAULTS[0]: "`imprint_classes` of `SquareLossClassifier`, against the sums that it has",
     DEFAULTS[1]: "`add_classes` of `StochasticClassifier`, with no old rows: against the 128 rows that it has kept",
     DEFAULTS[2]: "the same of `LinearClassifier` with a ridge",
-    DEFAULTS[3]: "the same of `TraceNormClassifier`, in the space that the old classes share",
+    DEFAULTS[3]: "the same of `TraceNormClassifier`, whose rank grows by one for each",
+    LATENT: "the same with rows in the space that the old classes share, so that the rank stays",
     WITH_ROWS: "the second, with all old rows beside the new ones",
     TRAINED: "new machines trained by stochastic gradient against all old rows, old ones as they are",
     EXACT: "`add_classes` of `SquareLossClassifier`: the machines of a fit on all rows",
@@ -168,6 +170,7 @@ def ways(task: Task, count: int, fitted: dict[str, Any]) -> Iterator[tuple[str, 
     few = task.few(count)
     for way in DEFAULTS:
         yield way, copy.deepcopy(fitted[way.partition(",")[0]]).imprint_classes(*few).predict
+    yield LATENT, in_shared_space(copy.deepcopy(fitted["trace norm"]), *few).predict
     yield WITH_ROWS, copy.deepcopy(fitted["one-vs-rest"]).imprint_classes(*task.together(count)).predict
     with patch("manyclass.estimators._incremental._ENOUGH", 0.0):  # however few they are
         yield TRAINED, copy.deepcopy(fitted["one-vs-rest"]).add_classes(*task.together(count)).predict
@@ -176,6 +179,13 @@ def ways(task: Task, count: int, fitted: dict[str, Any]) -> Iterator[tuple[str, 
     if count in RETRAINED:
         yield AGAIN, FITS["one-vs-rest"](*task.together(count)).predict
     yield PLAIN, nearest_mean(*task.together(count))
+
+
+def in_shared_space(model: Any, X: Rows, y: Labels) -> Any:
+    """A classifier by the trace norm with new classes whose machines are sums of what the old ones share."""
+    U = model.factors_[0]
+    model.negatives_ = model.negatives_ @ U @ U.T
+    return model.imprint_classes(X @ U @ U.T, y)
 
 
 def nearest_mean(X: Rows, y: Labels) -> Callable[[Rows], Any]:

@@ -164,7 +164,7 @@ def test_a_few_rows_beside_many_of_others_are_imprinted():
 def test_without_negatives_of_any_kind_there_is_nothing_to_tell_a_class_from():
     model = mc.StochasticClassifier(max_epochs=3, random_state=0).fit(X[OLD], Y[OLD])
     del model.negatives_
-    with pytest.raises(ValueError, match="rows of old classes are needed .* no `negatives_`; give a hundred"):
+    with pytest.raises(ValueError, match=r"rows of old classes are needed .* no `negatives_`; give a hundred"):
         model.add_classes(X[Y == 3], Y[Y == 3])
 
 

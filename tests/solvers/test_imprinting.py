@@ -6,77 +6,87 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyclass.data.dense import DenseMatrix
-from manyclass.solvers.imprinting import NegativeRows, NegativeSums, imprint, mixed_rows, rows_with_covariance
+from manyclass.solvers.imprinting import (
+    FewRows,
+    NegativeRows,
+    NegativeSums,
+    imprint,
+    mixed_rows,
+    rows_with_covariance,
+)
 
 
-def problem(n, d, k=4, p=2, seed=0):
-    """Rows of old classes, machines with biases, and means of new classes."""
+def problem(n, d, p=2, seed=0):
+    """Rows of old classes, and what is known of new ones."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(n, d)) * rng.uniform(0.5, 2, d) + rng.normal(size=d)
-    return rows, rng.normal(size=(k, d)), rng.normal(size=k), rng.normal(size=(p, d)) + 2
+    return rows, FewRows(rng.normal(size=(p, d)) + 2, np.full(p, 5), rng.normal(size=p), rng.uniform(0.1, 1, p))
 
 
-def slow_imprint(W, b, means, rows):
+def slow_imprint(few, rows):
     """One class at a time, and every row left out of the covariance by hand."""
     n, d = rows.shape
     mu = rows.mean(axis=0)
     F = (rows - mu) / np.sqrt(n)
     strength = np.trace(F.T @ F) / min(n - 1, d)
     found = []
-    for m in means:
+    for m, _, level, spread in zip(*few, strict=True):
         w = np.linalg.inv(F.T @ F + strength * np.eye(d)) @ (m - mu)
         left_out = [f @ np.linalg.inv(F.T @ F - np.outer(f, f) + strength * np.eye(d)) @ (m - mu) for f in F]
-        usual = np.mean([np.sqrt(np.mean((rows @ one - (rows @ one).mean()) ** 2)) for one in W])
-        w = usual / np.sqrt(np.sum(np.square(left_out))) * w
-        found.append((w, np.mean(rows @ W.T + b) - w @ mu))
+        w *= spread / np.sqrt(np.sum(np.square(left_out)))
+        found.append((w, level - w @ mu))
     return np.array([w for w, _ in found]), np.array([bias for _, bias in found])
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 12), st.integers(1, 9), st.integers(1, 4), st.integers(0, 99))
+@given(st.integers(3, 12), st.integers(1, 9), st.integers(1, 4), st.integers(0, 99))
 def test_machines_are_those_worked_out_one_by_one(n, d, p, seed):
-    rows, W, b, means = problem(n, d, p=p, seed=seed)
-    for ours, theirs in zip(imprint(W, b, means, NegativeRows(rows)), slow_imprint(W, b, means, rows), strict=True):
+    rows, few = problem(n, d, p, seed)
+    for ours, theirs in zip(imprint(few, NegativeRows(rows)), slow_imprint(few, rows), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8)
 
 
 def test_sums_of_many_rows_give_what_the_rows_give():
-    rows, W, b, means = problem(4000, 6)
-    C = np.cov(rows.T, bias=True)
-    of_sums = imprint(W, b, means, NegativeSums(rows.mean(axis=0), C, len(rows)))
-    for ours, theirs in zip(of_sums, imprint(W, b, means, NegativeRows(rows)), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-3)
+    rows, few = problem(4000, 6)
+    of_sums = imprint(few, NegativeSums(rows.mean(axis=0), np.cov(rows.T, bias=True), len(rows)))
+    for ours, theirs in zip(of_sums, imprint(few, NegativeRows(rows)), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-2)
 
 
-def test_sums_and_rows_agree_on_what_is_no_mean_over_rows():
-    rows, W, _, means = problem(50, 6)
+def test_sums_and_rows_agree_on_directions():
+    rows, few = problem(50, 6)
     ours, theirs = NegativeSums(rows.mean(axis=0), np.cov(rows.T, bias=True), 50), NegativeRows(rows)
-    np.testing.assert_allclose(ours.spreads(W), theirs.spreads(W))
-    np.testing.assert_allclose(ours.whitened(means), theirs.whitened(means))
+    np.testing.assert_allclose(ours.whitened(few.means), theirs.whitened(few.means))
+
+
+def test_rows_that_were_left_out_have_the_spread_that_is_asked_for():
+    rows, few = problem(100, 60)
+    W, b = imprint(few, NegativeRows(rows[:80]))
+    S = problem(4000, 60)[0] @ W.T + b
+    assert (np.abs(S.std(axis=0) / few.spreads - 1) < 0.25).all()
+    np.testing.assert_allclose((rows[:80] @ W.T + b).mean(axis=0), few.levels, rtol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 def test_units_of_the_columns_do_not_matter(scale):
-    rows, W, b, means = problem(30, 5)
-    one, other = (
-        imprint(W, b, means, NegativeRows(rows)),
-        imprint(W / scale, b, scale * means, NegativeRows(scale * rows)),
-    )
-    np.testing.assert_allclose(other[0] * scale, one[0], rtol=1e-9)
-    np.testing.assert_allclose(other[1], one[1], rtol=1e-9)
+    rows, few = problem(30, 5)
+    W, b = imprint(few, NegativeRows(rows))
+    other, bias = imprint(few._replace(means=scale * few.means), NegativeRows(scale * rows))
+    np.testing.assert_allclose(other * scale, W, rtol=1e-9)
+    np.testing.assert_allclose(bias, b, rtol=1e-9)
 
 
 def test_a_class_in_the_middle_of_all_has_no_direction():
-    rows, W, b, _ = problem(30, 5)
-    new, bias = imprint(W, b, rows.mean(axis=0)[None], NegativeRows(rows))
-    assert np.abs(new).max() == 0
-    assert np.isfinite(bias).all()
+    rows, few = problem(30, 5, p=1)
+    W, b = imprint(few._replace(means=rows.mean(axis=0)[None]), NegativeRows(rows))
+    assert np.abs(W).max() == 0
+    np.testing.assert_array_equal(b, few.levels)
 
 
 def test_rows_that_do_not_vary_are_survived():
-    new, bias = imprint(np.eye(3), np.zeros(3), np.ones((1, 3)), NegativeRows(np.zeros((4, 3))))
-    assert np.isfinite(new).all()
-    assert np.isfinite(bias).all()
+    W, b = imprint(problem(5, 3)[1], NegativeRows(np.zeros((4, 3))))
+    assert np.isfinite(W).all()
+    assert np.isfinite(b).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

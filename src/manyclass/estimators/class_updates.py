@@ -4,7 +4,7 @@ What comes is imprinted (solvers/imprinting.py), against what the classifier has
 what goes is left out; and machines are put in the order of their names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.models import rollback_on_error
 from manyclass._core.typing import Doubles, Floats
+from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, example_weights
-from manyclass.solvers.imprinting import NegativeRows, Negatives, imprint, mixed_rows
+from manyclass.solvers.imprinting import FewRows, NegativeRows, Negatives, imprint, mixed_rows
 from manyclass.solvers.problem import Problem
 
 _PER_CLASS = ("coef_", "intercept_", "steps_")  # fitted arrays with a row for every class
@@ -33,15 +34,16 @@ class ClassUpdates:
     coef_: Floats
     intercept_: Floats
     negatives_: Floats  # (m, d), which `fit` keeps
+    _scores: Callable[[Any], Floats]
 
     @rollback_on_error
     def imprint_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn new classes from a few rows of each, even one, without a fit; the old machines stay the same.
 
         A new machine is that of the square loss, with the mean of its rows as the positive, against `negatives_`: a few
-        rows that `fit` keeps, with the mean and the covariance of those it has seen. It is scaled such that it treats
-        rows of other classes as the old machines do. A fit on a few rows of a class beside many of others is worse: its
-        machine nearly never wins.
+        rows that `fit` keeps, with the mean and the covariance of those it has seen. Its scores on these are given the
+        mean and the spread that scores of the old machines have on the new rows, so that it is a match for them. A fit
+        on a few rows of a class beside many of others is worse: its machine nearly never wins.
 
         Parameters
         ----------
@@ -72,10 +74,9 @@ class ClassUpdates:
         matrix = open_examples(self, X)
         new, indices = encode_new_labels(check_labels(y, len(matrix)), self.classes_)
         weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
-        means, counts = _class_means(matrix, indices, weights, new)
+        few = self._look_at(matrix, indices, weights, new)
         others = np.flatnonzero((indices == len(new)) & (weights > 0))
-        W, b = imprint(*self._machines(), self._coordinates(means), self._negatives(matrix, others))
-        self._append_machines(new, W, b, counts)
+        self._append_machines(new, *imprint(few, self._negatives(matrix, others)), few.counts)
         self._forget()
         return self
 
@@ -194,18 +195,29 @@ class ClassUpdates:
                 "rows of old classes are needed beside those of new ones, as this classifier has kept no `negatives_`; "
                 "give a hundred of them, or fit it again"
             )
-        return NegativeRows(self._coordinates(np.concatenate(rows).astype(np.float64)))
+        return NegativeRows(np.concatenate(rows).astype(np.float64))
 
-    def _coordinates(self, rows: Doubles) -> Doubles:
-        """Rows (n, d) in the space in which machines are learned."""
-        return rows
-
-    def _machines(self) -> tuple[Floats, Floats]:
-        """Machines in that space, and biases."""
-        return self.coef_, self.intercept_
+    def _look_at(self, X: Matrix, indices: NDArray[np.int32], weights: Floats, new: NDArray[Any]) -> FewRows:
+        """The means of the new classes, and how the old machines score their rows."""
+        used = np.flatnonzero((indices < len(new)) & (weights > 0))
+        counts = np.bincount(indices[used], minlength=len(new))
+        for missing in np.flatnonzero(counts == 0)[:1]:
+            raise ValueError(
+                "add_classes needs a row of every new class whose sample_weight is not zero; "
+                f"got none of the class {new.tolist()[missing]!r}"
+            )
+        shares = weights[used].astype(np.float64) / np.bincount(indices[used], weights[used])[indices[used]]
+        means, moments = np.zeros((len(new), X.shape[1])), np.zeros((len(new), 2))
+        for at in spans(len(used), max(1, _NUMBERS // max(X.shape[1], len(self.classes_)))):
+            rows, places, share = X.rows(used[at]), indices[used[at]], shares[at, None]
+            S = self._scores(DenseMatrix(rows)).astype(np.float64)
+            np.add.at(means, places, share * rows)
+            np.add.at(moments, places, share * np.stack([S.mean(axis=1), np.square(S).mean(axis=1)], axis=1))
+        levels, squares = moments.T
+        return FewRows(means, counts, levels, np.sqrt(np.maximum(squares - levels**2, 0)))
 
     def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
-        """Let there be more classes, with machines W in that space that have seen so many rows."""
+        """Let there be more classes, with machines W (p, d) and biases b (p,) that have seen so many rows."""
         together = np.concatenate([self.classes_, new])
         for name, values in zip(_PER_CLASS, (W, b, counts), strict=True):
             if name in vars(self):
@@ -219,24 +231,6 @@ class ClassUpdates:
         for name in _PER_CLASS:
             if name in vars(self):
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[places]))
-
-
-def _class_means(
-    X: Matrix, indices: NDArray[np.int32], weights: Floats, new: NDArray[Any]
-) -> tuple[Doubles, NDArray[np.int64]]:
-    """The weighted means (p, d) of rows of the new classes, and how many they are (p,)."""
-    used = np.flatnonzero((indices < len(new)) & (weights > 0))
-    counts = np.bincount(indices[used], minlength=len(new))
-    for missing in np.flatnonzero(counts == 0)[:1]:
-        raise ValueError(
-            "add_classes needs a row of every new class whose sample_weight is not zero; "
-            f"got none of the class {new.tolist()[missing]!r}"
-        )
-    sums = np.zeros((len(new), X.shape[1]))
-    for at in spans(len(used), max(1, _NUMBERS // X.shape[1])):
-        rows = used[at]
-        np.add.at(sums, indices[rows], X.rows(rows) * weights[rows, None].astype(np.float64))
-    return sums / np.bincount(indices[used], weights[used])[:, None], counts
 
 
 def renamed_labels(classes: NDArray[Any], names: Mapping[Any, Any]) -> NDArray[Any]:

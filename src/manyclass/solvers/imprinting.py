@@ -2,19 +2,21 @@
 
 A new class with the mean m gets the machine of the square loss against negatives of mean mu and covariance C,
 
-    w = a (C + strength I)^-1 (m - mu),     b = (mean score) - w'mu,
+    w = a (C + strength I)^-1 (m - mu),     b = level - w'mu,
 
-the direction that an exemplar machine has, with as many positives as there are. Its scale a and its bias are such that
-on negatives its scores have the mean and the standard deviation that scores of the old machines have there, if each
-negative is left out of C when it is scored. So it treats rows of other classes as the old machines do. What is fitted
-to a few rows is certain of these rows alone, and nearly never wins (docs/results/add_a_class.md).
+the direction that an exemplar machine has, with as many positives as there are. To the old machines, rows of the new
+class are rows that they have never seen, and of none of their classes; the mean and the standard deviation of their
+scores on these are known. The new machine treats the old classes alike: its level and its scale a are such that its
+scores on negatives have that mean and that deviation, if each negative is left out of C when it is scored. So it is
+neither louder nor lower than the others, however many they are and however they were fitted. What is fitted to a few
+rows is certain of these rows alone, and nearly never wins (docs/results/add_a_class.md).
 
 Only the mean and the covariance of negatives count, so that rows of any kind will do that have these: `mixed_rows` are
 a few that stand for many.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,12 +77,8 @@ class Negatives(ABC):
         """Rows D (p, d) times (C + strength I)^-1."""
 
     @abstractmethod
-    def spreads(self, W: Floats) -> Doubles:
-        """The standard deviation (k,) of the scores of machines W (k, d) on the negatives."""
-
-    @abstractmethod
-    def spreads_left_out(self, V: Doubles) -> Doubles:
-        """The same (p,) of whitened rows V (p, d), if every negative is scored by a C without itself."""
+    def spreads(self, V: Doubles) -> Doubles:
+        """The standard deviation (p,) of scores by whitened rows V (p, d), every negative scored by a C without it."""
 
 
 class NegativeRows(Negatives):
@@ -105,10 +103,7 @@ class NegativeRows(Negatives):
             return np.asarray((D - D @ self.factor.T @ self._inverse @ self.factor) / self.strength)
         return np.asarray(D @ self._inverse)
 
-    def spreads(self, W: Floats) -> Doubles:
-        return np.asarray(np.linalg.norm(W @ self.factor.T, axis=1))
-
-    def spreads_left_out(self, V: Doubles) -> Doubles:
+    def spreads(self, V: Doubles) -> Doubles:
         return np.asarray(np.linalg.norm(V @ self.factor.T / self._rest, axis=1))
 
 
@@ -125,11 +120,8 @@ class NegativeSums(Negatives):
     def whitened(self, D: Doubles) -> Doubles:
         return D @ self._inverse
 
-    def spreads(self, W: Floats) -> Doubles:
-        return np.sqrt(np.maximum(_squares(W @ self.covariance, W), 0))
-
-    def spreads_left_out(self, V: Doubles) -> Doubles:
-        return self.spreads(V) / self._rest
+    def spreads(self, V: Doubles) -> Doubles:
+        return np.sqrt(np.maximum(_squares(V @ self.covariance, V), 0)) / self._rest
 
 
 _LEAST_REST = 1e-6  # below, 1 - leverage is rounding
@@ -140,22 +132,29 @@ def _squares(A: Floats, B: Floats) -> Doubles:
     return np.asarray(np.einsum("nd,nd->n", A, B, dtype=np.float64))
 
 
-def imprint(W: Floats, b: Floats, means: Doubles, negatives: Negatives) -> tuple[Doubles, Doubles]:
-    """Machines (p, d) and biases (p,) of new classes with these means, beside machines W (k, d) with biases b (k,).
+class FewRows(NamedTuple):
+    """What is known of the rows of p new classes."""
 
-    >>> rng = np.random.default_rng(0)
-    >>> rows, W, b = rng.normal(size=(200, 4)), rng.normal(size=(9, 4)), np.full(9, -2.0)
-    >>> new, bias = imprint(W, b, np.array([[3.0, 0.0, 0.0, 0.0]]), NegativeRows(rows))
-    >>> old, S = rows @ W.T + b, rows @ new.T + bias
-    >>> round(float(S.mean() / old.mean()), 6), round(float(S.std() / old.std(axis=0).mean()), 2)
-    (1.0, 0.99)
+    means: Doubles  # (p, d)
+    counts: NDArray[np.int64]  # (p,): how many they are
+    levels: Doubles  # (p,): the mean of the scores of all old machines on them
+    spreads: Doubles  # (p,): their standard deviation
+
+
+def imprint(few: FewRows, negatives: Negatives) -> tuple[Doubles, Doubles]:
+    """Machines (p, d) and biases (p,) of new classes.
+
+    >>> rows = np.random.default_rng(0).normal(size=(200, 4))
+    >>> few = FewRows(np.array([[3.0, 0.0, 0.0, 0.0]]), np.array([5]), np.array([-2.0]), np.array([0.5]))
+    >>> W, b = imprint(few, NegativeRows(rows))
+    >>> S = rows @ W.T + b
+    >>> round(float(S.mean()), 6), round(float(S.std()), 2)
+    (-2.0, 0.49)
     """
     with one_blas_thread():
-        directions = negatives.whitened(means - negatives.mean)
-        spreads = negatives.spreads_left_out(directions)
-        usual = negatives.spreads(W).mean()
+        directions = negatives.whitened(few.means - negatives.mean)
+        spreads = negatives.spreads(directions)
         # A class in the very middle of all others has no direction, and rows that do not vary no scale.
-        scales = np.divide(usual, spreads, out=np.zeros_like(spreads), where=spreads > 0)
-        new = scales[:, None] * directions
-        level = float(np.mean(W @ negatives.mean + b))
-        return new, level - new @ negatives.mean
+        scales = np.divide(few.spreads, spreads, out=np.zeros_like(spreads), where=spreads > 0)
+        W = scales[:, None] * directions
+        return W, few.levels - W @ negatives.mean

@@ -11,6 +11,7 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.shared.kernel_machines import KernelMachines
 from manyclass.estimators.validation import (
@@ -22,6 +23,7 @@ from manyclass.estimators.validation import (
 )
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare
+from manyclass.solvers.imprinting import Negatives
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.smooth import Coordinates, SmoothProblem
 
@@ -271,8 +273,8 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
             )
         return points.on_points(weights)
 
-    def _machines(self) -> tuple[Floats, Floats]:
-        raise ValueError("imprint_classes needs machines with a bias, which these are not; use add_classes")
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> Negatives:
+        raise ValueError("imprint_classes needs machines with a bias, which these have not; use add_classes")
 
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         self._keep_weights(self._weights()[:, places])

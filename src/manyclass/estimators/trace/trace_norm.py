@@ -96,36 +96,31 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         return None if self._narrow() else super()._shortlisted(X, k)
 
-    def _coordinates(self, rows: Doubles) -> Doubles:
-        """In what the classes share: W keeps its rank, whatever comes."""
-        with one_blas_thread():
-            return np.asarray(rows @ self.factors_[0])
-
-    def _machines(self) -> tuple[Floats, Floats]:
-        _, s, V = self.factors_
-        return V * s, self.intercept_
-
     def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        """The rank grows by as many as come: what old classes share says too little of new ones."""
         together = np.concatenate([self.classes_, new])
         order = np.argsort(together, kind="stable")
-        rows, intercept = self._machines()
-        self._keep_factors(np.concatenate([rows, W])[order])
-        self.intercept_ = np.concatenate([intercept, b]).astype(intercept.dtype)[order]
+        U, s, V = self.factors_
+        with one_blas_thread():
+            basis = np.linalg.qr(np.concatenate([U, W.T], axis=1))[0]
+            rows = np.concatenate([(V * s) @ (U.T @ basis), W @ basis])
+        self._keep_factors(basis, rows[order])
+        self.intercept_ = np.concatenate([self.intercept_, b]).astype(self.intercept_.dtype)[order]
         self.classes_ = together[order]
 
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         U, s, V = self.factors_
         self.factors_ = U, s, V[places]
         if len(places) < len(V):
-            self._keep_factors(V[places] * s)
+            self._keep_factors(U, V[places] * s)
         self.intercept_ = self.intercept_[places]
 
-    def _keep_factors(self, rows: Doubles) -> None:
-        """Let W' be these rows (k, r) times U', which is still spanned by U, and find its singular values anew."""
+    def _keep_factors(self, basis: Floats, rows: Doubles) -> None:
+        """Let W' be these rows (k, r) times an orthonormal basis (d, r)', in factors anew."""
         U, _, V = self.factors_
         with one_blas_thread():
             left, s, right = singular_triples(rows.astype(V.dtype))
-            found = svd_flip(U @ right, s, left)
+            found = svd_flip(basis @ right, s, left)
         self.factors_ = found[0].astype(U.dtype), found[1], found[2].astype(V.dtype)
 
     def _sides(self) -> tuple[Floats, Floats]:
