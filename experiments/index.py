@@ -233,6 +233,15 @@ def strangers(page: WrittenPage) -> str:
     return page.sentence("Strangers of the kind that are")
 
 
+def add_a_class(page: WrittenPage) -> str:
+    table = page.tables[0]
+    ways = ("one-vs-rest, imprinted", "closed form, imprinted", "nearest mean", "trained again")
+    found = [f"{way} {table.cell(way, '5 pictures')}" for way in ways]
+    return (
+        f"Of new classes are found, {table.caption.split(',')[0]}, 5 pictures of each, in percent: {'; '.join(found)}."
+    )
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -266,6 +275,7 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     search_defaults: "Does search with no options lose to the features themselves?",
     train_defaults: "Does training with no options lose to tuned peers?",
     strangers: "Are strangers called matched as seldom as promised?",
+    add_a_class: "Do five pictures make a class, without training again?",
 }
 
 

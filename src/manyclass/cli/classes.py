@@ -29,10 +29,6 @@ def classes(
     out: Annotated[Path | None, out_option("The new run.")] = None,
     name: Annotated[str | None, typer.Option(help="With --add: the class of all that is added.")] = None,
     labels: LabelFile = None,
-    exact: Annotated[
-        bool,
-        typer.Option("--exact", help="With --add, of `train --objective square`: the classifier of a fit on all rows."),
-    ] = False,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     overwrite: Overwrite = False,
     threads: Threads = None,
@@ -42,14 +38,13 @@ def classes(
     """List the classes of a run; or, with -o, make a new run with classes more, less, or by other names.
 
     Nothing is trained again, and the run itself stays as it is. Five pictures make a class: `classes run --add
-    photos/zebra -o new` learns `zebra` from the pictures in that folder, beside all that the run knows already. With
-    --exact the new classifier is the one that training on all rows would give, which needs about as many pictures of a
-    new class as of the others.
+    photos/zebra -o new` learns `zebra` from the pictures in that folder, beside all that the run knows already. With as
+    many pictures of a class as there are of the others, train again.
     """
     import manyclass as mc
 
     console = Console(quiet, json)
-    _check_usage(add, remove, rename, out, {"name": name, "labels": labels, "exact": exact, "encoder": encoder})
+    _check_usage(add, remove, rename, out, {"name": name, "labels": labels, "encoder": encoder})
     if out is None:
         _list(run, console)
         return
@@ -57,7 +52,7 @@ def classes(
     shared["notify"] = console.info
     with mc.threads(threads):
         if add is not None:
-            given = {"name": name, "labels": labels, "exact": exact, "encoder": encoder, "warn": console.warn}
+            given = {"name": name, "labels": labels, "encoder": encoder, "warn": console.warn}
             found = mc.runs.add_classes(run, add, out, **given, **shared)
         elif remove:
             found = mc.runs.remove_classes(run, remove, out, **shared)

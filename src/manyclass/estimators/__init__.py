@@ -13,6 +13,7 @@ What users fit:
 What they share:
 
 - `linear_model`: scores and predictions of what is fitted; `onnx_export` writes it as a graph.
+- `class_updates`: classes that come, go or get other names, without a fit.
 - `probabilities`: what scores mean, by a link or a temperature.
 - `batch`: fit, for all solvers that minimize over all rows at once.
 - `validation`: labels, weights, validation sets and settings, checked.

@@ -17,7 +17,7 @@ from manyclass.estimators.class_updates import ClassUpdates
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, weighted_problem
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem
-from manyclass.solvers.imprinting import Negatives, NegativeSums, rows_with_covariance
+from manyclass.solvers.imprinting import KnownNegatives, NegativeSums, rows_with_covariance
 from manyclass.solvers.problem import Problem
 
 SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")  # in the order of `ClassMoments`
@@ -248,7 +248,7 @@ class ClosedFormUpdates(ClassUpdates):
         self._keep(moments)
         return self
 
-    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> Negatives:
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> KnownNegatives:
         if not hasattr(self, "scatter_"):
             return super()._negatives(X, others)
         moments = self._kept_moments()

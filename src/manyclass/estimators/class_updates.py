@@ -17,7 +17,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, example_weights
-from manyclass.solvers.imprinting import FewRows, NegativeRows, Negatives, imprint, mixed_rows
+from manyclass.solvers.imprinting import FewRows, KnownNegatives, NegativeRows, imprint, mixed_rows
 from manyclass.solvers.problem import Problem
 
 _PER_CLASS = ("coef_", "intercept_", "steps_")  # fitted arrays with a row for every class
@@ -183,7 +183,7 @@ class ClassUpdates:
         """Keep what a class that comes later is imprinted against."""
         self.negatives_ = mixed_rows(problem.X, problem.index)
 
-    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> Negatives:
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> KnownNegatives:
         """Those that are kept, and rows of old classes that are given."""
         few = others[
             np.linspace(0, len(others) - 1, min(len(others), max(256, _NUMBERS // X.shape[1]))).astype(np.intp)

@@ -3,7 +3,7 @@
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
-class_updates       add_classes, remove_classes and rename_classes: a new run of a classifier that is there
+changed_classes     add_classes, remove_classes and rename_classes: a new run of a classifier that is there
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
@@ -28,17 +28,17 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Evaluation": "evaluation",
         "TrainedRun": "training",
         "Calibrated": "temperature",
-        "ChangedClasses": "class_updates",
-        "add_classes": "class_updates",
+        "ChangedClasses": "changed_classes",
+        "add_classes": "changed_classes",
         "build_gallery": "galleries.gallery_builder",
         "calibrate": "temperature",
-        "class_sizes": "class_updates",
+        "class_sizes": "changed_classes",
         "compare_encoders": "galleries.encoder_comparison",
         "compress": "compression",
         "evaluate": "evaluation",
         "join": "joining.join_parts",
-        "remove_classes": "class_updates",
-        "rename_classes": "class_updates",
+        "remove_classes": "changed_classes",
+        "rename_classes": "changed_classes",
         "spread_features": "joining.spread_features",
         "train": "training",
         "update_gallery": "galleries.gallery_updates",

@@ -250,7 +250,7 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
     """What a command prints of a run, done or begun, as JSON: the record without its long lists, and the accuracy."""
     train = record["data"][0] if record["data"] else dict.fromkeys(("path", "part", "rows"))
     history, grid = record.get("history") or [], record.get("grid") or []
-    changes = record["settings"].get("changes")
+    changes = record.get("settings", {}).get("changes")
     judged = [one["accuracy"] for one in (*history, *grid) if one.get("accuracy") is not None and not changes]
     return {
         "format": RUN_FORMAT,

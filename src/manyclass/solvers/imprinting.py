@@ -64,7 +64,7 @@ def _mixed(mean: Floats, factor: Floats, m: int) -> Floats:
         return np.asarray(signs.astype(factor.dtype) @ factor + mean)
 
 
-class Negatives(ABC):
+class KnownNegatives(ABC):
     """What is known of rows of other classes: their mean mu (d,), their covariance C, and a strength beside it.
 
     The strength is the mean of the eigenvalues of C that are not 0.
@@ -81,7 +81,7 @@ class Negatives(ABC):
         """The standard deviation (p,) of scores by whitened rows V (p, d), every negative scored by a C without it."""
 
 
-class NegativeRows(Negatives):
+class NegativeRows(KnownNegatives):
     """Of rows (n, d), two at least."""
 
     def __init__(self, rows: Floats):
@@ -107,7 +107,7 @@ class NegativeRows(Negatives):
         return np.asarray(np.linalg.norm(V @ self.factor.T / self._rest, axis=1))
 
 
-class NegativeSums(Negatives):
+class NegativeSums(KnownNegatives):
     """Of the mean (d,) and the covariance C (d, d) of n rows, all of which are taken to have the same leverage."""
 
     def __init__(self, mean: Doubles, C: Doubles, n: int):
@@ -141,7 +141,7 @@ class FewRows(NamedTuple):
     spreads: Doubles  # (p,): their standard deviation
 
 
-def imprint(few: FewRows, negatives: Negatives) -> tuple[Doubles, Doubles]:
+def imprint(few: FewRows, negatives: KnownNegatives) -> tuple[Doubles, Doubles]:
     """Machines (p, d) and biases (p,) of new classes.
 
     >>> rows = np.random.default_rng(0).normal(size=(200, 4))

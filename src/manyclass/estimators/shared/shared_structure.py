@@ -23,7 +23,7 @@ from manyclass.estimators.validation import (
 )
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare
-from manyclass.solvers.imprinting import Negatives
+from manyclass.solvers.imprinting import KnownNegatives
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.smooth import Coordinates, SmoothProblem
 
@@ -273,7 +273,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
             )
         return points.on_points(weights)
 
-    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> Negatives:
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> KnownNegatives:
         raise ValueError("imprint_classes needs machines with a bias, which these have not; use add_classes")
 
     def _select_machines(self, places: NDArray[np.intp]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from manyclass._core.errors import SettingsError
 from manyclass._core.files import expand_home
 from manyclass._core.models import save_model
 from manyclass._core.typing import Notify
@@ -56,14 +55,13 @@ def add_classes(
     *,
     name: str | None = None,
     labels: str | os.PathLike[str] | None = None,
-    exact: bool = False,
     encoder: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     arguments: Sequence[str] = (),
     notify: Notify | None = None,
     warn: Notify | None = None,
 ) -> ChangedClasses:
-    """Write a run that knows more classes, from a few pictures or rows of each; nothing is trained again.
+    """Write a run that knows more classes, imprinted from a few pictures or rows of each; nothing is trained again.
 
     Parameters
     ----------
@@ -77,9 +75,6 @@ def add_classes(
         The class of all rows; None for their labels, or the name of a folder of pictures without any.
     labels : path-like, default=None
         File of one label per row of features.
-    exact : bool, default=False
-        Whether machines become those of a fit on all rows, of `SquareLossClassifier` alone; else new ones are
-        imprinted, which does far better by few rows.
     encoder : path-like, default=None
         The encoder of pictures; None for that of the run.
     overwrite : bool, default=False
@@ -100,13 +95,11 @@ def add_classes(
     source = expand_home(data)
     rows = _read_new_rows(place, opened, source, name, labels, encoder, warn or warnings.warn)
     y = np.asarray(rows.label_names())
-    if exact and not hasattr(model, "add_rows"):
-        raise SettingsError(f"`exact` needs a run of `objective='square'`; {place} is a {type(model).__name__}")
     with passing_warnings(warn):
-        (model.add_classes if exact or not hasattr(model, "imprint_classes") else model.imprint_classes)(rows.X, y)
+        model.imprint_classes(rows.X, y)
     new = [label for label in model.classes_.tolist() if label not in known]
     counts = dict(zip(*(part.tolist() for part in np.unique(y, return_counts=True)), strict=True))
-    words = f"added {_listed(new)} from {source}{' exactly' if exact else ''}"
+    words = f"added {_listed(new)} from {source}"
 
     def sizes(before: dict[str, int]) -> dict[str, int]:
         return before | {str(label): before.get(str(label), 0) + n for label, n in counts.items()}
