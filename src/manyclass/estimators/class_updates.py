@@ -42,7 +42,7 @@ class ClassUpdates:
 
         A new machine is that of the square loss, with the mean of its rows as the positive, against `negatives_`: a few
         rows that `fit` keeps, with the mean and the covariance of those it has seen. Its scores on these are given the
-        mean and the spread that scores of the old machines have on the new rows, so that it is a match for them. A fit
+        mean and about the spread that scores of the old machines have on the new rows: it is a match for them. A fit
         on a few rows of a class beside many of others is worse: its machine nearly never wins.
 
         Parameters
