@@ -45,6 +45,9 @@ ALL = (
     "train_defaults",
     "strangers",
     "add_a_class",
+    "probe_peers",
+    "prediction_sets",
+    "unknowns",
 )
 
 

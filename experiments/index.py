@@ -240,6 +240,17 @@ def add_a_class(page: WrittenPage) -> str:
     return (
         f"Of new classes are found, {table.caption.split(',')[0]}, 5 pictures of each, in percent: {'; '.join(found)}."
     )
+def probe_peers(page: WrittenPage) -> str:
+    """How often the probe is no less accurate than its peers, and how much longer these take."""
+    return f"{page.sentence('The probe is no more than')} {page.sentence('LogisticRegression with its sweep')}"
+
+
+def prediction_sets(page: WrittenPage) -> str:
+    return page.sentence("Coverage is within")
+
+
+def unknowns(page: WrittenPage) -> str:
+    return page.sentence("In AUROC")
 
 
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
@@ -276,6 +287,9 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     train_defaults: "Does training with no options lose to tuned peers?",
     strangers: "Are strangers called matched as seldom as promised?",
     add_a_class: "Do five pictures make a class, without training again?",
+    probe_peers: "Is a probe of embeddings as accurate as scikit-learn's classifiers, swept?",
+    prediction_sets: "Do sets of classes hold the right one as often as they promise?",
+    unknowns: "Are rows of none of the classes told?",
 }
 
 

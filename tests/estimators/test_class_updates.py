@@ -19,6 +19,8 @@ CLASSIFIERS = {
     "batch": lambda: mc.LinearClassifier(penalty=mc.Ridge(1e-3)),
     "closed form": lambda: mc.SquareLossClassifier(0.02),
     "trace norm": lambda: mc.TraceNormClassifier(trace=0.02),
+    "nearest mean": lambda: mc.NearestCentroid(),
+    "nearest mean, by distance": lambda: mc.NearestCentroid("euclidean"),
     "shared": lambda: mc.SharedStructureClassifier(C=0.3),
     "shared, kernel": lambda: mc.SharedStructureClassifier("rbf", C=0.3),
 }

@@ -71,6 +71,38 @@ def test_classes_that_come_together_are_those_that_come_one_by_one():
     np.testing.assert_allclose(together.coef_[2], one.coef_[2], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+def test_means_come_as_a_fit_on_all_rows_would_give_them(metric):
+    rows = np.concatenate([np.flatnonzero(TRAIN & OLD), FEW])
+    grown = mc.NearestCentroid(metric).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]]).add_classes(X[FEW], NAMES[Y[FEW]])
+    fresh = mc.NearestCentroid(metric).fit(X[rows], NAMES[Y[rows]])
+    np.testing.assert_allclose(grown.coef_, fresh.coef_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(grown.intercept_, fresh.intercept_, rtol=1e-5, atol=1e-6)
+
+
+def test_held_out_rows_follow_their_classes():
+    clf = mc.StochasticClassifier("ovr", max_epochs=5, random_state=0).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]])
+    before = clf.classes_[clf.held_out_["classes"]].tolist()
+    clf.imprint_classes(X[FEW], NAMES[Y[FEW]])
+    assert clf.classes_[clf.held_out_["classes"]].tolist() == before
+    clf.rename_classes({"ant": "zebra"})
+    assert clf.classes_[clf.held_out_["classes"]].tolist() == ["zebra" if one == "ant" else one for one in before]
+    clf.remove_classes("zebra")
+    assert clf.classes_[clf.held_out_["classes"]].tolist() == [one for one in before if one != "ant"]
+    assert clf.predict_set(X[:3], 0.9)
+
+
+def test_distances_to_classes_follow_their_names_and_go_with_one_of_them():
+    rows = X[~TRAIN & OLD], NAMES[Y[~TRAIN & OLD]]
+    clf = fitted("one-vs-rest").calibrate(*rows, known=(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]]))
+    before, p = clf.known_classes_, clf.unknown_p_values(X)
+    clf.rename_classes({"ant": "zebra"})
+    for name in ("means", "shares"):
+        np.testing.assert_array_equal(clf.known_classes_[name], np.roll(before[name], -1, axis=0))
+    assert np.abs(clf.unknown_p_values(X) - p).max() < 0.05  # ranks, which rounding may move by one or two
+    assert not hasattr(clf.remove_classes("zebra"), "known_classes_")
+
+
 def test_the_best_of_a_path_can_grow():
     path = mc.TraceNormPath([0.02], [1e-3], random_state=0).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]])
     assert right(path.best_.add_classes(X[FEW], NAMES[Y[FEW]]), ~TRAIN & ~OLD) > 0.8

@@ -56,6 +56,7 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ("top-1", f"{record['top_1']:.2%}"),
         ("top-5", f"{record['top_5']:.2%}"),
         ("mean per class", f"{record['mean_per_class']:.2%}"),
+        *_confidence_rows(record),
         *(("worst class", f"{one['class']}: {one['right']} of {one['rows']}") for one in worst),
         *(
             ("confused", f"{one['class']} taken for {one['predicted']}: {one['count']}")
@@ -63,6 +64,25 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ),
         ("time", format_seconds(record["seconds"])),
         *([("written to", str(file))] if file is not None else []),
+    ]
+
+
+def _confidence_rows(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """What it says of itself, and how often sets hold the right class; nothing of a classifier without these."""
+    known, sets = record["calibration"], record["sets"] or []
+    if not known:
+        return []
+    error = known["error"]
+    span = f"{error['low']:.1%} to {error['high']:.1%}; chance alone makes {error['chance']:.1%}"
+    return [
+        ("says of itself", f"{known['probability']:.2%}; bin by bin it is off by {error['value']:.1%} ({span})"),
+        *(
+            (
+                f"sets for {one['promised']:.0%}",
+                f"{one['coverage']:.2%} hold the right class, {one['size']:.2f} classes",
+            )
+            for one in sets
+        ),
     ]
 
 

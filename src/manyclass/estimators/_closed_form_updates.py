@@ -181,8 +181,10 @@ class ClosedFormUpdates(ClassUpdates):
                     "add_classes needs a row of every new class whose weight is not zero; "
                     f"got none of the class {self.classes_.tolist()[place]!r}"
                 )
-            spread = before.at(np.searchsorted(self.classes_, old), len(self.classes_))
-            return self._learn(spread.plus(added))
+            places = np.searchsorted(self.classes_, old)
+            self._forget_known_classes()
+            self._move_held_out(places)
+            return self._learn(before.at(places, len(self.classes_)).plus(added))
 
     @rollback_on_error
     def remove_classes(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -221,6 +223,8 @@ class ClosedFormUpdates(ClassUpdates):
             if np.count_nonzero(~removed) < 2:
                 raise ValueError(f"remove_classes must leave two classes; got {np.count_nonzero(~removed)} that stay")
             left = before.minus(gone).only(~removed)
+            self._forget_known_classes()
+            self._move_held_out(np.where(removed, -1, np.cumsum(~removed) - 1))
             self.classes_ = self.classes_[~removed]
             return self._learn(left)
 

@@ -16,7 +16,8 @@ from manyclass._core.shards import Shard
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.estimators._stochastic_plan import STEP_LIMITS, SgdSettings
-from manyclass.estimators.class_updates import ClassUpdates
+from manyclass.estimators.class_updates import ClassUpdates, class_counts
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import (
     check_classes,
     check_labels,
@@ -116,17 +117,8 @@ def new_class_problem(X: Matrix, y: Any, classes: NDArray[Any], sample_weight: A
     new, indices = encode_new_labels(check_labels(y, len(X)), classes)
     weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
     problem = Problem.whole(X, indices, len(new) + 1, weights).part(np.flatnonzero(weights > 0))
-    _check_new_classes(problem.sizes, new)
+    class_counts(problem.y[problem.index][problem.y[problem.index] < len(new)], new)
     return new, problem
-
-
-def _check_new_classes(sizes: NDArray[Any], new: NDArray[Any]) -> None:
-    """Every new class needs positives; `sizes` counts rows of the new classes, then of all others."""
-    for missing in np.flatnonzero(sizes[:-1] == 0)[:1]:
-        raise ValueError(
-            "add_classes needs a row of every new class whose sample_weight is not zero; "
-            f"got none of the class {new.tolist()[missing]!r}"
-        )
 
 
 _ENOUGH = 0.5  # rows of the smallest new class, of those of an old one, from which on it is trained
@@ -255,7 +247,7 @@ class IncrementalSgd(ClassUpdates):
             new, problem = new_class_problem(matrix, y, self.classes_, sample_weight)
             if settings.objective != "ovr" or not _can_train(problem, y):
                 self.imprint_classes(matrix, y, sample_weight)
-                self.__dict__.pop("temperature_", None)
+                forget_held_out(self)
                 return self
             plan = make_plan(settings, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))

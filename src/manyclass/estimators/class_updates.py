@@ -16,6 +16,7 @@ from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix, spans
+from manyclass.estimators.uncertainty.held_out import HeldOut
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, example_weights
 from manyclass.solvers.imprinting import FewRows, KnownNegatives, NegativeRows, imprint, mixed_rows
 from manyclass.solvers.problem import Problem
@@ -34,6 +35,9 @@ class ClassUpdates:
     coef_: Floats
     intercept_: Floats
     negatives_: Floats  # (m, d), which `fit` keeps
+    held_out_: dict[str, Any]
+    known_classes_: dict[str, Any]
+    class_weight: Any
     _scores: Callable[[Any], Floats]
 
     @rollback_on_error
@@ -167,12 +171,41 @@ class ClassUpdates:
     def _set_classes(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
         """Let these be the classes, with the machines that are in these places now."""
         self._select_machines(places)
+        k = len(self.classes_)
+        after = np.full(max(k, len(places)), -1)
+        after[places] = np.arange(len(places))
+        if len(places) == k and hasattr(self, "known_classes_"):
+            moved = {name: self.known_classes_[name][places] for name in ("means", "shares")}
+            self.known_classes_ = {**self.known_classes_, **moved}
+            self.__dict__.pop("_known_judge", None)
+        elif len(places) != k:
+            self._forget_known_classes()
+        self._move_held_out(after[:k])
         self.classes_ = classes
         self.__dict__.pop("_running", None)  # of partial_fit, which goes on from the machines
         weights = getattr(self, "class_weight", None)
         if isinstance(weights, dict):
             known = set(classes.tolist())
             self.class_weight = {label: weight for label, weight in weights.items() if label in known}
+
+    def _move_held_out(self, places: NDArray[np.intp]) -> None:
+        """Give the rows that were held out the new places (k,) of their classes; those of classes at -1 go.
+
+        What they say of classes that went or came is left as it was: it is what the temperature was found by.
+        """
+        if not hasattr(self, "held_out_"):
+            return
+        found = HeldOut.of_model(self)
+        moved = found._replace(classes=places[found.classes].astype(np.int32))
+        self.held_out_ = moved.rows(moved.classes >= 0)._asdict()
+        if not len(self.held_out_["classes"]):
+            del self.held_out_
+
+    def _forget_known_classes(self) -> None:
+        """Forget distances to classes that were others, and what is said of held-out rows by them."""
+        if hasattr(self, "known_classes_"):
+            for name in ("held_out_", "known_classes_", "_known_judge"):
+                self.__dict__.pop(name, None)
 
     def _forget(self) -> None:
         """Forget what is true of the machines that were there together, and of no others."""
@@ -200,12 +233,7 @@ class ClassUpdates:
     def _look_at(self, X: Matrix, indices: NDArray[np.int32], weights: Floats, new: NDArray[Any]) -> FewRows:
         """The means of the new classes, and how the old machines score their rows."""
         used = np.flatnonzero((indices < len(new)) & (weights > 0))
-        counts = np.bincount(indices[used], minlength=len(new))
-        for missing in np.flatnonzero(counts == 0)[:1]:
-            raise ValueError(
-                "add_classes needs a row of every new class whose sample_weight is not zero; "
-                f"got none of the class {new.tolist()[missing]!r}"
-            )
+        counts = class_counts(indices[used], new)
         shares = weights[used].astype(np.float64) / np.bincount(indices[used], weights[used])[indices[used]]
         means, moments = np.zeros((len(new), X.shape[1])), np.zeros((len(new), 2))
         for at in spans(len(used), max(1, _NUMBERS // max(X.shape[1], len(self.classes_)))):
@@ -231,6 +259,17 @@ class ClassUpdates:
         for name in _PER_CLASS:
             if name in vars(self):
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[places]))
+
+
+def class_counts(indices: NDArray[np.int32], new: NDArray[Any]) -> NDArray[np.int64]:
+    """Rows of each new class, by their positions in them; every class must have one."""
+    counts = np.bincount(indices, minlength=len(new))
+    for missing in np.flatnonzero(counts == 0)[:1]:
+        raise ValueError(
+            "add_classes needs a row of every new class whose sample_weight is not zero; "
+            f"got none of the class {new.tolist()[missing]!r}"
+        )
+    return counts
 
 
 def renamed_labels(classes: NDArray[Any], names: Mapping[Any, Any]) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out
 from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.closed_form import RidgeSystem, closed_form
@@ -69,6 +70,9 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         Where there are no sums, rows with the mean and the covariance of those of the fit, at most 128.
     temperature_ : float
         The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
+    held_out_ : dict of str to ndarray of shape (m,)
+        What is said of the rows left out: "losses", -log of the probability of their "classes", how "sure" and "near"
+        they are, and "weights", all 1.
 
     Examples
     --------
@@ -197,7 +201,9 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         self.regularization_, self.path_ = float(found.strengths[found.best()]), found.records()
         with one_blas_thread():
             S = left_out.scores(self.regularization_, system.B.astype(np.float32))
+        forget_held_out(self)
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)
+        self.held_out_ = HeldOut.by_scores(S.__getitem__, problem.d, left_out.y, self.temperature_)._asdict()
 
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
         W, b = system.weights(self.regularization_)

@@ -38,7 +38,13 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities, held_out_temperature, weights_length
+from manyclass.estimators.probabilities import (
+    Probabilities,
+    held_out_examples,
+    held_out_temperature,
+    weights_length,
+)
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import make_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
@@ -157,6 +163,9 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         The objective and the loss of the machines, which "auto" may have chosen.
     temperature_ : float
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
+    held_out_ : dict of str to ndarray of shape (m,)
+        What the machines say of these examples, before a refit: "losses", -log of the probability of their "classes",
+        how "sure" and "near" they are, and "weights", by which classes count as they do among all examples.
 
     Examples
     --------
@@ -288,12 +297,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
-                linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
-                if self.early_stopping and judged is not None and not linked:
+                if self.early_stopping and judged is not None:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    run.temperature = held_out_temperature(
-                        descent.weights.mean if refits else descent.weights.result(), judged
-                    )
+                    unseen = descent.weights.mean if refits else descent.weights.result()
+                    sizes = problem.sizes if validation is None else None
+                    run.temperature = held_out_temperature(unseen, judged)
+                    if run.temperature is not None:
+                        run.held_out = held_out_examples(unseen, judged, run.temperature, sizes)._asdict()
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
@@ -319,6 +329,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             checkpoint.remove()
         if run.temperature is not None:
             self.temperature_ = run.temperature * length
+        if run.held_out is not None:
+            self.held_out_ = run.held_out
         warn_of_chance(self, whole)
         return self
 
@@ -334,8 +346,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         self.trained_ = settings.objective, settings.loss
 
     def _take(self, machines: LinearWeights) -> None:
-        for name in ("temperature_", "_running"):  # what is known of machines, and no longer true of others
-            self.__dict__.pop(name, None)
+        forget_held_out(self)
+        self.__dict__.pop("_running", None)
         self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
 
     def _link(self) -> str:

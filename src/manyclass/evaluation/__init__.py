@@ -1,6 +1,8 @@
 """Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
     classification          accuracy with many classes: top-k, per class, confusions
+    reliability             whether probabilities and sets of classes hold what they say
+    detection               how well scores tell known from unknown
     ranking                 average precision and precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
     proportions             intervals of shares and of their differences, and what chance gives
@@ -19,20 +21,28 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "CalibrationError": "reliability",
         "Comparison": "bootstrap",
         "Confusion": "classification",
         "Query": "ground_truth",
+        "ReliabilityBin": "reliability",
+        "SetCoverage": "reliability",
         "Truth": "ground_truth",
         "accuracy": "classification",
+        "auroc": "detection",
         "average_precision": "ranking",
         "average_precisions": "ranking",
         "class_accuracies": "classification",
         "confusions": "classification",
+        "expected_calibration_error": "reliability",
+        "false_positive_rate": "detection",
         "mean_average_precision": "ranking",
         "mean_precision_at": "ranking",
         "paired_bootstrap": "bootstrap",
         "precision_at": "ranking",
         "read_truth": "ground_truth_files",
+        "reliability_curve": "reliability",
+        "set_coverage": "reliability",
         "top_k_accuracy": "classification",
     },
 )

@@ -2,6 +2,7 @@
 
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
+confidence          what an evaluation says of probabilities and of sets of classes
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 changed_classes     add_classes, remove_classes and rename_classes: a new run of a classifier that is there
 recipe              which estimator an objective asks for, with which settings
@@ -9,6 +10,7 @@ grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations and comparisons as JSON, checked when written and read
+record_shapes       what that JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
 pictures            pictures at paths, as rows of an encoder
 load_model          load: the classifier of a run or file, and the encoder that goes with it
@@ -17,6 +19,7 @@ provenance          where features came from: the pictures, and the encoder
 
 compression         compress, features into a store of codes
 galleries/          build_gallery, update_gallery and compare_encoders: features into what can be searched
+probing/            probe, how good embeddings are, by several classifiers on the same rows
 joining/            join, parts that `--shard i/n` made into what one run would have made
 """
 
@@ -39,6 +42,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "join": "joining.join_parts",
         "remove_classes": "changed_classes",
         "rename_classes": "changed_classes",
+        "probe": "probing.embedding_probe",
         "spread_features": "joining.spread_features",
         "train": "training",
         "update_gallery": "galleries.gallery_updates",

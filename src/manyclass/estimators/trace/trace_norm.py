@@ -106,6 +106,8 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
             rows = np.concatenate([(V * s) @ (U.T @ basis), W @ basis])
         self._keep_factors(basis, rows[order])
         self.intercept_ = np.concatenate([self.intercept_, b]).astype(self.intercept_.dtype)[order]
+        self._forget_known_classes()
+        self._move_held_out(np.searchsorted(together[order], self.classes_))
         self.classes_ = together[order]
 
     def _select_machines(self, places: NDArray[np.intp]) -> None:
