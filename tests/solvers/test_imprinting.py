@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from manyclass.data.dense import DenseMatrix
 from manyclass.solvers.imprinting import (
-    LOUDER,
     FewRows,
     NegativeRows,
     NegativeSums,
@@ -34,7 +33,7 @@ def slow_imprint(few, rows):
     for m, _, level, spread in zip(*few, strict=True):
         w = np.linalg.inv(F.T @ F + strength * np.eye(d)) @ (m - mu)
         left_out = [f @ np.linalg.inv(F.T @ F - np.outer(f, f) + strength * np.eye(d)) @ (m - mu) for f in F]
-        w *= LOUDER * spread / np.sqrt(np.sum(np.square(left_out)))
+        w *= spread / np.sqrt(np.sum(np.square(left_out)))
         found.append((w, level - w @ mu))
     return np.array([w for w, _ in found]), np.array([bias for _, bias in found])
 
@@ -64,7 +63,7 @@ def test_rows_that_were_left_out_have_the_spread_that_is_asked_for():
     rows, few = problem(100, 60)
     W, b = imprint(few, NegativeRows(rows[:80]))
     S = problem(4000, 60)[0] @ W.T + b
-    assert (np.abs(S.std(axis=0) / (LOUDER * few.spreads) - 1) < 0.25).all()
+    assert (np.abs(S.std(axis=0) / few.spreads - 1) < 0.25).all()
     np.testing.assert_allclose((rows[:80] @ W.T + b).mean(axis=0), few.levels, rtol=1e-9)
 
 

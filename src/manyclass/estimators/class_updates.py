@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._core.checks import check_finite
 from manyclass._core.models import rollback_on_error
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.dense import DenseMatrix
@@ -46,7 +47,7 @@ class ClassUpdates:
 
         A new machine is that of the square loss, with the mean of its rows as the positive, against `negatives_`: a few
         rows that `fit` keeps, with the mean and the covariance of those it has seen. Its scores on these are given the
-        mean and about the spread that scores of the old machines have on the new rows: it is a match for them. A fit
+        mean and the spread that scores of the old machines have on the new rows, so that it is a match for them. A fit
         on a few rows of a class beside many of others is worse: its machine nearly never wins.
 
         Parameters
@@ -80,7 +81,10 @@ class ClassUpdates:
         weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
         few = self._look_at(matrix, indices, weights, new)
         others = np.flatnonzero((indices == len(new)) & (weights > 0))
-        self._append_machines(new, *imprint(few, self._negatives(matrix, others)), few.counts)
+        with np.errstate(invalid="ignore", over="ignore"):
+            W, b = imprint(few, self._negatives(matrix, others))
+        check_finite(W, "machines of new classes")
+        self._append_machines(new, W, b, few.counts)
         self._forget()
         return self
 
