@@ -18,6 +18,8 @@ from manyclass._core.files import (
     open_own,
     remove_stale_lock,
     replace_file,
+    replacing,
+    write_at,
     write_bytes,
 )
 
@@ -267,3 +269,25 @@ def test_a_home_folder_that_nobody_has_is_one_sentence(monkeypatch):
     assert str(expand_home("~/x")) == "/here/x"
     with pytest.raises(ValueError, match=r"~no_such_user/x is in a home folder that is not known; write it in full"):
         expand_home("~no_such_user/x")
+
+
+def test_a_new_file_takes_its_name_when_it_is_done(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    with replacing(tmp_path / "a") as descriptor:
+        write_at(descriptor, b"new", 0)
+        assert (tmp_path / "a").read_bytes() == b"old"
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_file_that_fails_was_never_there(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(OSError, match="Invalid"), replacing(tmp_path / "a") as descriptor:
+        write_at(descriptor, b"new", -1)
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_file_takes_the_place_of_a_file_alone(tmp_path):
+    with pytest.raises(StorageError, match="is a folder"), replacing(tmp_path):
+        pytest.fail("a folder was opened")

@@ -174,6 +174,15 @@ COMMANDS: Mapping[str, Command] = {
     "classes --remove": Command(
         "classes run --remove owl -o out --quiet", ("run", "x.store"), _CHANGED
     ),
+    "compress of a run": Command(
+        "compress run -o out --quiet", ("run", "x.store"), ("predict out x.store --json", "info out --json")
+    ),
+    "compress of a run again": Command(
+        "compress run -o out --quiet",
+        ("run", "x.store"),
+        ("predict out x.store --json",),
+        before=("compress run -o out --bits 16 --quiet",),
+    ),
     "probe": Command(_PROBE, ("x.store",), _PROBED),
     "probe again": Command(_PROBE, ("x.store",), _PROBED, before=(f"{_PROBE} --seed 1 --shots 1",)),
     "export": Command("export run -o out.onnx", ("run",), ()),

@@ -229,6 +229,43 @@ def test_nothing_is_said_of_how_sure_scores_are():
     assert found.words() == [("cat", "0.200")]
 
 
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tree") / "tree.csv"
+    kinds = {"owl": "bird", "cat": "beast", "dog": "beast", "fox": "beast", "bee": "insect", "ant": "insect"}
+    kinds |= dict.fromkeys(("bird", "beast", "insect"), "animal")
+    path.write_text("child,parent\n" + "".join(f"{child},{parent}\n" for child, parent in kinds.items()))
+    return path
+
+
+def test_a_taxonomy_tells_the_deepest_node_that_is_sure(run, models, tree):
+    outcome = run("predict", models / "logistic", models / "x.store", "--taxonomy", tree, "--confidence", 0.7, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    data, model = mc.open_store(models / "x.store"), mc.load(models / "logistic")
+    taxa = model.predict_taxon(data.X, tree, 0.7)
+    assert [line["taxon"] for line in lines] == taxa.names.tolist()
+    np.testing.assert_allclose([line["taxon_probability"] for line in lines], taxa.probabilities)
+
+
+def test_a_taxon_stands_in_tables_and_files(run, models, tree, tmp_path):
+    words = "predict", models / "logistic", models / "x.store", "--taxonomy", tree, "--confidence", 1
+    assert "surely animal, 100.0%" in " ".join(run(*words).out.split())
+    assert run(*words, "-o", tmp_path / "p.csv").code == 0
+    with (tmp_path / "p.csv").open(newline="") as file:
+        assert {row["taxon"] for row in csv.DictReader(file)} == {"animal"}
+
+
+def test_a_taxonomy_needs_probabilities_and_all_classes(run, models, tree, tmp_path):
+    outcome = run("predict", models / "hinge", models / "x.store", "--taxonomy", tree)
+    assert outcome.code == 1
+    assert "manyclass calibrate" in outcome.err
+    (tmp_path / "t.csv").write_text("child,parent\nowl,bird\n")
+    outcome = run("predict", models / "logistic", models / "x.store", "--taxonomy", tmp_path / "t.csv")
+    assert outcome.code == 1
+    assert "it has no 'ant' and 4 more" in outcome.err
+
+
 def strange(path):
     """Rows of the classes, and two that are far from all of them."""
     X, _ = rows()

@@ -228,3 +228,17 @@ def test_changed_classes_are_exported(kind, tmp_path):
     clf.to_onnx(tmp_path / "model.onnx")
     label = ort.InferenceSession(tmp_path / "model.onnx").run(["label"], {"X": X})[0]
     assert label.tolist() == clf.predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head: head.add_classes(X[:1], ["zebra"]),
+        lambda head: head.remove_classes("ant"),
+        lambda head: head.rename_classes({"ant": "zebra"}),
+    ],
+)
+def test_a_small_head_keeps_its_classes(change):
+    head = fitted("one-vs-rest").compress()
+    with pytest.raises(ValueError, match="a head keeps its classes; change those of the classifier"):
+        change(head)

@@ -12,7 +12,8 @@ the checkpoint, generators of random numbers, and whatever a clock said: the sam
 `partial_fit` has under way: it goes on from the weights.
 
 A class may have `plain_parameters` and `parameters_of`, which describe parameters that are objects; `fitted_shapes`,
-if its arrays are not a linear classifier's; and `former_names`, for files of earlier versions: {old: new} names of
+if its arrays are not a linear classifier's; `mapped_arrays`, the names of those that stay in the file and are mapped
+from it, being too large to be read; and `former_names`, for files of earlier versions: {old: new} names of
 parameters and attributes, or {old: (new, function of the old value)}.
 """
 
@@ -20,6 +21,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -47,6 +49,7 @@ _SAVABLE = (
     "MultiTaskTraceNorm",
     "NearestCentroid",
     "OnnxFeatures",
+    "QuantizedHead",
     "SharedStructureClassifier",
     "SquareLossClassifier",
     "SquareLossExemplar",
@@ -64,6 +67,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or encoder to one file, whole or not at all."""
     write_output(path, *FORMAT.pieces(*_describe(model)))
+
+
+def filling_model(model: Any, path: str | os.PathLike[str]) -> AbstractContextManager[Callable[..., None]]:
+    """Write a model whose arrays have shapes alone, and numbers come in the block: see `SealedFormat.filling`."""
+    return FORMAT.filling(path, *_describe(model))
 
 
 def model_pieces(model: Any) -> list[Any]:
@@ -95,7 +103,8 @@ def _describe(model: Any) -> tuple[dict[str, Any], Arrays]:
     if not is_savable(model):
         raise TypeError(f"a model must be one of {', '.join(_SAVABLE)} to be saved; got {name}")
     parameters = _parameters(model)
-    check_is_fitted(model)
+    if hasattr(model, "fit"):  # a head is made of another model
+        check_is_fitted(model)
     arrays: Arrays = {}
     content = {
         "estimator": name,
@@ -118,7 +127,7 @@ def _fitted(model: Any) -> dict[str, Any]:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that `save_model` wrote; ValueError, in one sentence, for all else."""
-    content, arrays = FORMAT.read(path)
+    content, arrays = FORMAT.read(path, mapped=_mapped_arrays)
     try:
         name = content["estimator"]
         if name not in _SAVABLE:
@@ -134,6 +143,13 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
 
+def _mapped_arrays(content: Any) -> Collection[str]:
+    """The arrays that stay in the file, by the name of the estimator, if it is one."""
+    name = content.get("estimator") if isinstance(content, dict) else None
+    names: Collection[str] = getattr(find_public(name), "mapped_arrays", ()) if name in _SAVABLE else ()
+    return names
+
+
 def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
     return kind(**(kind.parameters_of(plain) if hasattr(kind, "parameters_of") else plain))
 
@@ -144,13 +160,9 @@ def _renamed(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
     renamed = {}
     for key, value in values.items():
         now = former.get(key, key)
-        name, translate = (now, _unchanged) if isinstance(now, str) else now
-        renamed[name] = translate(value)
+        name, translate = (now, None) if isinstance(now, str) else now
+        renamed[name] = value if translate is None else translate(value)
     return renamed
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
@@ -229,10 +241,7 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "status_": ("text", lambda value: isinstance(value, str)),
     "trained_": ("the names of an objective and a loss", _is_trained),
-    "history_": (
-        "a list of records",
-        _is_history,
-    ),
+    "history_": ("a list of records", _is_history),
 }
 
 

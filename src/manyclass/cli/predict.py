@@ -40,6 +40,12 @@ def predict(
     unknown: Annotated[
         float | None, typer.Option(help="Say 'none of these' of rows like the strangest 0.05 of known classes.")
     ] = None,
+    taxonomy: Annotated[
+        Path | None, path_option("A tree above the classes: a CSV file with the columns child and parent.")
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="With --taxonomy: tell the deepest node of at least this probability.")
+    ] = 0.8,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
@@ -55,13 +61,15 @@ def predict(
     rows. With --unknown 0.05 rows are said to be none of these if only 5 of 100 rows of known classes look as strange.
     Both go by rows that training held out.
 
+    With --taxonomy, probabilities are summed up the tree, and the deepest node that is sure enough is told too.
+
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
     """
     import manyclass as mc
 
     check_printable(out)
-    asked = Asked(top, coverage, unknown)
+    asked = Asked(top, coverage, unknown, _read_taxonomy(taxonomy), confidence)
     console = Console()
     unread: list[str] = []
 
@@ -87,11 +95,13 @@ def predict(
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be told of each row: so many classes, a set of them, and whether it is none of these."""
+    """What is to be told of each row: classes, a set of them, whether it is none of these, and what it surely is."""
 
     top: int
     coverage: float | None
     unknown: float | None
+    taxonomy: Any = None
+    confidence: float = 0.8
 
     def __post_init__(self) -> None:
         for name in ("coverage", "unknown"):
@@ -111,13 +121,33 @@ class Asked:
             )
         if self.unknown is not None:
             check_unknown(self.unknown, len(model.held_out_["losses"]))
+        if self.taxonomy is not None and not hasattr(model, "predict_proba"):
+            raise ValueError(
+                f"`taxonomy` needs probabilities, and {run} has none; give it some with "
+                f"`manyclass calibrate {quote(str(run))} DATA`"
+            )
+
+    def taxa(self, model: Any, P: Any) -> list[dict[str, Any]]:
+        """What each row is by the tree, as far as it is sure; nothing without a tree."""
+        if self.taxonomy is None:
+            return []
+        names, probabilities, _ = self.taxonomy.deepest(P, model.classes_, self.confidence)
+        both = zip(names.tolist(), probabilities.tolist(), strict=True)
+        return [{"taxon": name, "taxon_probability": probability} for name, probability in both]
+
+
+def _read_taxonomy(path: Path | None) -> Any:
+    from manyclass.estimators.heads.taxonomy import Taxonomy
+
+    return None if path is None else Taxonomy.read(path)
 
 
 @dataclass(frozen=True)
 class Prediction:
     """The best classes of a row, and their scores, and probabilities if there are any.
 
-    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little.
+    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little. `taxon` is
+    the deepest node of a tree that is sure enough.
     """
 
     name: str
@@ -126,6 +156,8 @@ class Prediction:
     probabilities: list[float] | None
     p_value: float | None = None
     none: bool | None = None
+    taxon: str | None = None
+    taxon_probability: float | None = None
 
     @property
     def unsure(self) -> bool | None:
@@ -145,7 +177,8 @@ class Prediction:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[0] += ", unsure" if self.unsure else ""
         strange = [("none of these,", f"p = {self.p_value:.2g}")] if self.none else []
-        return [*strange, *zip(self.classes, said, strict=True)]
+        sure = [(f"surely {self.taxon},", f"{self.taxon_probability:.1%}")] if self.taxon is not None else []
+        return [*strange, *sure, *zip(self.classes, said, strict=True)]
 
 
 def _predictions(
@@ -182,11 +215,13 @@ def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction
     # A set has the classes above a threshold, which are the best ones.
     sizes = [asked.top] * len(S) if asked.coverage is None else map(len, model.predict_set(block.X, asked.coverage))
     p_values = None if asked.unknown is None else model.unknown_p_values(block.X).tolist()
+    taxa = asked.taxa(model, P)
     for i, size in enumerate(sizes):
         places = best[i, :size]
         labels = [str(label) for label in model.classes_[places].tolist()]
         chances = None if P is None else P[i, places].tolist()
-        found = Prediction(block.row_name(i), labels, S[i, places].tolist(), chances)
+        sure = taxa[i] if taxa else {}
+        found = Prediction(block.row_name(i), labels, S[i, places].tolist(), chances, **sure)
         yield found if p_values is None else replace(found, p_value=p_values[i], none=p_values[i] <= asked.unknown)
 
 
@@ -233,7 +268,9 @@ def _set_cells(one: Prediction) -> dict[str, Any]:
 
 
 def _strangeness(one: Prediction) -> dict[str, Any]:
-    return {} if one.p_value is None else {"p_value": one.p_value, "none_of_these": one.none}
+    strange = {} if one.p_value is None else {"p_value": one.p_value, "none_of_these": one.none}
+    sure = {} if one.taxon is None else {"taxon": one.taxon, "taxon_probability": one.taxon_probability}
+    return strange | sure
 
 
 @contextmanager

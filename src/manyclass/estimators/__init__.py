@@ -9,6 +9,7 @@ What users fit:
   `_closed_form_updates` adds and removes rows and classes.
 - `nearest_centroid`: NearestCentroid, the class whose mean is nearest.
 - `trace/`: TraceNormClassifier, with weights in factors, and TraceNormPath, a grid of them.
+- `heads/`: QuantizedHead, any of them in few bits for each weight, and Taxonomy, a tree above the classes.
 - `shared/`: SharedStructureClassifier and MultiTaskTraceNorm, both on kernel machines.
 
 What they share:

@@ -75,7 +75,7 @@ class ClassUpdates:
         >>> bool(clf.score(rows[~known], X.y[~known]) > 0.9)
         True
         """
-        check_is_fitted(self)
+        self._check_changeable()
         matrix = open_examples(self, X)
         new, indices = encode_new_labels(check_labels(y, len(matrix)), self.classes_)
         weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
@@ -131,7 +131,7 @@ class ClassUpdates:
         >>> clf.remove_classes("bee").classes_.tolist(), clf.coef_.shape
         (['ant', 'cat'], (2, 9))
         """
-        check_is_fitted(self)
+        self._check_changeable()
         given = np.atleast_1d(np.asarray(labels))
         gone = encode_known_labels(given, self.classes_, len(given))
         kept = np.setdiff1d(np.arange(len(self.classes_)), gone)
@@ -163,7 +163,7 @@ class ClassUpdates:
         >>> clf.rename_classes({"ant": "wasp"}).classes_.tolist(), clf.predict(np.eye(9)[:1]).tolist()
         (['bee', 'cat', 'wasp'], ['wasp'])
         """
-        check_is_fitted(self)
+        self._check_changeable()
         labels = renamed_labels(self.classes_, names)
         order = np.argsort(labels, kind="stable")
         weights = getattr(self, "class_weight", None)
@@ -171,6 +171,10 @@ class ClassUpdates:
             self.class_weight = {names.get(label, label): weight for label, weight in weights.items()}
         self._set_classes(labels[order], order)
         return self
+
+    def _check_changeable(self) -> None:
+        """Refuse what is not fitted, or cannot have other classes."""
+        check_is_fitted(self)
 
     def _set_classes(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
         """Let these be the classes, with the machines that are in these places now."""

@@ -1,6 +1,6 @@
 """What the scores of a linear classifier mean: probabilities by a link, or by a temperature of held-out rows."""
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from manyclass.losses.multiclass import Softmax, best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.judging import softmax_temperature
 from manyclass.solvers.sgd.linear_weights import LinearWeights
+
+if TYPE_CHECKING:
+    from manyclass.estimators.heads.taxonomy import Taxa
 
 
 def _has_probabilities(classifier: Any) -> bool:
@@ -57,6 +60,29 @@ class Probabilities(PredictionSets, Unknowns):
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_taxon(self, X: Any, taxonomy: Any, confidence: float = 0.8) -> "Taxa":
+        """Predict the deepest node of a tree above the classes that is sure enough.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+        taxonomy : Taxonomy, mapping, path or list
+            The tree, a mapping of nodes to their parents, the path of a CSV file with the columns child and parent, or
+            a list of label paths such as "plant/tree/oak".
+        confidence : float, default=0.8
+            What is sure enough: a probability, above 0 and at most 1.
+
+        Returns
+        -------
+        Taxa
+            The names of the nodes, the root if nothing else is sure enough, their probabilities and depths.
+        """
+        from manyclass.estimators.heads.taxonomy import as_taxonomy
+
+        return as_taxonomy(taxonomy).predict(self, X, confidence)
+
     def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
         """Find the temperature T at which ``softmax(scores / T)`` fits these labels best; keep what is said of them.
 
@@ -87,7 +113,7 @@ class Probabilities(PredictionSets, Unknowns):
         forget_held_out(self)
         # As if one more had been wrong, lest nothing be doubted where all are right.
         self.temperature_ = best_temperature(S.astype(np.float64), classes, smoothing=1 / (1 + len(S)))
-        held_out = HeldOut.by_scores(S.__getitem__, matrix.shape[1], classes, self.temperature_)
+        held_out = HeldOut.by_scores(lambda at: S[at].copy(), matrix.shape[1], classes, self.temperature_)
         if known is not None:
             learned = validation_problem(self, known, "known")
             found = KnownClasses.of_rows(learned.X, learned.y, learned.k)
@@ -95,6 +121,17 @@ class Probabilities(PredictionSets, Unknowns):
             self.known_classes_ = found._asdict()
         self.held_out_ = held_out._asdict()
         return self
+
+
+def judge_held_out(machines: LinearWeights, judged: Problem, sizes: Any) -> tuple[float | None, dict[str, Any] | None]:
+    """(the temperature by the length of weights, what is said) of examples that machines have not seen, or None.
+
+    Classes count by their sizes (k,), or as they are held out if these are None.
+    """
+    temperature = held_out_temperature(machines, judged)
+    if temperature is None:
+        return None, None
+    return temperature, held_out_examples(machines, judged, temperature, sizes)._asdict()
 
 
 def held_out_temperature(machines: LinearWeights, judged: Problem) -> float | None:
@@ -112,7 +149,9 @@ def held_out_examples(machines: LinearWeights, judged: Problem, temperature: flo
 
     def scores(at: slice) -> Floats:
         rows = judged.X.rows(index[at]).astype(np.float32, copy=False)
-        return rows @ machines.W.T + machines.biases
+        S: Floats = rows @ machines.W.T
+        S += machines.biases
+        return S
 
     return HeldOut.by_scores(scores, judged.d, judged.y[index], temperature * weights_length(machines.W), sizes)
 

@@ -203,7 +203,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
             S = left_out.scores(self.regularization_, system.B.astype(np.float32))
         forget_held_out(self)
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)
-        self.held_out_ = HeldOut.by_scores(S.__getitem__, problem.d, left_out.y, self.temperature_)._asdict()
+        self.held_out_ = HeldOut.by_scores(lambda at: S[at].copy(), problem.d, left_out.y, self.temperature_)._asdict()
 
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
         W, b = system.weights(self.regularization_)

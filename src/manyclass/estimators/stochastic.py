@@ -38,12 +38,7 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import (
-    Probabilities,
-    held_out_examples,
-    held_out_temperature,
-    weights_length,
-)
+from manyclass.estimators.probabilities import Probabilities, judge_held_out, weights_length
 from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import make_problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
@@ -299,11 +294,11 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
                 if self.early_stopping and judged is not None:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    unseen = descent.weights.mean if refits else descent.weights.result()
-                    sizes = problem.sizes if validation is None else None
-                    run.temperature = held_out_temperature(unseen, judged)
-                    if run.temperature is not None:
-                        run.held_out = held_out_examples(unseen, judged, run.temperature, sizes)._asdict()
+                    run.temperature, run.held_out = judge_held_out(
+                        descent.weights.mean if refits else descent.weights.result(),
+                        judged,
+                        problem.sizes if validation is None else None,
+                    )
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()

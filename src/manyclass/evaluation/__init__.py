@@ -1,6 +1,7 @@
 """Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
     classification          accuracy with many classes: top-k, per class, confusions
+    hierarchy               answers that are nodes of a tree: right, how deep, at which depth
     reliability             whether probabilities and sets of classes hold what they say
     detection               how well scores tell known from unknown
     ranking                 average precision and precision at k
@@ -34,6 +35,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "average_precisions": "ranking",
         "class_accuracies": "classification",
         "confusions": "classification",
+        "hierarchical_scores": "hierarchy",
         "expected_calibration_error": "reliability",
         "false_positive_rate": "detection",
         "mean_average_precision": "ranking",

@@ -140,6 +140,9 @@ def training_record(model: Any, examples: "Dataset") -> dict[str, Any]:
     return {"rows": len(right), "right": int(np.count_nonzero(right)), "per_class": per_class}
 
 
+_SETTINGS = ("trace", "ridge", "regularization", "bits")
+
+
 def describe_fit(model: Any) -> dict[str, Any]:
     """What there is to say of a classifier in a few words and numbers."""
     found = ("step_", "beta_", "regularization_", "n_epochs_", "n_iter_", "status_", "gap_", "rank_")
@@ -150,7 +153,7 @@ def describe_fit(model: Any) -> dict[str, Any]:
             "loss": _loss(model),
             "classes": len(model.classes_),
             "columns": int(model.n_features_in_),
-            **{name: getattr(model, name) for name in ("trace", "ridge", "regularization") if hasattr(model, name)},
+            **{name: getattr(model, name) for name in _SETTINGS if hasattr(model, name)},
             **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
         }
     )

@@ -57,7 +57,7 @@ class PredictionSets:
 
         def of_rows(at: slice) -> list[NDArray[np.intp]]:
             S = block(matrix.rows(at), at.start)(slice(0, k))
-            return _sets(log_softmax(S / S.dtype.type(self.temperature_)), most)
+            return _sets(log_softmax(S, self.temperature_), most)
 
         with np.errstate(invalid="ignore", over="ignore"):
             found = thread_map(of_rows, spans(len(matrix), rows_at_once(matrix.shape[1], k)))

@@ -73,7 +73,7 @@ class Unknowns:
 
         def best(at: slice) -> Floats:
             S = block(matrix.rows(at), at.start)(slice(0, k))
-            found: Floats = log_softmax(S / S.dtype.type(self.temperature_)).max(axis=1)
+            found: Floats = log_softmax(S, self.temperature_).max(axis=1)
             return found
 
         with np.errstate(invalid="ignore", over="ignore"):
