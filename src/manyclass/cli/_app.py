@@ -22,6 +22,7 @@ from manyclass import __version__
 from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
 from manyclass.cli.calibrate import calibrate
+from manyclass.cli.classes import classes
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
 from manyclass.cli.evaluate import evaluate
@@ -179,6 +180,8 @@ app.command(epilog="Example: manyclass evaluate run photos.store --part test")(e
 app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict)
 
 app.command(epilog="Example: manyclass calibrate run photos.store --part val")(calibrate)
+
+app.command(epilog="Example: manyclass classes run --add photos/zebra -o run-with-zebra")(classes)
 
 app.command(epilog="Example: manyclass export run -o classifier.onnx")(export)
 
