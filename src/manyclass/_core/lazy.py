@@ -64,7 +64,7 @@ HOMES = {
 }
 
 FOLDERS = (
-    "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
+    "audit", "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
     "retrieval", "runs", "solvers",
 )  # fmt: skip
 

@@ -1,30 +1,40 @@
-"""Records: what a run, an evaluation or a comparison of galleries leaves as JSON; sealed, and checked on both sides.
+"""Records: what a run, an evaluation, a comparison of galleries or an audit leaves as JSON; sealed, and checked.
 
-The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits.
-
-What JSON must look like is said by shapes. A shape is a function of a value and of words for its place. It gives the
-value back, with entries that may be absent filled in as None and NumPy's scalars as plain numbers, or raises ValueError
-in one sentence about the first place that is wrong.
+The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits. What is in
+a record is said by shapes, and checked when it is written and when it is read.
 """
 
 import json
-import math
 import os
-import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import write_bytes
 from manyclass._core.reading import load_json, read_file
+from manyclass.runs.record_shapes import (
+    Shape,
+    anything,
+    boolean,
+    count,
+    digest,
+    entries_of,
+    file_name,
+    fraction,
+    having,
+    list_of,
+    name,
+    number,
+    object_of,
+    optional,
+    text,
+)
 
-RUN, UNFINISHED, EVALUATION, RETRIEVAL = "run", "unfinished run", "evaluation", "retrieval"
+RUN, UNFINISHED, EVALUATION, RETRIEVAL, AUDIT = "run", "unfinished run", "evaluation", "retrieval", "audit"
 
-RUN_FILE, RETRIEVAL_FILE = "run.json", "retrieval.json"  # in the folder of a run, and of a gallery
+# In the folder of a run, of a gallery, and of an audit.
+RUN_FILE, RETRIEVAL_FILE, AUDIT_FILE = "run.json", "retrieval.json", "audit.json"
 
 VERSION = 2  # records of version 1 had no seal, and those of runs named no files
 
@@ -33,155 +43,8 @@ _ADVICE = {
     UNFINISHED: "begin it again with `overwrite=True`",
     EVALUATION: "evaluate again",
     RETRIEVAL: "build its gallery again",
+    AUDIT: "audit again",
 }
-
-Shape = Callable[[Any, str], Any]
-
-
-def text(value: Any, where: str) -> str:
-    """A string."""
-    if not isinstance(value, str):
-        raise _wrong(where, "text", value)
-    return str(value)
-
-
-def name(value: Any, where: str) -> str:
-    """A name of a class or row: text, or a whole number, which becomes text."""
-    if isinstance(value, bool) or not isinstance(value, str | int | np.integer):
-        raise _wrong(where, "a name", value)
-    return str(value)
-
-
-def boolean(value: Any, where: str) -> bool:
-    """True or false."""
-    if not isinstance(value, bool | np.bool_):
-        raise _wrong(where, "true or false", value)
-    return bool(value)
-
-
-def number(value: Any, where: str) -> float:
-    """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise _wrong(where, "a number", value)
-    plain = value.item() if isinstance(value, np.generic) else value
-    if not math.isfinite(plain):
-        raise ValueError(f"{where} must be a finite number or null; got {plain}")
-    return plain  # whole numbers stay whole
-
-
-def count(value: Any, where: str) -> int:
-    """A whole number, at least 0."""
-    if number(value, where) < 0 or value != int(value):
-        raise _wrong(where, "a whole number, at least 0", value)
-    return int(value)
-
-
-def fraction(value: Any, where: str) -> float:
-    """A number from 0 to 1."""
-    if not 0 <= number(value, where) <= 1:
-        raise _wrong(where, "a share from 0 to 1", value)
-    return float(value)
-
-
-def digest(value: Any, where: str) -> str:
-    """A SHA-256 in hexadecimal digits."""
-    if not re.fullmatch("[0-9a-f]{64}", text(value, where)):
-        raise _wrong(where, "a SHA-256 in 64 digits", value)
-    return str(value)
-
-
-def file_name(value: Any, where: str) -> str:
-    """The name of a file of a run, which lies in its folder."""
-    if not re.fullmatch(r"(?:model|encoder)-(?:0|[1-9][0-9]{0,8})\.safetensors", text(value, where)):
-        raise _wrong(where, "the name of a model or an encoder", value)
-    return str(value)
-
-
-def anything(value: Any, where: str) -> Any:
-    """Whatever JSON holds, with finite numbers and text for keys."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | float | np.number):
-        return number(value, where)
-    if isinstance(value, list | tuple):
-        return list_of(anything)(list(value), where)
-    if isinstance(value, Mapping):
-        return {text(key, f"a key of {where}"): anything(entry, f"{where}.{key}") for key, entry in value.items()}
-    raise _wrong(where, "what JSON can hold", value)
-
-
-def entries_of(value: Any, where: str) -> dict[str, Any]:
-    """Any object of JSON."""
-    if not isinstance(value, Mapping):
-        raise _wrong(where, "an object", value)
-    plain: dict[str, Any] = anything(value, where)
-    return plain
-
-
-def optional(shape: Shape) -> Shape:
-    """That shape, or null; an entry of a record that may be absent."""
-
-    def check(value: Any, where: str) -> Any:
-        return None if value is None else shape(value, where)
-
-    check.optional = True  # type: ignore[attr-defined]
-    return check
-
-
-def list_of(shape: Shape) -> Shape:
-    """A list whose items have one shape."""
-
-    def check(value: Any, where: str) -> list[Any]:
-        if not isinstance(value, list | tuple):
-            raise _wrong(where, "a list", value)
-        return [shape(item, f"{where}[{i}]") for i, item in enumerate(value)]
-
-    return check
-
-
-def object_of(**shapes: Shape) -> Shape:
-    """An object with these entries; `class_` is the entry "class". Others that are there are kept.
-
-    >>> object_of(rows=count, note=optional(text))({"rows": 3}, "data")
-    {'rows': 3, 'note': None}
-    >>> object_of(rows=count)({"rows": -1}, "data")
-    Traceback (most recent call last):
-    ValueError: data.rows must be a whole number, at least 0; got -1
-    """
-    named = {key.rstrip("_"): shape for key, shape in shapes.items()}
-
-    def check(value: Any, where: str) -> dict[str, Any]:
-        plain = entries_of(value, where) if not isinstance(value, dict) else value
-        for key, shape in named.items():
-            if key not in plain and not hasattr(shape, "optional"):
-                raise ValueError(f"{where} must have the entry {key!r}; got {', '.join(map(str, plain))[:80] or None}")
-        known = {key: shape(plain.get(key), f"{where}.{key}") for key, shape in named.items()}
-        others = {text(key, f"a key of {where}"): entry for key, entry in plain.items() if key not in named}
-        return known | {key: anything(entry, f"{where}.{key}") for key, entry in others.items()}
-
-    return check
-
-
-def having(shape: Shape, **shapes: Shape) -> Shape:
-    """An object of a shape, in which these entries have theirs if they are there and not null.
-
-    >>> having(entries_of, rank=count)({"name": "x"}, "model")
-    {'name': 'x'}
-    """
-
-    def check(value: Any, where: str) -> dict[str, Any]:
-        plain: dict[str, Any] = shape(value, where)
-        given = {key: one for key, one in shapes.items() if plain.get(key) is not None}
-        return plain | {key: one(plain[key], f"{where}.{key}") for key, one in given.items()}
-
-    return check
-
-
-def _wrong(where: str, rule: str, value: Any) -> ValueError:
-    return ValueError(f"{where} must be {rule}; got {str(value)[:60] if np.isscalar(value) else type(value).__name__}")
-
 
 _DATA = object_of(
     role=optional(text),
@@ -299,11 +162,38 @@ _RETRIEVAL = object_of(
     pictures=_PICTURES,
 )
 
+_ROW = {"row": count, "name": name}
+
+_PAIR = object_of(
+    row=count, name=name, class_=optional(name), other=count, other_name=name, other_class=optional(name),
+    part=optional(text), other_part=optional(text), similarity=number, group=count,
+)  # fmt: skip
+
+_AUDIT = object_of(
+    data=_DATA,
+    settings=entries_of,
+    versions=entries_of,
+    machine=entries_of,
+    started=optional(text),
+    seconds=optional(number),
+    peak_bytes=optional(count),
+    noise=optional(fraction),
+    expected_errors=optional(number),
+    counts=entries_of,
+    label_errors=list_of(object_of(**_ROW, given=name, proposed=name, probability=fraction, score=number)),
+    duplicates=list_of(_PAIR),
+    outliers=list_of(object_of(**_ROW, class_=optional(name), distance=number, percentile=number, p_value=fraction)),
+    classes=list_of(entries_of),
+    notes=list_of(text),
+    pictures=_PICTURES,
+)
+
 _SHAPES: dict[str, Shape] = {
     RUN: _RUN,
     UNFINISHED: object_of(**_BEGUN),
     EVALUATION: _EVALUATION,
     RETRIEVAL: _RETRIEVAL,
+    AUDIT: _AUDIT,
 }
 
 

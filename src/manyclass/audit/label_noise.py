@@ -1,0 +1,129 @@
+"""LabelNoise: how likely a label is wrong, from what rows held out say of every class.
+
+Several views of a row, each with a score for every class, are brought together as
+
+    q(c | x)  proportional to  exp(sum over views of e_v g_v(c)),
+
+and labels are taken for what such classes would give if a part of them, the noise, were wrong:
+
+    p(label y | x) = (1 - noise) q(y) + noise (1 - q(y)) [(1 - s) / (k - 1) + s q(y) / (1 - q(b))],
+
+b the best other class. A wrong label is any class, or (with the share s) one that looks like the right one, in which case
+it is chosen by q among the classes that are not the best. The exponents e_v, the noise and s are those of the highest
+likelihood. The first term's part of the sum is the probability that a label is right.
+
+>>> noise = LabelNoise(np.ones(1), 0.1, 0.5, 3)
+>>> judged = noise.judge([np.log([[0.98, 0.01, 0.01], [0.98, 0.01, 0.01]])], np.array([0, 1]))
+>>> judged.wrong.round(2), judged.proposed
+(array([0.  , 0.74]), array([1, 0]))
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass._core.typing import Doubles, Floats, Labels
+
+_NOISE, _ALIKE = 0.05, 0.2  # where the search for the noise and for s begins
+
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known of some rows (m,)."""
+
+    wrong: Doubles  # the probability that the label is wrong
+    own: Doubles  # log q of the label
+    other: Doubles  # log q of the best other class
+    proposed: NDArray[np.intp]  # that class
+
+
+@dataclass(frozen=True)
+class LabelNoise:
+    """The exponents of the views (v,), the part of labels that is wrong, that of them that look alike, and k."""
+
+    exponents: Doubles
+    noise: float
+    alike: float
+    k: int
+
+    @classmethod
+    def fit(cls, views: Sequence[Floats], y: Labels) -> "LabelNoise":
+        """The most likely one for rows with labels y (m,) and the scores (m, k) of each view."""
+        from scipy.optimize import minimize
+
+        k = views[0].shape[1]
+        views = [view.astype(np.float64) for view in views]  # float32 would end the search too early
+        scales = [1 / max(float(view.std()), _LEAST) for view in views]
+        start = np.array([*np.log(scales), _logit(_NOISE), _logit(_ALIKE)])
+
+        def loss(parameters: Doubles) -> tuple[float, Doubles]:
+            return _loss(cls._of(parameters, k), views, y)
+
+        # Far from where scores have their scale, nothing is learned.
+        bounds = [(at - 6, at + 6) for at in start[:-2]] + [(-12.0, 0.0), (-6.0, 6.0)]
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 50})
+        return cls._of(found.x, k)
+
+    @classmethod
+    def _of(cls, parameters: Doubles, k: int) -> "LabelNoise":
+        noise, alike = 1 / (1 + np.exp(-parameters[-2:]))
+        return cls(np.exp(parameters[:-2]), float(noise), float(alike), k)
+
+    def log_q(self, views: Sequence[Floats]) -> Floats:
+        """log q (m, k), in the dtype of the views."""
+        L: Floats = np.multiply(views[0], views[0].dtype.type(self.exponents[0]))
+        for exponent, view in zip(self.exponents[1:], views[1:], strict=True):
+            L += view.dtype.type(exponent) * view
+        L -= L.max(axis=1, keepdims=True)
+        L -= np.log(np.exp(L).sum(axis=1, keepdims=True))
+        return L
+
+    def judge(self, views: Sequence[Floats], y: Labels) -> Judged:
+        """What the scores (m, k) of each view say of rows with labels y (m,)."""
+        L, rows = self.log_q(views), np.arange(len(y))
+        own = L[rows, y].astype(np.float64)
+        L[rows, y] = -np.inf
+        proposed = L.argmax(axis=1)
+        other = L[rows, proposed].astype(np.float64)
+        likelihood = self._likelihood(np.exp(own), np.exp(other))
+        return Judged(likelihood[1] / np.maximum(sum(likelihood), 1e-300), own, other, proposed)
+
+    def _likelihood(self, own: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
+        """p(y | x) (m,) in its two parts: that of right labels, and that of wrong ones."""
+        rest = np.maximum(np.maximum(1 - other, own), _LEAST)
+        strange = (1 - self.alike) / (self.k - 1) + self.alike * own / rest
+        return (1 - self.noise) * own, self.noise * (1 - own) * strange
+
+
+def _loss(model: LabelNoise, views: Sequence[Floats], y: Labels) -> tuple[float, Doubles]:
+    """The mean of -log p(y | x), and its gradient by log e_v and the log odds of the noise and of s."""
+    L, rows = model.log_q(views), np.arange(len(y))
+    Q = np.exp(L)
+    own = Q[rows, y].astype(np.float64)
+    L[rows, y] = -np.inf
+    best = L.argmax(axis=1)
+    other = np.exp(L[rows, best].astype(np.float64))
+    right, wrong = model._likelihood(own, other)
+    total = np.maximum(right + wrong, 1e-300)
+    rest = np.maximum(np.maximum(1 - other, own), _LEAST)
+    strange = wrong / model.noise / np.maximum(1 - own, _LEAST)
+    by_own = (1 - model.noise) + model.noise * ((1 - own) * model.alike / rest - strange)
+    by_other = model.noise * (1 - own) * model.alike * own / rest**2
+    slopes = []
+    for exponent, view in zip(model.exponents, views, strict=True):
+        mean = np.einsum("mk,mk->m", Q, view, dtype=np.float64)
+        d_own, d_other = own * (view[rows, y] - mean), other * (view[rows, best] - mean)
+        slopes.append(exponent * np.mean((by_own * d_own + by_other * d_other) / total))
+    by_noise = np.mean((wrong / model.noise - right / (1 - model.noise)) / total)
+    slopes.append(by_noise * model.noise * (1 - model.noise))
+    by_alike = model.noise * np.mean((1 - own) * (own / rest - 1 / (model.k - 1)) / total)
+    slopes.append(by_alike * model.alike * (1 - model.alike))
+    return float(-np.mean(np.log(total))), -np.array(slopes)
+
+
+def _logit(part: float) -> float:
+    return float(np.log(part / (1 - part)))
