@@ -29,6 +29,7 @@ ALL = (
     "features",
     "feature_folder",
     "scaling",
+    "audit",
 )
 
 

@@ -163,8 +163,25 @@ def scaling(page: WrittenPage) -> Iterator[Line]:
             yield f"{what}, two actors of one core on Ray", size, two, "one actor", one, ratio
 
 
+def audit(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        if "times as long" in table.columns:
+            what, size = table.caption.split(": ", 1)
+            for row in table.rows:
+                cell = dict(zip(table.columns, row, strict=True))
+                found = f"{cell['cleanlab, its best of 6']} of them in {cell['seconds of cleanlab']} s"
+                mine = f"{cell['ours']} of them in {cell['seconds']} s"
+                yield f"{what}, flips found, {cell['flips']}", size, mine, "cleanlab", found, cell["times as long"]
+        elif table.caption.startswith("Memory"):
+            ours, theirs = table.rows
+            yield "memory to find wrong labels", ours[1], ours[2], "cleanlab, from a hundredth", theirs[4], theirs[5]
+        else:
+            (row,) = table.rows
+            yield f"near-duplicates, {row[1]} of {row[0]} planted pairs", table.caption, f"{row[3]} s", "", "", ""
+
+
 _OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, ten_thousand, trace_norm)
-_OF_PAGES += (softmax, path, exemplar, kernel_exemplar, search, features, feature_folder, scaling)
+_OF_PAGES += (softmax, path, exemplar, kernel_exemplar, search, features, feature_folder, scaling, audit)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

@@ -30,6 +30,8 @@ _MOST_ROWS, _FEWEST_ROWS = 512, 8  # of a class that is split: of more some are 
 
 _DRAWS = 400
 
+_ROUNDING = 1e-12  # of squares of rows, in which rows that are all the same may differ
+
 
 @dataclass(frozen=True)
 class ClassPair:
@@ -182,9 +184,13 @@ def _split(X: Matrix, rows: NDArray[np.intp]) -> tuple[float, NDArray[np.intp], 
     """(what two means explain, rows of the smaller kind, rows that were looked at) of the rows of a class."""
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(np.intp))]
     B = X.rows(rows).astype(np.float64)
+    length = float(np.square(B).sum())
     B -= B.mean(axis=0)
     with one_blas_thread():
-        along = np.linalg.eigh(B @ B.T)[1][:, -1]  # the places of the rows along the direction, but for their scale
+        variances, places = np.linalg.eigh(B @ B.T)
+    if variances[-1] <= _ROUNDING * length:
+        return 0.0, rows[:0], len(rows)
+    along = places[:, -1]  # where the rows are along the direction, but for their scale
     order = np.argsort(along, kind="stable")
     explained, size = best_split(along[order])
     smaller = order[:size] if 2 * size <= len(order) else order[size:]

@@ -90,7 +90,7 @@ def _spread(n: int, size: int) -> NDArray[np.intp]:
 def _cheapest(Z: Doubles, threshold: float) -> int:
     """How many columns of the rotated sample (m, d) to multiply."""
     d, pairs = Z.shape[1], len(Z) * len(Z)
-    candidates = [m for m in (16, 32, 48, 64, 96, 128, 192, 256, 384, 512) if m < d]
+    candidates = [m for m in (16, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384, 512) if m < d]
     costs = [float(d)]
     for m in candidates:
         rest = np.sqrt(np.maximum(1 - np.einsum("ij,ij->i", Z[:, :m], Z[:, :m]), 0))

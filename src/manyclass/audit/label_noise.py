@@ -28,6 +28,11 @@ from manyclass._core.typing import Doubles, Floats, Labels
 
 _NOISE, _ALIKE = 0.05, 0.2  # where the search for the noise and for s begins
 
+# What is lost by each wrong label that looks like the right one, lest those be made up that q would explain as well if it
+# were a little flatter. Measured, flips that are expected for each that there is, on Caltech, Omniglot and letters, flips
+# to any class: 1.10, 1.17 and 1.00 with 0.0, 1.08, 1.06 and 1.00 with 0.1.
+_DOUBT = 0.1
+
 _LEAST = 1e-12
 
 
@@ -61,7 +66,11 @@ class LabelNoise:
         start = np.array([*np.log(scales), _logit(_NOISE), _logit(_ALIKE)])
 
         def loss(parameters: Doubles) -> tuple[float, Doubles]:
-            return _loss(cls._of(parameters, k), views, y)
+            model = cls._of(parameters, k)
+            value, slopes = _loss(model, views, y)
+            alike = _DOUBT * model.noise * model.alike
+            slopes[-2:] += alike * (1 - model.noise), alike * (1 - model.alike)
+            return value + alike, slopes
 
         # Far from where scores have their scale, nothing is learned.
         bounds = [(at - 6, at + 6) for at in start[:-2]] + [(-12.0, 0.0), (-6.0, 6.0)]

@@ -2,12 +2,14 @@
 
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
+auditing            audit, what is wrong with labeled data, in a folder of tables
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
-records             records of runs, evaluations and comparisons as JSON, checked when written and read
+records             records of runs, evaluations, comparisons and audits as JSON, checked when written and read
+record_shapes       what JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
 load_model          load: the classifier of a run or file, and the encoder that goes with it
 verify_run          whether every file of a run is what its record says
@@ -23,9 +25,11 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "Audit": "auditing",
         "Evaluation": "evaluation",
         "TrainedRun": "training",
         "Calibrated": "temperature",
+        "audit": "auditing",
         "build_gallery": "galleries.gallery_builder",
         "calibrate": "temperature",
         "compare_encoders": "galleries.encoder_comparison",

@@ -165,9 +165,16 @@ _RETRIEVAL = object_of(
 _ROW = {"row": count, "name": name}
 
 _PAIR = object_of(
-    row=count, name=name, class_=optional(name), other=count, other_name=name, other_class=optional(name),
-    part=optional(text), other_part=optional(text), similarity=number, group=count,
-)  # fmt: skip
+    **_ROW,
+    class_=optional(name),
+    part=optional(text),
+    other=count,
+    other_name=name,
+    other_class=optional(name),
+    other_part=optional(text),
+    similarity=number,
+    group=count,
+)
 
 _AUDIT = object_of(
     data=_DATA,
@@ -182,8 +189,18 @@ _AUDIT = object_of(
     counts=entries_of,
     label_errors=list_of(object_of(**_ROW, given=name, proposed=name, probability=fraction, score=number)),
     duplicates=list_of(_PAIR),
-    outliers=list_of(object_of(**_ROW, class_=optional(name), distance=number, percentile=number, p_value=fraction)),
-    classes=list_of(entries_of),
+    outliers=list_of(object_of(**_ROW, class_=optional(name), distance=number, percentile=number)),
+    class_pairs=list_of(
+        object_of(
+            first=name, second=name, confused=count, rows=count, low=fraction, high=fraction, p_value=number,
+            same=boolean,
+        )
+    ),
+    class_splits=list_of(
+        object_of(
+            class_=name, smaller=count, rows=count, explained=fraction, p_value=number, examples=list_of(name),
+        )
+    ),
     notes=list_of(text),
     pictures=_PICTURES,
 )
@@ -209,9 +226,15 @@ def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]
     ...     read_record(f"{folder}/retrieval.json", "retrieval")["protocol"]
     'holidays'
     """
-    whole = _checked({**_head(kind), **record}, kind, f"the record of {Path(path).name}")
-    write_bytes(path, _seal(whole))
+    whole, data = sealed_record(kind, record, f"the record of {Path(path).name}")
+    write_bytes(path, data)
     return whole
+
+
+def sealed_record(kind: str, record: dict[str, Any], where: str) -> tuple[dict[str, Any], bytes]:
+    """A record as it is written, checked, and the bytes of its file; `where` are words for it."""
+    whole = _checked({**_head(kind), **record}, kind, where)
+    return whole, _seal(whole)
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:

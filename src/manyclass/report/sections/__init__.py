@@ -7,6 +7,7 @@
     learning_curves    accuracy and objective while learning, and against settings that were tuned
     weights            spectrum, trace-norm grid, classes in two dimensions
     search_results     image search
+    audit_findings     what is wrong with the data: labels, duplicates, outliers, classes
 
 A new section is a function in one of these files or in a new one, and a line of `SECTIONS`.
 """
@@ -26,6 +27,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_path_grid": "weights",
     "show_embedding": "weights",
     "show_search": "search_results",
+    "show_audits": "audit_findings",
     "show_costs": "comparison",
 }
 
