@@ -26,6 +26,7 @@ import manyclass as mc
 from benchmarks.contender import forget_peak, peak
 from benchmarks.load import load
 from benchmarks.page import Page
+from benchmarks.written import read_page
 
 SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
 FILTERS = ("prune_by_noise_rate", "both", "confident_learning")
@@ -228,8 +229,14 @@ def run(
     folder: str = os.environ.get("MANYCLASS_DATA", ""), tiny: str = "", rows: int = 1_000_000, n: int = 200_000,
     k: int = 5_000, d: int = 32, only: str = "labels,memory,duplicates",
 ) -> Page:  # fmt: skip
-    """The page; `tiny` are features of Tiny-ImageNet with labels, as `manyclass features` writes them."""
+    """The page; `tiny` are features of Tiny-ImageNet with labels, as `manyclass features` writes them.
+
+    Tables of parts that are not asked for stay as the page has them.
+    """
     page = Page("audit", "Wrong labels and duplicates", f"{__doc__}\n{load()}")
+    written = Path("docs/benchmarks/audit.md")
+    kept = read_page(written).tables if written.exists() else []
+    page.tables += [(one.caption, one.columns, one.rows) for one in kept if _part(one.caption) not in only]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if "labels" in only:
@@ -240,7 +247,13 @@ def run(
             compare_memory(page, n, k, d)
     if "duplicates" in only:
         find_duplicates(page, rows, 256, mc.get_threads())
+    page.tables.sort(key=lambda table: ["labels", "memory", "duplicates"].index(_part(table[0])))
     return page
+
+
+def _part(caption: str) -> str:
+    """Which part of the benchmark a table is of."""
+    return "memory" if caption.startswith("Memory") else "duplicates" if caption.startswith("Near") else "labels"
 
 
 if __name__ == "__main__":

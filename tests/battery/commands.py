@@ -163,6 +163,7 @@ COMMANDS: Mapping[str, Command] = {
     "calibrate": Command(
         "calibrate out x.store --quiet", ("x.store",), _RUN, before=(f"train x.store -o out {QUICK}",)
     ),
+    "audit": Command("audit x.store -o out --quiet", ("x.store",), ("info out --json", _REPORT)),
     "export": Command("export run -o out.onnx", ("run",), ()),
     "export again": Command("export run -o out.onnx", ("run",), (), before=("export run -o out.onnx --top 2",)),
     "report": Command("report run -o out.html", ("run",), ()),

@@ -59,10 +59,10 @@ def text(everything):
 
 SECTIONS = {
     "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
-    "retrieval", "cost",
+    "retrieval", "audit", "cost",
 }  # fmt: skip
 
-_OF_SEVERAL = {"runs", "retrieval"}  # which a run alone does not have
+_OF_SEVERAL = {"runs", "retrieval", "audit"}  # which a run alone does not have
 
 
 @pytest.fixture

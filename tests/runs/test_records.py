@@ -33,7 +33,28 @@ EVALUATION = {
     "per_class": [{"class": "a", "rows": 4, "right": 2, "accuracy": 0.5}],
 }
 RETRIEVAL = {"data": [], "protocol": "holidays", "methods": [{"name": "slem", "map": 0.75}]}
-RECORDS = {"run": RUN, "unfinished run": UNFINISHED, "evaluation": EVALUATION, "retrieval": RETRIEVAL}
+AUDIT = {
+    "data": {"path": "x.store", "part": "all", "rows": 9},
+    "settings": {"threshold": 0.95},
+    "versions": {},
+    "machine": {},
+    "counts": {"label_errors": 1},
+    "label_errors": [
+        {"row": 3, "name": "a.jpg", "given": "cat", "proposed": "dog", "probability": 0.9, "score": -2.5}
+    ],
+    "duplicates": [],
+    "outliers": [],
+    "class_pairs": [],
+    "class_splits": [],
+    "notes": [],
+}
+RECORDS = {
+    "run": RUN,
+    "unfinished run": UNFINISHED,
+    "evaluation": EVALUATION,
+    "retrieval": RETRIEVAL,
+    "audit": AUDIT,
+}
 
 
 def _known(value):
@@ -191,5 +212,5 @@ def test_a_file_says_its_kind(tmp_path, kind):
 
 
 def test_an_unknown_kind_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="kind must be one of run, unfinished run, evaluation, retrieval; got 'model'"):
+    with pytest.raises(ValueError, match="kind must be one of run, unfinished run, evaluation, retrieval, audit; got 'model'"):
         write_record(tmp_path / "x.json", "model", {})

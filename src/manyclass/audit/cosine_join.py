@@ -22,8 +22,7 @@ from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import native_threads, one_blas_thread
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.matrix import Matrix, spans
-
-Places = NDArray[np.int64]
+from manyclass.retrieval.vectors import Positions
 
 _QUERIES = 1024  # rows that look for partners at once
 
@@ -118,18 +117,18 @@ class CosineJoin:
         self.bound = PrefixBound.of(X, threshold)
         self.rows = self.bound.rows(X)
 
-    def own_pairs(self) -> Iterator[tuple[int, Places, Doubles]]:
+    def own_pairs(self) -> Iterator[tuple[int, Positions, Doubles]]:
         """(rows done, pairs (m, 2) of which the first row comes before the second, their cosines (m,)), in blocks."""
         for at in spans(len(self.X), _QUERIES):
             yield at.stop, *self._verified(self.X, *self._candidates(self.X, self.rows[at], at.start, at.start))
 
-    def pairs_with(self, Y: Matrix) -> Iterator[tuple[int, Places, Doubles]]:
+    def pairs_with(self, Y: Matrix) -> Iterator[tuple[int, Positions, Doubles]]:
         """The same for pairs (row of Y, row of X)."""
         for at in spans(len(Y), _QUERIES):
             part = Y.row_slice(at)
             yield at.stop, *self._verified(Y, *self._candidates(Y, self.bound.rows(part), at.start, None))
 
-    def _candidates(self, Y: Matrix, Q: Embeddings, first: int, own: int | None) -> tuple[Places, Places]:
+    def _candidates(self, Y: Matrix, Q: Embeddings, first: int, own: int | None) -> tuple[Positions, Positions]:
         """Rows of Y, of which Q begin at `first`, and rows of X that may be partners; X from `own` on, if it is Y."""
         start = own or 0
         scores = np.full((len(Q), _SLOTS), self.threshold - _SLACK, np.float32)
@@ -152,7 +151,7 @@ class CosineJoin:
         kept = slice(None) if own is None else a < b
         return a[kept], b[kept]
 
-    def _all_products(self, Y: Matrix, queries: Places, start: int) -> Iterator[tuple[Places, Places]]:
+    def _all_products(self, Y: Matrix, queries: Positions, start: int) -> Iterator[tuple[Positions, Positions]]:
         """Pairs of rows that have more partners than the loop keeps, by all products."""
         with one_blas_thread():
             Q = unit_block(Y, queries)
@@ -161,7 +160,7 @@ class CosineJoin:
                 rows, which = np.nonzero(near)
                 yield queries[which], rows.astype(np.int64) + at.start + start
 
-    def _verified(self, Y: Matrix, a: Places, b: Places) -> tuple[Places, Doubles]:
+    def _verified(self, Y: Matrix, a: Positions, b: Positions) -> tuple[Positions, Doubles]:
         """The pairs whose cosine reaches the threshold, by sums in float64."""
         cosines = np.empty(len(a))
         for at in spans(len(a), max(1, (8 << 20) // (8 * self.X.shape[1]))):

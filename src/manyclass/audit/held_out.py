@@ -22,8 +22,6 @@ from manyclass.solvers.closed_form import closed_form
 from manyclass.solvers.leave_one_out import LeaveOneOut
 from manyclass.solvers.problem import Problem
 
-Rows = NDArray[np.intp]
-
 N_NEIGHBORS = 20
 
 # Votes fall with the distance, and every class has a little of one. Measured, precision at the number of flips, letters
@@ -37,7 +35,7 @@ _MOST = 1 << 17
 class View(Protocol):
     """Scores of rows by what other rows say."""
 
-    def scores(self, rows: Rows) -> Singles:
+    def scores(self, rows: NDArray[np.intp]) -> Singles:
         """(m, k), for positions (m,)."""
 
 
@@ -51,7 +49,7 @@ class LeftOutMachines:
         self.strength = float(found.strengths[found.best()])
         self._B = self._system.B.astype(np.float32)
 
-    def scores(self, rows: Rows) -> Singles:
+    def scores(self, rows: NDArray[np.intp]) -> Singles:
         """(m, k), for positions (m,)."""
         with one_blas_thread():
             Z = self._system.coordinates(self._problem.X, rows, np.float32)
@@ -68,7 +66,7 @@ class NeighborVotes:
     def __init__(self, neighbors: "Neighbors", y: Labels, k: int):
         self._neighbors, self._y, self._k = neighbors, y, k
 
-    def scores(self, rows: Rows) -> Singles:
+    def scores(self, rows: NDArray[np.intp]) -> Singles:
         """(m, k), for positions (m,)."""
         near, cosines = self._neighbors.of(rows)
         m, k = len(rows), self._k
@@ -103,7 +101,7 @@ class Neighbors:
             self._cosines[at] = cosines[others].reshape(-1, j)
             report(at.stop)
 
-    def of(self, rows: Rows) -> tuple[NDArray[np.int32], Singles]:
+    def of(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.int32], Singles]:
         """(their positions (m, j), their cosines (m, j)), the nearest first."""
         return self._near[rows], self._cosines[rows]
 

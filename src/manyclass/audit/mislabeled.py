@@ -17,7 +17,7 @@ from manyclass._core.checks import check_count, check_finite
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Labels, ProgressFactory, no_progress
 from manyclass.audit.held_out import N_NEIGHBORS, LeftOutMachines, NeighborVotes, Neighbors, View
-from manyclass.audit.label_noise import Judged, LabelNoise
+from manyclass.audit.label_noise import LabelVerdicts, LabelNoise
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.estimators.validation import encode_labels
@@ -154,12 +154,12 @@ def _learn(views: list[View], y: Labels, k: int) -> LabelNoise:
     return LabelNoise.fit([np.concatenate([view.scores(rows[at]) for at in parts]) for view in views], y[rows])
 
 
-def _judge_all(views: list[View], noise: LabelNoise, y: Labels, report: Callable[[int], None]) -> Judged:
+def _judge_all(views: list[View], noise: LabelNoise, y: Labels, report: Callable[[int], None]) -> LabelVerdicts:
     """All rows, a block at a time."""
     blocks, done = spans(len(y), max(1, _BLOCK // noise.k)), 0
     found = []
 
-    def judge(at: slice) -> Judged:
+    def judge(at: slice) -> LabelVerdicts:
         rows = np.arange(at.start, at.stop)
         return noise.judge([view.scores(rows) for view in views], y[at])
 
@@ -167,7 +167,7 @@ def _judge_all(views: list[View], noise: LabelNoise, y: Labels, report: Callable
         found.append(one)
         done += len(one.wrong)
         report(done)
-    return Judged(*(np.concatenate([getattr(one, name) for one in found]) for name in _PARTS))
+    return LabelVerdicts(*(np.concatenate([getattr(one, name) for one in found]) for name in _PARTS))
 
 
 _PARTS = ("wrong", "own", "other", "proposed")

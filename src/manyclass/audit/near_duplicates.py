@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_number
 from manyclass._core.typing import Doubles, ProgressFactory, no_progress
-from manyclass.audit.cosine_join import CosineJoin, Places
+from manyclass.audit.cosine_join import CosineJoin
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers.as_matrix import as_matrix
+from manyclass.retrieval.vectors import Positions
 
 THRESHOLD = 0.95
 
@@ -33,7 +34,7 @@ class Duplicates:
         Whether the first of a pair is a row of Y.
     """
 
-    pairs: Places
+    pairs: Positions
     similarities: Doubles
     n_rows: int
     between: bool = False
