@@ -293,6 +293,6 @@ def test_what_a_killed_process_left_is_replaced_and_what_others_left_is_not(tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     (tmp_path / "other.tmp").mkdir()
     (tmp_path / "other.tmp" / "mine.txt").write_bytes(b"mine")
-    with pytest.raises(StorageError, match="it holds mine.txt; choose another name"):
+    with pytest.raises(StorageError, match=r"it holds mine\.txt; choose another name"):
         write_new_folder(tmp_path / "other", {"a.csv": b"1"})
     assert (tmp_path / "other.tmp" / "mine.txt").read_bytes() == b"mine"

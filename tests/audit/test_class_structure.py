@@ -31,8 +31,8 @@ def test_a_class_that_was_cut_at_random_cannot_be_told_apart(clusters):
 def judged(given, predicted):
     """What `label_errors` would say of rows that are taken for these classes."""
     given, predicted = np.array(given), np.array(predicted)
-    score = np.where(given == predicted, 1.0, -1.0)
-    return LabelErrors(np.zeros(len(given)), score, given, np.where(score < 0, predicted, given + 1), 0.0)
+    wrong = given != predicted
+    return LabelErrors(np.zeros(len(given)), -1.0 * wrong, given, np.where(wrong, predicted, given + 1), wrong, 0.0)
 
 
 def test_pairs_are_counted_both_ways():

@@ -15,7 +15,7 @@ def all_pairs(X, threshold, Y=None):
     U = X.astype(np.float64) / np.linalg.norm(X.astype(np.float64), axis=1, keepdims=True)
     V = U if Y is None else Y.astype(np.float64) / np.linalg.norm(Y.astype(np.float64), axis=1, keepdims=True)
     S = V @ U.T
-    a, b = np.nonzero(S >= threshold)
+    a, b = np.nonzero(threshold <= S)
     return {(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True) if Y is not None or i < j}
 
 

@@ -22,7 +22,9 @@ def twin(exponents, noise, alike, views, y):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(2, 6), st.integers(1, 8), st.integers(1, 2), st.floats(0.01, 0.5), st.floats(0, 1), st.integers(0, 99))
+@given(
+    st.integers(2, 6), st.integers(1, 8), st.integers(1, 2), st.floats(0.01, 0.5), st.floats(0, 1), st.integers(0, 99)
+)
 def test_probabilities_are_those_of_the_formula(k, m, n_views, noise, alike, seed):
     rng = np.random.default_rng(seed)
     views, y = [rng.normal(size=(m, k)) for _ in range(n_views)], rng.integers(0, k, m)
@@ -30,6 +32,9 @@ def test_probabilities_are_those_of_the_formula(k, m, n_views, noise, alike, see
     judged = LabelNoise(exponents, noise, alike, k).judge(views, y)
     assert judged.wrong == pytest.approx(twin(exponents, noise, alike, views, y), rel=1e-9)
     assert (judged.proposed != y).all()
+    Q = np.sqrt(np.exp(sum(e * view for e, view in zip(exponents, views, strict=True))))
+    R, rows = np.log(Q / Q.sum(axis=1, keepdims=True)), np.arange(m)
+    assert judged.score == pytest.approx(R[rows, y] - max(alike, 0.25) * R[rows, judged.proposed])
 
 
 def test_the_gradient_is_that_of_finite_differences():

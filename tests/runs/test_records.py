@@ -39,9 +39,7 @@ AUDIT = {
     "versions": {},
     "machine": {},
     "counts": {"label_errors": 1},
-    "label_errors": [
-        {"row": 3, "name": "a.jpg", "given": "cat", "proposed": "dog", "probability": 0.9, "score": -2.5}
-    ],
+    "label_errors": [{"row": 3, "name": "a.jpg", "given": "cat", "proposed": "dog", "probability": 0.9, "score": -2.5}],
     "duplicates": [],
     "outliers": [],
     "class_pairs": [],
@@ -212,5 +210,7 @@ def test_a_file_says_its_kind(tmp_path, kind):
 
 
 def test_an_unknown_kind_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="kind must be one of run, unfinished run, evaluation, retrieval, audit; got 'model'"):
+    with pytest.raises(
+        ValueError, match="kind must be one of run, unfinished run, evaluation, retrieval, audit; got 'model'"
+    ):
         write_record(tmp_path / "x.json", "model", {})

@@ -64,8 +64,8 @@ HOMES = {
 }
 
 FOLDERS = (
-    "audit", "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
-    "retrieval", "runs", "solvers",
+    "audit", "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties",
+    "report", "retrieval", "runs", "solvers",
 )  # fmt: skip
 
 

@@ -1,16 +1,16 @@
 """class_pairs: classes that should be one; class_splits: classes that should be two.
 
 Two classes are taken for one another if, each way, more rows that were held out go to the other one than would if all
-mistakes were spread evenly over classes (binomial, times the number of pairs). They cannot be told apart if a half, which
-is what a coin would give, is within the interval of the part that goes wrong, or below it.
+mistakes were spread evenly over classes (binomial, times the number of pairs). They cannot be told apart if a half,
+which is what a coin would give, is within the interval of the part that goes wrong, or below it.
 
-A class is split along the direction in which its rows differ most, where two means explain most. Rows of one cloud could
-be spread there like a bell or, at worst, evenly; two means explain 3/4 of what is spread evenly, and whether they explain
-more than chance would is told by draws of as many numbers.
+A class is split along the direction in which its rows differ most, where two means explain most. Rows of one cloud
+could be spread there like a bell or, at worst, evenly; two means explain 3/4 of what is spread evenly, and whether they
+explain more than chance would is told by draws of as many numbers.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from math import comb, erfc, sqrt
 from typing import Any
 
@@ -122,7 +122,7 @@ def class_pairs(X: Any, y: Any, *, errors: LabelErrors | None = None, level: flo
     errors = label_errors(X, y) if errors is None else errors
     classes, given = encode_labels(errors.given, len(errors.given))
     k, n = len(classes), len(given)
-    predicted = np.where(errors.score < 0, np.searchsorted(classes, errors.proposed), given)
+    predicted = np.where(errors.disputed, np.searchsorted(classes, errors.proposed), given)
     codes, counts = np.unique(given.astype(np.int64) * k + predicted, return_counts=True)
     times = dict(zip(codes.tolist(), counts.tolist(), strict=True))
     sizes, pairs = np.bincount(given, minlength=k).tolist(), comb(k, 2)
@@ -212,7 +212,7 @@ def best_split(values: Doubles) -> tuple[float, int]:
     return float(between.max() / total), int(between.argmax()) + 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def _of_even_spread(m: int) -> tuple[float, float]:
     """Mean and deviation of what two means explain of m numbers that are drawn evenly."""
     draws = np.sort(np.random.default_rng(m).random((_DRAWS, m)), axis=1)

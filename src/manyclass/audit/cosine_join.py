@@ -95,7 +95,7 @@ def _cheapest(Z: Doubles, threshold: float) -> int:
         rest = np.sqrt(np.maximum(1 - np.einsum("ij,ij->i", Z[:, :m], Z[:, :m]), 0))
         left = np.count_nonzero(Z[:, :m] @ Z[:, :m].T + np.outer(rest, rest) > threshold) - len(Z)
         costs.append(m + 1 + _COST_OF_LEFT_OVER * d * max(1, left) / pairs)
-    return [d, *candidates][int(np.argmin(costs))]
+    return int([d, *candidates][int(np.argmin(costs))])
 
 
 class CosineJoin:

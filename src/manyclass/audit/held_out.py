@@ -72,7 +72,9 @@ class NeighborVotes:
         m, k = len(rows), self._k
         places = np.arange(m)[:, None] * k + self._y[near]
         votes = np.exp(_SHARPNESS * (cosines - cosines.max(axis=1, keepdims=True, initial=-1)))
-        return np.log(np.bincount(places.ravel(), votes.ravel(), m * k) + _UNSEEN).astype(np.float32).reshape(m, k)
+        sums = np.bincount(places.ravel(), votes.ravel(), m * k).reshape(m, k)
+        logs: Singles = np.log(sums + _UNSEEN).astype(np.float32)
+        return logs
 
 
 class Neighbors:

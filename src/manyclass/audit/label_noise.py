@@ -8,9 +8,14 @@ and labels are taken for what such classes would give if a part of them, the noi
 
     p(label y | x) = (1 - noise) q(y) + noise (1 - q(y)) [(1 - s) / (k - 1) + s q(y) / (1 - q(b))],
 
-b the best other class. A wrong label is any class, or (with the share s) one that looks like the right one, in which case
-it is chosen by q among the classes that are not the best. The exponents e_v, the noise and s are those of the highest
-likelihood. The first term's part of the sum is the probability that a label is right.
+b the best other class. A wrong label is any class, or (with the share s) one that looks like the right one, in which
+case it is chosen by q among the classes that are not the best. The exponents e_v, the noise and s are those of the
+highest likelihood. The first term's part of the sum is the probability that a label is right.
+
+Rows are ranked by log r(y) - s log r(b), with r the root of q, made to sum to 1: by how unlikely the label is where
+wrong ones may be any class, and by its odds against the best other class where they look alike. A flatter q than the
+likely one ranks better: the part of flips among as many rows, on Caltech, flips of 5 and 10 % to any class, is 0.954
+and 0.966, and 0.945 and 0.957 by q itself.
 
 >>> noise = LabelNoise(np.ones(1), 0.1, 0.5, 3)
 >>> judged = noise.judge([np.log([[0.98, 0.01, 0.01], [0.98, 0.01, 0.01]])], np.array([0, 1]))
@@ -28,14 +33,16 @@ from manyclass._core.typing import Doubles, Floats, Labels
 
 _NOISE, _ALIKE = 0.05, 0.2  # where the search for the noise and for s begins
 
-# What is lost by each wrong label that looks like the right one, lest those be made up that q would explain as well if it
-# were a little flatter. Measured, flips that are expected for each that there is, on Caltech, Omniglot and letters, flips
-# to any class: 1.10, 1.17 and 1.00 with 0.0, 1.08, 1.06 and 1.00 with 0.1.
+# What is lost by each wrong label that looks like the right one, lest those be made up that q would explain as well if
+# it were a little flatter. Measured, flips that are expected for each that there is, on Caltech, Omniglot and letters,
+# flips to any class: 1.10, 1.17 and 1.00 with 0.0, 1.08, 1.06 and 1.00 with 0.1.
 _DOUBT = 0.1
 
 # Labels that are taken for known, wrong and right, as there are in sets that people test with (Northcutt, Athalye and
 # Mueller, 2021, found 3.3 % wrong in ten of them). Without, one wrong label among a few hundred makes q flat.
 _KNOWN = (1.0, 29.0)
+
+_LEAST_SHARE = 0.25  # of the best other class in the score
 
 _LEAST = 1e-12
 
@@ -48,6 +55,7 @@ class LabelVerdicts:
     own: Doubles  # log q of the label
     other: Doubles  # log q of the best other class
     proposed: NDArray[np.intp]  # that class
+    score: Doubles  # what rows are ranked by, the most suspicious have the least
 
 
 @dataclass(frozen=True)
@@ -108,12 +116,15 @@ class LabelNoise:
     def judge(self, views: Sequence[Floats], y: Labels) -> LabelVerdicts:
         """What the scores (m, k) of each view say of rows with labels y (m,)."""
         L, rows = self.log_q(views), np.arange(len(y))
+        flat = np.log(np.exp(L / 2).sum(axis=1, dtype=np.float64))
         own = L[rows, y].astype(np.float64)
         L[rows, y] = -np.inf
         proposed = L.argmax(axis=1)
         other = L[rows, proposed].astype(np.float64)
+        share = max(self.alike, _LEAST_SHARE)
+        score = (own / 2 - flat) - share * (other / 2 - flat)
         likelihood = self._likelihood(np.exp(own), np.exp(other))
-        return LabelVerdicts(likelihood[1] / np.maximum(sum(likelihood), 1e-300), own, other, proposed)
+        return LabelVerdicts(likelihood[1] / np.maximum(sum(likelihood), 1e-300), own, other, proposed, score)
 
     def _likelihood(self, own: Doubles, other: Doubles) -> tuple[Doubles, Doubles]:
         """p(y | x) (m,) in its two parts: that of right labels, and that of wrong ones."""

@@ -1,9 +1,8 @@
 """label_errors: which labels are likely wrong, and what they should be, by what all other rows say of each.
 
-Every row is judged by machines and neighbors that have not seen its label (`held_out`). Rows are ranked by the log odds
-of the label against the best other class, which do not depend on how noisy labels are, and so find wrong ones of any
-kind. How likely a label is wrong is the mean of what the model of noise says (`label_noise`) of rows of about such odds: of
-all curves that fall with the odds, the one that is nearest to it.
+Every row is judged by machines and neighbors that have not seen its label (`held_out`), and ranked by how unlikely it
+is (`label_noise`). How likely a label is wrong is the mean of what the model of noise says of rows of about that rank:
+of all curves that fall with the score, the one that is nearest to it.
 """
 
 from collections.abc import Callable
@@ -16,9 +15,9 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Labels, ProgressFactory, no_progress
-from manyclass.audit.held_out import N_NEIGHBORS, LeftOutMachines, NeighborVotes, Neighbors, View
-from manyclass.audit.label_noise import LabelVerdicts, LabelNoise
-from manyclass.data.matrix import Matrix, spans
+from manyclass.audit.held_out import N_NEIGHBORS, LeftOutMachines, Neighbors, NeighborVotes, View
+from manyclass.audit.label_noise import LabelNoise, LabelVerdicts
+from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.estimators.validation import encode_labels
 
@@ -38,11 +37,13 @@ class LabelErrors:
     probability : ndarray of shape (n,)
         The probability that the label is wrong.
     score : ndarray of shape (n,)
-        The log odds of the label against the best other class, by all other rows; below 0, they prefer the other.
+        What rows are ranked by: the lower, the less do all other rows agree with the label.
     given : ndarray of shape (n,)
         The labels.
     proposed : ndarray of shape (n,)
         The best other class.
+    disputed : ndarray of shape (n,), bool
+        Whether all other rows prefer the proposed class.
     noise : float
         The part of all labels that is wrong, as the model has it.
     """
@@ -51,6 +52,7 @@ class LabelErrors:
     score: Doubles
     given: NDArray[Any]
     proposed: NDArray[Any]
+    disputed: NDArray[np.bool_]
     noise: float
 
     @property
@@ -121,28 +123,25 @@ def label_errors(
             views.insert(0, LeftOutMachines(matrix, labels, k))
         noise = _learn(views, labels, k)
         found = _judge_all(views, noise, labels, lambda done: report(n + done, 2 * n))
-    lone, odds = np.bincount(labels)[labels] == 1, found.own - found.other
+    lone = np.bincount(labels)[labels] == 1
     return LabelErrors(
-        np.where(lone, noise.noise, _falling(found.wrong, odds)),
-        np.where(lone, _log_odds(1 - noise.noise), odds),
+        np.where(lone, noise.noise, _falling(found.wrong, found.score)),
+        np.where(lone, np.median(found.score), found.score),
         classes[labels],
         classes[found.proposed],
+        (found.own < found.other) & ~lone,
         noise.noise,
     )
 
 
-def _falling(probabilities: Doubles, odds: Doubles) -> Doubles:
-    """The nearest probabilities (n,), by squares, that fall with the odds."""
+def _falling(probabilities: Doubles, scores: Doubles) -> Doubles:
+    """The nearest probabilities (n,), by squares, that fall with the scores."""
     from scipy.optimize import isotonic_regression
 
-    order = np.argsort(odds, kind="stable")
-    out = np.empty(len(odds))
+    order = np.argsort(scores, kind="stable")
+    out = np.empty(len(scores))
     out[order] = isotonic_regression(probabilities[order], increasing=False).x
     return np.clip(out, 0, 1)
-
-
-def _log_odds(part: float) -> float:
-    return float(np.log(part / (1 - part)))
 
 
 def _learn(views: list[View], y: Labels, k: int) -> LabelNoise:
@@ -170,5 +169,4 @@ def _judge_all(views: list[View], noise: LabelNoise, y: Labels, report: Callable
     return LabelVerdicts(*(np.concatenate([getattr(one, name) for one in found]) for name in _PARTS))
 
 
-_PARTS = ("wrong", "own", "other", "proposed")
-
+_PARTS = ("wrong", "own", "other", "proposed", "score")

@@ -62,7 +62,7 @@ class Duplicates:
         graph = coo_array((np.ones(len(a), np.int8), (a, b)), shape=(len(rows), len(rows)))
         numbers = connected_components(graph, directed=False)[1]
         order = np.argsort(numbers, kind="stable")
-        found = np.split(rows[order], np.cumsum(np.bincount(numbers))[:-1])
+        found: list[NDArray[np.int64]] = np.split(rows[order], np.cumsum(np.bincount(numbers))[:-1])
         return sorted(found, key=lambda group: (-len(group), int(group[0])))
 
     def redundant(self) -> NDArray[np.int64]:
@@ -134,6 +134,8 @@ def duplicates(
 
 def _check_rows(X: Matrix, Y: Matrix | None) -> None:
     if 0 in X.shape or (Y is not None and 0 in Y.shape):
-        raise ValueError(f"X and Y must have at least one row and one column; got {X.shape if 0 in X.shape else 'none'}")
+        raise ValueError(
+            f"X and Y must have at least one row and one column; got {X.shape if 0 in X.shape else 'none'}"
+        )
     if Y is not None and Y.shape[1] != X.shape[1]:
         raise ValueError(f"Y must have the {X.shape[1]} columns of X; got {Y.shape[1]}")

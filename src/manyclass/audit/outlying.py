@@ -1,9 +1,9 @@
 """outliers: rows that are unlike the rest of their class, or of all rows.
 
 How far a row is, is told by its fifth nearest row of the class, by cosines of columns less their means and in units of
-their deviations: copies and one or two friends do not hide it. Of Caltech features among which rows of other classes were
-planted, as many as were planted had 85 to 88 % of them, where distances to the mean of the class, by the covariance that
-classes have in common, had 9 to 60 %.
+their deviations: copies and one or two friends do not hide it. Of Caltech features among which rows of other classes
+were planted, as many as were planted had 85 to 88 % of them, where distances to the mean of the class, by the
+covariance that classes have in common, had 9 to 60 %.
 """
 
 from dataclasses import dataclass
@@ -87,8 +87,8 @@ def outliers(X: Any, y: Any = None, *, nearest: int = NEAREST, progress: Progres
     matrix = as_matrix(X)
     if 0 in matrix.shape:
         raise ValueError(f"X must have at least one row and one column; got shape {matrix.shape}")
-    for start, rows in matrix.blocks():
-        check_finite(rows, "X", start)
+    for start, block in matrix.blocks():
+        check_finite(block, "X", start)
     n = len(matrix)
     codes = np.zeros(n, np.intp) if y is None else np.unique(check_labels(y, n), return_inverse=True)[1]
     Z = standard_rows(matrix)

@@ -42,8 +42,8 @@ def audit(
 
     label_errors.csv has the labels that are likely wrong, each with the class that it should be and how likely it is
     wrong; every row is judged by all others. duplicates.csv has pairs of rows that are nearly the same, those between
-    train and test among them; outliers.csv rows that are unlike the rest of their class; classes.csv classes that should
-    be one, as they are taken for one another, and classes that should be two.
+    train and test among them; outliers.csv rows that are unlike the rest of their class; classes.csv classes that
+    should be one, as they are taken for one another, and classes that should be two.
     """
     import manyclass as mc
 

@@ -1,7 +1,7 @@
 """Records: what a run, an evaluation, a comparison of galleries or an audit leaves as JSON; sealed, and checked.
 
-The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits. What is in
-a record is said by shapes, and checked when it is written and when it is read.
+The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits. What is
+in a record is said by shapes, and checked when it is written and when it is read.
 """
 
 import json
@@ -192,13 +192,24 @@ _AUDIT = object_of(
     outliers=list_of(object_of(**_ROW, class_=optional(name), distance=number, percentile=number)),
     class_pairs=list_of(
         object_of(
-            first=name, second=name, confused=count, rows=count, low=fraction, high=fraction, p_value=number,
+            first=name,
+            second=name,
+            confused=count,
+            rows=count,
+            low=fraction,
+            high=fraction,
+            p_value=number,
             same=boolean,
         )
     ),
     class_splits=list_of(
         object_of(
-            class_=name, smaller=count, rows=count, explained=fraction, p_value=number, examples=list_of(name),
+            class_=name,
+            smaller=count,
+            rows=count,
+            explained=fraction,
+            p_value=number,
+            examples=list_of(name),
         )
     ),
     notes=list_of(text),

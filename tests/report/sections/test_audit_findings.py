@@ -34,7 +34,7 @@ def test_the_numbers_are_told_in_sentences(checked):
 
 
 def test_an_audit_without_findings_has_no_cards(checked, tmp_path):
-    empty = dict.fromkeys(("label_errors", "duplicates", "outliers", "class_pairs", "class_splits"), [])
+    empty = {key: [] for key in ("label_errors", "duplicates", "outliers", "class_pairs", "class_splits")}
     body = page_of(checked, tmp_path, **empty, counts={}, notes=[], expected_errors=None).body
     assert "card" not in body
     assert "<h3>" not in body
