@@ -169,12 +169,13 @@ def audit(page: WrittenPage) -> Iterator[Line]:
             what, size = table.caption.split(": ", 1)
             for row in table.rows:
                 cell = dict(zip(table.columns, row, strict=True))
-                found = f"{cell['cleanlab, its best of 6']} of them in {cell['seconds of cleanlab']} s"
-                mine = f"{cell['ours']} of them in {cell['seconds']} s"
-                yield f"{what}, flips found, {cell['flips']}", size, mine, "cleanlab", found, cell["times as long"]
+                mine = f"{cell['seconds']} s, {cell['ours']} right"
+                found = f"{cell['seconds of cleanlab']} s, {cell['cleanlab, its best of 6']} right"
+                yield f"{what}, wrong labels, {cell['flips']}", size, mine, "cleanlab", found, cell["times as long"]
         elif table.caption.startswith("Memory"):
             ours, theirs = table.rows
-            yield "memory to find wrong labels", ours[1], ours[2], "cleanlab, from a hundredth", theirs[4], theirs[5]
+            what = f"memory to find wrong labels, a {theirs[5]}th"
+            yield what, ours[1], ours[2], "cleanlab, from a hundredth", theirs[4], ""
         else:
             (row,) = table.rows
             yield f"near-duplicates, {row[1]} of {row[0]} planted pairs", table.caption, f"{row[3]} s", "", "", ""
