@@ -20,6 +20,7 @@ ALL = (
     "wide",
     "imagenet_shape",
     "ten_thousand",
+    "heads",
     "trace_norm",
     "softmax",
     "path",

@@ -44,6 +44,11 @@ ALL = (
     "search_defaults",
     "train_defaults",
     "strangers",
+    "long_tail",
+    "few_shot",
+    "probe_peers",
+    "prediction_sets",
+    "unknowns",
 )
 
 

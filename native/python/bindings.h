@@ -23,6 +23,7 @@ inline void require(bool holds, const char* sentence) {
 
 void bind_cells(nb::module_& m);
 void bind_gather(nb::module_& m);
+void bind_head(nb::module_& m);
 void bind_level(nb::module_& m);
 void bind_pq(nb::module_& m);
 void bind_losses(nb::module_& m);

@@ -18,6 +18,8 @@ from manyclass._core.files import (
     open_own,
     remove_stale_lock,
     replace_file,
+    replacing,
+    write_at,
     write_bytes,
     write_new_folder,
 )
@@ -296,3 +298,25 @@ def test_what_a_killed_process_left_is_replaced_and_what_others_left_is_not(tmp_
     with pytest.raises(StorageError, match=r"it holds mine\.txt; choose another name"):
         write_new_folder(tmp_path / "other", {"a.csv": b"1"})
     assert (tmp_path / "other.tmp" / "mine.txt").read_bytes() == b"mine"
+
+
+def test_a_new_file_takes_its_name_when_it_is_done(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    with replacing(tmp_path / "a") as descriptor:
+        write_at(descriptor, b"new", 0)
+        assert (tmp_path / "a").read_bytes() == b"old"
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_file_that_fails_was_never_there(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    with pytest.raises(OSError, match="Invalid"), replacing(tmp_path / "a") as descriptor:
+        write_at(descriptor, b"new", -1)
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_file_takes_the_place_of_a_file_alone(tmp_path):
+    with pytest.raises(StorageError, match="is a folder"), replacing(tmp_path):
+        pytest.fail("a folder was opened")

@@ -241,3 +241,38 @@ def test_a_header_has_at_most_as_many_bytes_as_other_readers_take(tmp_path, monk
     monkeypatch.setattr(sealed, "_MOST_HEADER", 1000)
     with pytest.raises(ValueError, match="long cannot be read as a test file"):
         KIND.read(tmp_path / "long")
+
+
+ARRAYS = {"W": np.arange(12, dtype=np.float32).reshape(4, 3), "b": np.arange(4), "none": np.zeros((0, 3), np.uint8)}
+
+
+def test_a_file_that_is_filled_has_the_bytes_of_one_that_is_written(tmp_path):
+    KIND.write(tmp_path / "written", CONTENT, ARRAYS)
+    shapes = {name: np.broadcast_to(np.zeros((), array.dtype), array.shape) for name, array in ARRAYS.items()}
+    with KIND.filling(tmp_path / "filled", CONTENT, shapes) as put:
+        put("W", 2, ARRAYS["W"][2:])
+        put("b", 0, ARRAYS["b"])
+        put("W", 0, ARRAYS["W"][:2])
+    assert (tmp_path / "filled").read_bytes() == (tmp_path / "written").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "rows"),
+    [("W", 3, np.zeros((2, 3), np.float32)), ("W", 0, np.zeros((2, 2), np.float32)), ("W", 0, np.zeros((2, 3)))],
+)
+def test_rows_that_do_not_fit_into_a_file_leave_none(tmp_path, name, first, rows):
+    with pytest.raises(ValueError, match="rows of W must fit"), KIND.filling(tmp_path / "a", None, ARRAYS) as put:
+        put(name, first, rows)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_that_are_named_stay_in_the_file(tmp_path):
+    KIND.write(tmp_path / "a", ["none", "W"], ARRAYS)
+    _, arrays = KIND.read(tmp_path / "a", mapped=lambda content: content)
+    assert isinstance(arrays["W"].base, np.memmap)
+    assert not arrays["W"].flags.writeable
+    assert not isinstance(arrays["b"].base, np.memmap)
+    for name, array in ARRAYS.items():
+        np.testing.assert_array_equal(arrays[name], array)
+    _, some = KIND.read(tmp_path / "a", slice(1, 3), mapped=lambda content: content)
+    np.testing.assert_array_equal(some["W"], ARRAYS["W"][1:3])

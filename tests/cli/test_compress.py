@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from tests.cli.runs import rows
 
 
 @pytest.mark.parametrize(
@@ -332,3 +333,44 @@ def test_a_real_ctrl_c_ends_with_130_and_the_way_to_go_on(tmp_path):
     assert process.returncode == 130
     assert "give the same command again to go on" in err
     assert "Traceback" not in err
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("heads")
+    X, y = rows()
+    mc.StochasticClassifier(max_epochs=4, step=0.05, beta=3.0, random_state=0).fit(X, y).save(folder / "model")
+    return folder / "model", X
+
+
+@pytest.mark.parametrize("bits", [4, 8, 12, 16])
+def test_a_classifier_becomes_a_head_of_few_bits(run, trained, tmp_path, bits):
+    model, X = trained
+    outcome = run("compress", model, "-o", tmp_path / "head", "--bits", bits, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    told = json.loads(outcome.out)
+    assert (told["bits"], told["classes"], told["columns"]) == (bits, 6, 8)
+    assert told["bytes"] == (tmp_path / "head").stat().st_size
+    head = mc.load(tmp_path / "head")
+    assert np.mean(head.predict(X) == mc.load(model).predict(X)) > 0.9
+    assert "given weights" not in run("info", tmp_path / "head").out
+
+
+def test_the_table_of_a_head_says_its_size(run, trained, tmp_path):
+    outcome = run("compress", trained[0], "-o", tmp_path / "head")
+    assert outcome.code == 0
+    assert "of 8 bits a weight" in outcome.out
+
+
+def test_sixteen_bits_are_for_classifiers_alone(run, features, tmp_path):
+    outcome = run("compress", features, "-o", tmp_path / "out", "--kind", "scalar", "--bits", 16)
+    assert outcome.code == 1
+    assert "bits" in outcome.err
+
+
+def test_an_encoder_has_no_head(run, tmp_path):
+    mc.SquareLossExemplar().fit(rows()[0]).save(tmp_path / "encoder")
+    outcome = run("compress", tmp_path / "encoder", "-o", tmp_path / "head")
+    assert outcome.code == 1
+    assert "must hold a classifier" in outcome.err
+    assert not (tmp_path / "head").exists()

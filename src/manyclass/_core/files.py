@@ -41,6 +41,26 @@ def write_bytes(path: str | os.PathLike[str], *pieces: Bytes, part: bool = False
         raise
 
 
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[int]:
+    """A descriptor of a new file that takes the name `path` when the block is done, and never exists if it fails."""
+    check_output(path)
+    path = Path(path)
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    descriptor = create_file(temporary)
+    try:
+        try:
+            yield descriptor
+            sync_file(descriptor)
+        finally:
+            os.close(descriptor)
+        replace_file(temporary, path)
+    except BaseException:
+        with suppress(OSError):  # what went wrong first is the news
+            temporary.unlink(missing_ok=True)
+        raise
+
+
 def write_output(path: str | os.PathLike[str], *pieces: Bytes) -> None:
     """The same for a file that a user names, which takes the place of a file alone."""
     check_output(path)

@@ -12,7 +12,8 @@ the checkpoint, generators of random numbers, and whatever a clock said: the sam
 `partial_fit` has under way: it goes on from the weights.
 
 A class may have `plain_parameters` and `parameters_of`, which describe parameters that are objects; `fitted_shapes`,
-if its arrays are not a linear classifier's; and `former_names`, for files of earlier versions: {old: new} names of
+if its arrays are not a linear classifier's; `mapped_arrays`, the names of those that stay in the file and are mapped
+from it, being too large to be read; and `former_names`, for files of earlier versions: {old: new} names of
 parameters and attributes, or {old: (new, function of the old value)}.
 """
 
@@ -20,6 +21,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -45,7 +47,9 @@ _SAVABLE = (
     "KernelSquareLossExemplar",
     "LinearClassifier",
     "MultiTaskTraceNorm",
+    "NearestCentroid",
     "OnnxFeatures",
+    "QuantizedHead",
     "SharedStructureClassifier",
     "SquareLossClassifier",
     "SquareLossExemplar",
@@ -63,6 +67,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier or encoder to one file, whole or not at all."""
     write_output(path, *FORMAT.pieces(*_describe(model)))
+
+
+def filling_model(model: Any, path: str | os.PathLike[str]) -> AbstractContextManager[Callable[..., None]]:
+    """Write a model whose arrays have shapes alone, and numbers come in the block: see `SealedFormat.filling`."""
+    return FORMAT.filling(path, *_describe(model))
 
 
 def model_pieces(model: Any) -> list[Any]:
@@ -94,7 +103,8 @@ def _describe(model: Any) -> tuple[dict[str, Any], Arrays]:
     if not is_savable(model):
         raise TypeError(f"a model must be one of {', '.join(_SAVABLE)} to be saved; got {name}")
     parameters = _parameters(model)
-    check_is_fitted(model)
+    if hasattr(model, "fit"):  # a head is made of another model
+        check_is_fitted(model)
     arrays: Arrays = {}
     content = {
         "estimator": name,
@@ -117,7 +127,7 @@ def _fitted(model: Any) -> dict[str, Any]:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that `save_model` wrote; ValueError, in one sentence, for all else."""
-    content, arrays = FORMAT.read(path)
+    content, arrays = FORMAT.read(path, mapped=_mapped_arrays)
     try:
         name = content["estimator"]
         if name not in _SAVABLE:
@@ -131,6 +141,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     # Who can write a file can seal it, and its values go through constructors that expect other ones.
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+
+
+def _mapped_arrays(content: Any) -> Collection[str]:
+    """The arrays that stay in the file, by the name of the estimator, if it is one."""
+    name = content.get("estimator") if isinstance(content, dict) else None
+    names: Collection[str] = getattr(find_public(name), "mapped_arrays", ()) if name in _SAVABLE else ()
+    return names
 
 
 def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
@@ -195,10 +212,32 @@ def _is_labels(value: Any) -> bool:
     return all(isinstance(one, np.ndarray) and one.ndim == 1 and len(one) for one in arrays)
 
 
+def _is_held_out(value: Any) -> bool:
+    kinds = {"losses": "f", "sure": "f", "near": "f", "classes": "i", "weights": "f"}
+    return (
+        isinstance(value, dict)
+        and value.keys() == kinds.keys()
+        and all(isinstance(one, np.ndarray) and one.dtype.kind == kinds[name] for name, one in value.items())
+        and {one.shape for one in value.values()} == {(len(value["losses"]),)}
+        and len(value["losses"]) > 0
+    )
+
+
+def _is_known_classes(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"mean", "means", "shares", "within"}:
+        return False
+    if not all(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in value.values()):
+        return False
+    k, d = len(value["shares"]), len(value["mean"])
+    return [one.shape for one in value.values()] == [(d,), (k, d), (k,), (d, d)]
+
+
 # What fitted attributes of one name are in every model that has them: (rule, whether it holds).
 _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "classes_": ("an array of labels", _is_labels),
     "row_lengths_": ("two numbers", _is_range),
+    "known_classes_": ("arrays called mean, means, shares and within, of one width", _is_known_classes),
+    "held_out_": ("vectors of one length, called losses, sure, near, classes and weights", _is_held_out),
     **dict.fromkeys(("n_features_in_", "n_features_out_", "n_epochs_", "n_iter_", "rank_"), ("a count", _is_count)),
     **dict.fromkeys(
         ("step_", "beta_", "gap_", "objective_", "passes_"),
@@ -213,13 +252,18 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+# Of each class a number, where a model has them.
+_OF_CLASSES = ("steps_", "class_counts_", "class_weights_", "prior_", "trained_intercept_")
+
+
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
+    numbers = [(name, np.shape(fitted[name]), (len(fitted["classes_"]),)) for name in _OF_CLASSES if name in fitted]
     if hasattr(model, "fitted_shapes"):
-        return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+        own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+        return own + numbers
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
+    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *numbers]
 
 
 def _is_fitted_name(name: str) -> bool:

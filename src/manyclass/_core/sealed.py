@@ -10,10 +10,12 @@ they are compared. Then arrays are read to where they stay, so that a file takes
 """
 
 import hashlib
+import itertools
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 
 from manyclass._core.digest import canonical_json, json_digest, sha256_digest
 from manyclass._core.errors import StorageError
-from manyclass._core.files import write_bytes
+from manyclass._core.files import replacing, write_at, write_bytes
 from manyclass._core.linalg import aligned_empty
 from manyclass._core.reading import load_json, open_file
 from manyclass._core.typing import Arrays
@@ -79,6 +81,10 @@ _MOST_HEADER = 100_000_000  # bytes, as other readers of safetensors files have 
 _MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
+def _nothing(content: Any) -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class SealedFormat:
     """A kind of file, the newest version of it that is known, and what to do about a damaged one."""
@@ -104,8 +110,44 @@ class SealedFormat:
         header[_SEAL] = sha256_digest([header, *data]).encode()
         return [header, *data]
 
-    def read(self, path: str | os.PathLike[str], rows: slice = slice(None)) -> tuple[Any, Arrays]:
-        """(content, arrays, or these rows of each) as they were written; whatever else is refused in one sentence."""
+    @contextmanager
+    def filling(
+        self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]]
+    ) -> Iterator[Callable[[str, int, NDArray[Any]], None]]:
+        """Make `path` hold the content and arrays of these shapes, whole or not at all, whose rows come later.
+
+        What it gives writes rows of an array, of which the second argument is the number of the first; any thread may
+        call it. Rows that never come are zeros.
+        """
+        header = bytearray(self._header(json.dumps(content, separators=(",", ":"), allow_nan=False), dict(arrays)))
+        sizes = [array.nbytes for array in arrays.values()]
+        starts = dict(zip(arrays, itertools.accumulate(sizes, initial=len(header)), strict=False))
+        with replacing(path) as descriptor:
+            os.ftruncate(descriptor, len(header) + sum(sizes))
+            write_at(descriptor, header, 0)
+
+            def put(name: str, first: int, rows: NDArray[Any]) -> None:
+                like = arrays[name]
+                if rows.dtype != like.dtype or rows.shape[1:] != like.shape[1:] or first + len(rows) > len(like):
+                    raise ValueError(f"rows of {name} must fit into {like.shape} of {like.dtype}; got {rows.shape}")
+                offset = first * math.prod(like.shape[1:]) * like.itemsize
+                write_at(descriptor, raw_bytes(as_little_endian(rows)), starts[name] + offset)
+
+            yield put
+            with open(descriptor, "rb", closefd=False) as file:
+                _, digest = _seals(file)
+            write_at(descriptor, digest.encode(), _SEAL.start)
+
+    def read(
+        self,
+        path: str | os.PathLike[str],
+        rows: slice = slice(None),
+        mapped: Callable[[Any], Collection[str]] = _nothing,
+    ) -> tuple[Any, Arrays]:
+        """(content, arrays, or these rows of each) as they were written; whatever else is refused in one sentence.
+
+        `mapped` is told the content, and names the arrays that stay in the file and are mapped.
+        """
         with open_file(path, "model") as file:
             self._check_start(path, file)
             self._check_seal(path, file)
@@ -116,7 +158,7 @@ class SealedFormat:
                 name, version = metadata["format"], int(metadata["version"])
                 known = name == self.name and version <= self.version
                 content = load_json(metadata["content"], "its content") if known else None
-                arrays = dict(_arrays(file, header, rows)) if known else {}
+                arrays = dict(_arrays(file, header, rows, mapped(content))) if known else {}
             except _MALFORMED as error:
                 raise ValueError(
                     f"{os.fspath(path)} cannot be read as a {self.name}: {error}; {self.advice}"
@@ -192,7 +234,9 @@ def _header(file: BufferedReader) -> dict[str, Any]:
     return load_json(file.read(length), "its header")  # type: ignore[no-any-return]
 
 
-def _arrays(file: BufferedReader, header: dict[str, Any], rows: slice) -> Iterator[tuple[str, NDArray[Any]]]:
+def _arrays(
+    file: BufferedReader, header: dict[str, Any], rows: slice, mapped: Collection[str]
+) -> Iterator[tuple[str, NDArray[Any]]]:
     """The arrays that follow a header: one after the other, as safetensors files have them, and nothing else."""
     end, first, size = 0, file.tell(), os.fstat(file.fileno()).st_size
     for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
@@ -204,7 +248,7 @@ def _arrays(file: BufferedReader, header: dict[str, Any], rows: slice) -> Iterat
             raise ValueError(f"its header does not say where {name[:80]!r} is")
         end = stop
         file.seek(first + start)
-        yield name, _read_array(file, shape, dtype, rows)
+        yield name, (_map_array if name in mapped and stop > start else _read_array)(file, shape, dtype, rows)
     if first + end != size:
         raise ValueError(f"it has {size - first} bytes of arrays, and its header tells of {end}")
 
@@ -219,6 +263,11 @@ def _read_array(file: BufferedReader, shape: list[int], dtype: np.dtype[Any], ro
     if file.readinto(room.data) != nbytes:
         raise ValueError("it ends before its arrays do")
     return room.view(dtype).reshape(shape)
+
+
+def _map_array(file: BufferedReader, shape: list[int], dtype: np.dtype[Any], rows: slice) -> NDArray[Any]:
+    whole = np.memmap(file, dtype, "r", file.tell(), tuple(shape))
+    return np.asarray(whole[rows])  # a plain array, which holds the map
 
 
 def as_little_endian(array: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,8 @@
-"""manyclass compress: features into a store of codes, a block at a time."""
+"""manyclass compress: features into a store of codes, a block at a time; a classifier into a small head."""
 
 from enum import StrEnum
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
@@ -12,13 +13,13 @@ from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import (
     Json,
     LabelsOrNone,
-    OutStore,
     Overwrite,
     Quiet,
     Resume,
     Seed,
     TestFraction,
     Threads,
+    out_option,
     path_argument,
 )
 
@@ -43,12 +44,16 @@ class Bits(StrEnum):
 
     four = "4"
     eight = "8"
+    twelve = "12"
+    sixteen = "16"
 
 
 @report_errors("the rows done so far are safe; give the same command again to go on")
 def compress(
-    source: Annotated[Path, path_argument("A .npy or .npz file, a folder of shards, parquet, or a store.")],
-    out: OutStore,
+    source: Annotated[
+        Path, path_argument("A .npy or .npz file, a folder of shards, parquet, or a store; or a run, or a model.")
+    ],
+    out: Annotated[Path, out_option("The store to write; of a run or a model, the file of its head.")],
     labels: LabelsOrNone = None,
     test_fraction: TestFraction = None,
     kind: Annotated[
@@ -57,7 +62,10 @@ def compress(
     block: Annotated[int | None, typer.Option(min=1, help="Columns per byte, for product; by default 8.")] = None,
     n_centroids: Annotated[int, typer.Option(min=2, max=256, help="Entries per codebook, for product.")] = 256,
     rotation: Annotated[RotationName, typer.Option(help="Mix the columns first, for product.")] = RotationName.none,
-    bits: Annotated[Bits, typer.Option(help="Bits per column, for scalar.")] = Bits.eight,
+    bits: Annotated[
+        Bits,
+        typer.Option(help="Bits per column, for scalar; of a weight, for a classifier, 12 and 16 too."),
+    ] = Bits.eight,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Rows to learn from; by default 16384 for product, all for scalar.")
     ] = None,
@@ -68,10 +76,19 @@ def compress(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compress features into a store. If that is interrupted, the same command goes on where it stopped."""
+    """Compress features into a store. If that is interrupted, the same command goes on where it stopped.
+
+    A run, or the file of a linear classifier, becomes a head of few bits for each weight, which `manyclass predict` and
+    `manyclass evaluate` take as they take the run: a file beside it, which replaces one of the same name.
+    """
     import manyclass as mc
+    from manyclass.runs.folder import is_run
+    from manyclass.runs.load_model import is_model
 
     console = Console(quiet, json)
+    if is_run(source) or is_model(source):
+        with mc.threads(threads):
+            return _compress_head(source, out, int(bits), console)
     with mc.threads(threads):
         result = mc.runs.compress(
             source,
@@ -93,6 +110,31 @@ def compress(
         )
     console.json(result)
     console.table(str(out), _rows(result))
+
+
+def _compress_head(source: Path, out: Path, bits: int, console: Console) -> None:
+    from manyclass.runs.load_model import open_classifier
+
+    model, started = open_classifier(source).model, perf_counter()
+    if not hasattr(model, "compress"):
+        raise ValueError(f"{source} must hold a linear classifier; it holds a {type(model).__name__}")
+    head = model.compress(bits, out)
+    size, (k, d) = out.stat().st_size, (len(head.intercept_), head.n_features_in_)
+    result = {
+        "path": str(out), "bytes": size, "bytes_before": 4 * k * d, "bits": bits, "classes": k, "columns": d,
+        "seconds": perf_counter() - started,
+    }  # fmt: skip
+    console.json(result)
+    console.table(
+        str(out),
+        [
+            ("classes", f"{k:,}"),
+            ("dimensions", f"{d:,}"),
+            ("weights before", format_bytes(4 * k * d)),
+            ("file", f"{format_bytes(size)}, of {bits} bits a weight"),
+            ("time", format_seconds(result["seconds"])),
+        ],
+    )
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:

@@ -5,16 +5,25 @@ import json as js
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from manyclass.cli.terminal.command_errors import FAILED, report_errors, while_read
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Run, Threads, check_printable, out_option, path_argument, path_option
+from manyclass.cli.terminal.options import (
+    PriorOption,
+    Run,
+    Threads,
+    check_printable,
+    out_option,
+    path_argument,
+    path_option,
+)
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -35,6 +44,19 @@ def predict(
         list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
+    prior: PriorOption = None,
+    coverage: Annotated[
+        float | None, typer.Option(help="Tell, of each row, a set that holds the right class so often, such as 0.95.")
+    ] = None,
+    unknown: Annotated[
+        float | None, typer.Option(help="Say 'none of these' of rows like the strangest 0.05 of known classes.")
+    ] = None,
+    taxonomy: Annotated[
+        Path | None, path_option("A tree above the classes: a CSV file with the columns child and parent.")
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(help="With --taxonomy: tell the deepest node of at least this probability.")
+    ] = 0.8,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
@@ -46,12 +68,19 @@ def predict(
     A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
     `manyclass calibrate`.
 
+    With --coverage 0.95 each row is told a set of classes, as many as it takes to hold the right one in 95 of 100
+    rows. With --unknown 0.05 rows are said to be none of these if only 5 of 100 rows of known classes look as strange.
+    Both go by rows that training held out.
+
+    With --taxonomy, probabilities are summed up the tree, and the deepest node that is sure enough is told too.
+
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
     """
     import manyclass as mc
 
     check_printable(out)
+    asked = Asked(top, coverage, unknown, prior, _read_taxonomy(taxonomy), confidence)
     console = Console()
     unread: list[str] = []
 
@@ -61,9 +90,9 @@ def predict(
             console.warn(f"{name} {why}")
 
     with mc.threads(threads):
-        found = _predictions(run, inputs, encoder, top, bad, console)
+        found = _predictions(run, inputs, encoder, asked, bad, console)
         if out is not None:
-            _write(out, found)
+            _write(out, found, sets=coverage is not None)
             console.info(f"written to {out}")
         elif json:
             with while_read():
@@ -76,13 +105,71 @@ def predict(
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What is to be told of each row: classes, a set of them, whether it is none of these, and what it surely is."""
+
+    top: int
+    coverage: float | None
+    unknown: float | None
+    prior: str | None = None
+    taxonomy: Any = None
+    confidence: float = 0.8
+
+    def __post_init__(self) -> None:
+        for name in ("coverage", "unknown"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise ValueError(f"`{name}` must be a number between 0 and 1; got {value:g}")
+
+    def check(self, model: Any, run: Path) -> None:
+        """Refuse a classifier that cannot tell it."""
+        from manyclass.estimators.uncertainty.unknowns import check_unknown
+
+        needs = [name for name in ("coverage", "unknown") if getattr(self, name) is not None]
+        if needs and not hasattr(model, "predict_set"):
+            raise ValueError(
+                f"`{needs[0]}` needs rows that training has held out, and {run} knows of none; give it some with "
+                f"`manyclass calibrate {quote(str(run))} DATA`"
+            )
+        if self.unknown is not None:
+            check_unknown(self.unknown, len(model.held_out_["losses"]))
+        if self.taxonomy is not None and not hasattr(model, "predict_proba"):
+            raise ValueError(
+                f"`taxonomy` needs probabilities, and {run} has none; give it some with "
+                f"`manyclass calibrate {quote(str(run))} DATA`"
+            )
+
+    def taxa(self, model: Any, P: Any) -> list[dict[str, Any]]:
+        """What each row is by the tree, as far as it is sure; nothing without a tree."""
+        if self.taxonomy is None:
+            return []
+        names, probabilities, _ = self.taxonomy.deepest(P, model.classes_, self.confidence)
+        both = zip(names.tolist(), probabilities.tolist(), strict=True)
+        return [{"taxon": name, "taxon_probability": probability} for name, probability in both]
+
+
+def _read_taxonomy(path: Path | None) -> Any:
+    from manyclass.estimators.heads.taxonomy import Taxonomy
+
+    return None if path is None else Taxonomy.read(path)
+
+
+@dataclass(frozen=True)
 class Prediction:
-    """The best classes of a row, and their scores, and probabilities if there are any."""
+    """The best classes of a row, and their scores, and probabilities if there are any.
+
+    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little. `taxon` is
+    the deepest node of a tree that is sure enough.
+    """
 
     name: str
     classes: list[str]
     scores: list[float]
     probabilities: list[float] | None
+    p_value: float | None = None
+    none: bool | None = None
+    taxon: str | None = None
+    taxon_probability: float | None = None
 
     @property
     def unsure(self) -> bool | None:
@@ -91,7 +178,8 @@ class Prediction:
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        return {**vars(self), "unsure": self.unsure}
+        about = {name: value for name, value in vars(self).items() if value is not None or name == "probabilities"}
+        return {**about, "unsure": self.unsure}
 
     def words(self) -> list[tuple[str, str]]:
         """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
@@ -100,41 +188,54 @@ class Prediction:
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[0] += ", unsure" if self.unsure else ""
-        return list(zip(self.classes, said, strict=True))
+        strange = [("none of these,", f"p = {self.p_value:.2g}")] if self.none else []
+        sure = [(f"surely {self.taxon},", f"{self.taxon_probability:.1%}")] if self.taxon is not None else []
+        return [*strange, *sure, *zip(self.classes, said, strict=True)]
 
 
 def _predictions(
-    run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Callable[[str, str], None], console: Console
+    run: Path, inputs: list[Path], encoder: Path | None, asked: Asked, bad: Callable[[str, str], None], console: Console
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
+    from manyclass.runs.priors import set_prior
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)
     model = opened.model
+    set_prior(model, asked.prior)
+    asked.check(model, run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
     encodes = open_encoder(run, encoder, opened) if pictures else None
     others = [path for path in inputs if path not in pictures]
     for block in picture_blocks([name for names in pictures.values() for name in names], encodes, bad):
-        yield from _of_block(model, block, top)
+        yield from _of_block(model, block, asked)
     for path in others:
         dataset = read_source(path, "none", console.warn)
         check_columns(model, run, dataset.X, path)
         for start in range(0, len(dataset), size):
-            yield from _of_block(model, dataset.take(slice(start, start + size)), top)
+            yield from _of_block(model, dataset.take(slice(start, start + size)), asked)
 
 
-def _of_block(model: Any, block: "Dataset", top: int) -> Iterator[Prediction]:
+def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction]:
     import numpy as np
 
     S = np.asarray(model.decision_function(block.X))
     if S.ndim == 1:  # of two classes: how much the second is above the first
         S = np.stack([-S, S], axis=1)
-    best = np.argsort(-S, axis=1, kind="stable")[:, :top]
-    P = np.take_along_axis(model.predict_proba(block.X), best, 1) if hasattr(model, "predict_proba") else None
-    for i, places in enumerate(best):
+    best = np.argsort(-S, axis=1, kind="stable")
+    P = model.predict_proba(block.X) if hasattr(model, "predict_proba") else None
+    # A set has the classes above a threshold, which are the best ones.
+    sizes = [asked.top] * len(S) if asked.coverage is None else map(len, model.predict_set(block.X, asked.coverage))
+    p_values = None if asked.unknown is None else model.unknown_p_values(block.X).tolist()
+    taxa = asked.taxa(model, P)
+    for i, size in enumerate(sizes):
+        places = best[i, :size]
         labels = [str(label) for label in model.classes_[places].tolist()]
-        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), None if P is None else P[i].tolist())
+        chances = None if P is None else P[i, places].tolist()
+        sure = taxa[i] if taxa else {}
+        found = Prediction(block.row_name(i), labels, S[i, places].tolist(), chances, **sure)
+        yield found if p_values is None else replace(found, p_value=p_values[i], none=p_values[i] <= asked.unknown)
 
 
 def _show(found: Iterable[Prediction], console: Console) -> None:
@@ -143,8 +244,9 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
     if len(shown) == 1:
         console.table(shown[0].name, shown[0].words())
     elif shown:
-        lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        asked = len(shown[0].classes)
+        cells = [[one.name, *map(" ".join, one.words())] for one in shown]
+        asked = max(map(len, cells)) - 1
+        lines = [[*line, *[""] * (1 + asked - len(line))] for line in cells]
         told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
         if told < asked:
             console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
@@ -153,17 +255,35 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         console.info(f"{left:,} rows more; see them all with -o predictions.csv or --json")
 
 
-def _write(path: Path, found: Iterable[Prediction]) -> None:
+def _write(path: Path, found: Iterable[Prediction], sets: bool) -> None:
     """A CSV with a line per row, whole or not at all."""
     with _replacing(path) as file:
         lines = csv.writer(file, lineterminator="\n")
         for number, one in enumerate(found):
-            values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
-            values |= {} if one.probabilities is None else {"probability": one.probabilities}
-            places = range(len(one.classes))
+            cells = _set_cells(one) if sets else _class_cells(one)
             if number == 0:
-                lines.writerow(["name", *(f"{name}_{i + 1}" for i in places for name in values)])
-            lines.writerow([one.name, *(column[i] for i in places for column in values.values())])
+                lines.writerow(cells)
+            lines.writerow(cells.values())
+
+
+def _class_cells(one: Prediction) -> dict[str, Any]:
+    """Cells by the names of their columns, some for each class."""
+    values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
+    values |= {} if one.probabilities is None else {"probability": one.probabilities}
+    numbered = {f"{name}_{i + 1}": values[name][i] for i in range(len(one.classes)) for name in values}
+    return {"name": one.name, **_strangeness(one), **numbered}
+
+
+def _set_cells(one: Prediction) -> dict[str, Any]:
+    """The same of a set, whose classes are a list in one cell, as JSON, as rows have more or fewer of them."""
+    lists = {"classes": js.dumps(one.classes), "probabilities": js.dumps(one.probabilities)}
+    return {"name": one.name, **_strangeness(one), "size": len(one.classes), **lists}
+
+
+def _strangeness(one: Prediction) -> dict[str, Any]:
+    strange = {} if one.p_value is None else {"p_value": one.p_value, "none_of_these": one.none}
+    sure = {} if one.taxon is None else {"taxon": one.taxon, "taxon_probability": one.taxon_probability}
+    return strange | sure
 
 
 @contextmanager

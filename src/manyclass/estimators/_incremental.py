@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._core.checks import draw_seed
 from manyclass._core.models import rollback_on_error
 from manyclass._core.shards import Shard
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.estimators._stochastic_plan import STEP_LIMITS, SgdSettings
+from manyclass.estimators.prior_adjustment import class_totals
 from manyclass.estimators.validation import (
     check_classes,
     check_labels,
@@ -162,10 +164,14 @@ class IncrementalSgd:
     history_: list[dict[str, Any]]
     steps_: NDArray[np.int64]
     trained_: tuple[str, str]
+    class_counts_: NDArray[np.int64]
+    class_weights_: Doubles
     _running: PartialFitState
     _computing: Callable[[], AbstractContextManager[None]]
     _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
+    _forget_prior: Callable[[], None]
+    _class_sizes: Callable[[Problem], tuple[NDArray[np.int64], Doubles]]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -194,6 +200,7 @@ class IncrementalSgd:
         with self._computing():
             settings = self._settled()
             check_same_objective(settings, "partial_fit")
+            self._forget_prior()
             known = hasattr(self, "coef_")
             self.classes_ = check_batch_classes(self, classes, known)
             matrix = open_examples(self, X, reset=not known, limits=STEP_LIMITS)
@@ -213,6 +220,7 @@ class IncrementalSgd:
         # What fit took stays on record: add_classes takes as long.
         self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)), settings)
         self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
+        self._count_more(problem, known)
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
 
@@ -242,6 +250,7 @@ class IncrementalSgd:
                 )
             check_is_fitted(self)
             check_same_objective(settings, "add_classes")
+            self._forget_prior()
             new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = make_plan(settings, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
@@ -249,9 +258,25 @@ class IncrementalSgd:
             stopping = EarlyStopping(max_epochs=min(epochs, self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
+        self._count_new(problem, np.argsort(np.concatenate([self.classes_, new]), kind="stable"))
         self.classes_, machines = join_weights(self.classes_, old, new, descent.weights.result())
         self._take(machines)
         return self
+
+    def _count_more(self, problem: Problem, known: bool) -> None:
+        """Add the sizes of the classes of a batch to those before; these are not known of machines of older files."""
+        sizes = self._class_sizes(problem)
+        if not known:
+            self.class_counts_, self.class_weights_ = sizes
+        elif hasattr(self, "class_weights_"):
+            self.class_counts_, self.class_weights_ = self.class_counts_ + sizes[0], self.class_weights_ + sizes[1]
+
+    def _count_new(self, problem: Problem, order: NDArray[np.intp]) -> None:
+        """Put the sizes of new classes beside those before; the last of the problem stands for all old ones."""
+        if hasattr(self, "class_weights_"):
+            before, sizes = (self.class_counts_, self.class_weights_), class_totals(problem)
+            both = (np.concatenate([a, b[:-1]])[order] for a, b in zip(before, sizes, strict=True))
+            self.class_counts_, self.class_weights_ = both
 
     def _settled(self) -> Any:
         """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""

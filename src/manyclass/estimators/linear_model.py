@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.row_sums import Scorer
 from manyclass.solvers.sgd.top_k import top_classes
 from manyclass.solvers.shortlist import SCORES, top_by_shortlist
+
+if TYPE_CHECKING:
+    from manyclass.estimators.heads.quantized_head import QuantizedHead
 
 
 class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -100,13 +103,17 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The classes.
         """
         X = self._matrix(X)
-        k = min(check_count(k, "k"), len(self.classes_))
+        k = min(check_count(k, "k"), len(self.intercept_))
         with np.errstate(invalid="ignore", over="ignore"):
             found = self._shortlisted(X, k)
             if found is None:
                 block = self._blocks()
                 found = top_classes(lambda at: block(X.rows(at), at.start), X.shape, len(self.classes_), k)
-        return self.classes_[found]
+        return self._labels_at(found)
+
+    def _labels_at(self, found: NDArray[Any]) -> NDArray[Any]:
+        """The labels of classes, by their numbers."""
+        return np.asarray(self.classes_[found])
 
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         """The k best classes of each row, where there is a faster way than all scores."""
@@ -142,9 +149,30 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         export_onnx(self, path, top)
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
-        """The scores of some rows, of which the second argument is the number of the first."""
-        coef, intercept = self.coef_, self.intercept_
+    def compress(self, bits: int = 8, path: str | os.PathLike[str] | None = None, rows: Any = None) -> "QuantizedHead":
+        """Make a small head of the fitted classifier, which keeps its weights by a few bits each.
+
+        Parameters
+        ----------
+        bits : {4, 8, 12, 16}, default=8
+            Bits of a weight.
+        path : str or os.PathLike, default=None
+            A file to make the head in, from which it is then mapped; None to make it in memory.
+        rows : matrix-like of shape (m, d), default=None
+            Some rows such as it will meet; with their mean known, fewer classes need a second look.
+
+        Returns
+        -------
+        QuantizedHead
+            The head, with the same labels and probabilities.
+        """
+        from manyclass.estimators.heads.quantized_head import QuantizedHead
+
+        return QuantizedHead.from_classifier(self, bits, path, rows)
+
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
+        """The scores of some rows, of which the second argument is the number of the first; biases may be others."""
+        coef, intercept = self.coef_, self.intercept_ if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)

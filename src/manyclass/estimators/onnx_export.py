@@ -27,7 +27,8 @@ def export_onnx(model: "LinearModel", path: str | os.PathLike[str], top: int = 5
     predict_top gives; `scores` (n, k), also for two classes; and `probabilities` (n, k) for a classifier that has them.
     Labels are int64, strings, bools or float64. Sums are made in another order: scores agree but for rounding.
     """
-    check_is_fitted(model)
+    if hasattr(model, "fit"):  # a head is made of another model
+        check_is_fitted(model)
     if model.coef_.nbytes > _MOST:
         raise ValueError(f"an onnx file holds at most 2 GB; the weights take {model.coef_.nbytes / 1e9:.1f} GB")
     constants: Constants = {"coef": model.coef_, "intercept": model.intercept_, "classes": _labels(model.classes_)}

@@ -15,6 +15,8 @@ from manyclass.runs.records import (
     AUDIT,
     AUDIT_FILE,
     EVALUATION,
+    PROBE,
+    PROBE_FILE,
     RETRIEVAL,
     RETRIEVAL_FILE,
     RUN_FILE,
@@ -55,18 +57,24 @@ class AuditReport:
     record: dict[str, Any]
 
 
-Found = RunReport | SearchReport | AuditReport
+@dataclass(frozen=True)
+class ProbeReport:
+    """How good embeddings are: the record of a probe."""
+
+    name: str
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ReportData:
-    """What a page shows: runs, comparisons of galleries, audits, and a folder of images that the user gave.
+    """What a page shows: runs, comparisons of galleries, probes, audits, and a folder of images that the user gave.
 
     `taken` are the folders and arrays that images on the page came from, which sections add to.
     """
 
     runs: Sequence[RunReport] = field(default_factory=list)
     searches: Sequence[SearchReport] = field(default_factory=list)
+    probes: Sequence[ProbeReport] = field(default_factory=list)
     images: Path | None = None
     taken: set[Path] = field(default_factory=set)
     audits: Sequence[AuditReport] = field(default_factory=list)
@@ -90,8 +98,9 @@ def _on_one_test(runs: Iterable[RunReport]) -> list[tuple[RunReport, dict[str, A
     """The runs that have an evaluation on the same test, of all tests the one that most runs have."""
     same: dict[tuple[Any, ...], dict[str, tuple[RunReport, dict[str, Any]]]] = {}
     for run in runs:
-        for name, evaluation in run.evaluations.items():
-            # Of a run that was judged twice by the same examples, with other features, the first is as good.
+        for name, evaluation in sorted(run.evaluations.items(), key=lambda pair: pair[1]["prior"] is not None):
+            # Of a run that was judged twice by the same examples, with other features, the first is as good; with
+            # another prior than its own it is judged as something else.
             same.setdefault(_test(name, evaluation), {}).setdefault(run.name, (run, evaluation))
     chosen = min(same, key=lambda key: (*_preference(list(same[key].values())), key), default=None)
     return [] if chosen is None else list(same[chosen].values())
@@ -123,7 +132,7 @@ def collect(
     Parameters
     ----------
     paths : iterable of path-like
-        Run folders, folders of them, gallery folders, audits, or records of galleries and audits.
+        Run folders, folders of them, gallery folders, audits, or records of galleries, probes and audits.
     images : path-like, default=None
         Folder in which the images of rows are looked for first.
     warn : callable, default=None
@@ -132,18 +141,18 @@ def collect(
     Returns
     -------
     ReportData
-        Runs, comparisons of galleries and audits, each once.
+        Runs, comparisons of galleries, probes and audits, each once.
 
     Raises
     ------
     ValueError
         If a path holds no record, or a run that is unfinished.
     """
-    found: dict[Path, Found] = {}
+    found: dict[Path, _Found] = {}
     for path in map(Path, paths):
         here = list(_records_at(path, warn or warnings.warn))
         if not here:
-            rule = f"must hold {RUN_FILE}, {RETRIEVAL_FILE} or {AUDIT_FILE}, or folders that do"
+            rule = f"must hold {RUN_FILE}, {RETRIEVAL_FILE}, {PROBE_FILE} or {AUDIT_FILE}, or folders that do"
             raise ValueError(f"{path} {rule}; give what `manyclass train -o` wrote")
         # The same file by two ways is one.
         found.update((file.resolve(), one) for file, one in here)
@@ -152,10 +161,14 @@ def collect(
     runs = [one for one in found.values() if isinstance(one, RunReport)]
     searches = [one for one in found.values() if isinstance(one, SearchReport)]
     audits = [one for one in found.values() if isinstance(one, AuditReport)]
-    return ReportData(_number_runs(runs), searches, None if images is None else Path(images), audits=audits)
+    probes = [one for one in found.values() if isinstance(one, ProbeReport)]
+    return ReportData(_number_runs(runs), searches, probes, None if images is None else Path(images), audits=audits)
 
 
-def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, Found]]:
+_Found = RunReport | SearchReport | ProbeReport | AuditReport
+
+
+def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, _Found]]:
     if path.is_dir():
         if is_run(path):
             check_has_all_classes(path, read_run(path))  # which refuses one that is unfinished
@@ -165,12 +178,15 @@ def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, Found]]:
     kind = kind_of(path)
     if kind == AUDIT:
         return iter([(path, _read_audit(path))])
+    if kind == PROBE:
+        return iter([(path, _read_probe(path))])
     if kind != RETRIEVAL:
-        raise ValueError(f"{path} must be a run folder or a {RETRIEVAL_FILE}; got {kind or 'something else'}")
+        rule = f"must be a run folder, a {RETRIEVAL_FILE} or the record of a probe"
+        raise ValueError(f"{path} {rule}; got {kind or 'something else'}")
     return iter([(path, _read_search(path))])
 
 
-def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, Found]]:
+def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, _Found]]:
     done = (folder / RUN_FILE).is_file()
     if done and read_run(folder)["shard"]:
         warn(f"{folder} is left out, as it has a part of the classes only; make it whole by manyclass join")
@@ -182,6 +198,8 @@ def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, 
         yield search, _read_search(search)
     if (folder / AUDIT_FILE).is_file():
         yield folder / AUDIT_FILE, _read_audit(folder / AUDIT_FILE)
+    if (folder / PROBE_FILE).is_file() and kind_of(folder / PROBE_FILE) == PROBE:
+        yield folder / PROBE_FILE, _read_probe(folder / PROBE_FILE)
     if depth and not done:
         for child in sorted(child for child in folder.iterdir() if child.is_dir()):
             yield from _records_in(child, depth - 1, warn)
@@ -204,6 +222,10 @@ def _read_search(file: Path) -> SearchReport:
 
 def _read_audit(file: Path) -> AuditReport:
     return AuditReport(_name(file.parent), file.parent, read_record(file, AUDIT))
+
+
+def _read_probe(file: Path) -> ProbeReport:
+    return ProbeReport(file.stem, read_record(file, PROBE))
 
 
 def _name(folder: Path) -> str:

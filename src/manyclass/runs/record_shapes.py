@@ -1,4 +1,4 @@
-"""Shapes of JSON: what a record must look like, said by functions that check it and fill in what may be absent.
+"""Shapes: what the JSON of a record must look like.
 
 A shape is a function of a value and of words for its place. It gives the value back, with entries that may be absent
 filled in as None and NumPy's scalars as plain numbers, or raises ValueError in one sentence about the first place that

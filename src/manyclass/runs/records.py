@@ -1,7 +1,7 @@
 """Records: what a run, an evaluation, a comparison of galleries or an audit leaves as JSON; sealed, and checked.
 
-The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits. What is
-in a record is said by shapes, and checked when it is written and when it is read.
+The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits.
+What their JSON must look like is said by shapes (`record_shapes.py`).
 """
 
 import json
@@ -33,8 +33,12 @@ from manyclass.runs.record_shapes import (
 
 RUN, UNFINISHED, EVALUATION, RETRIEVAL, AUDIT = "run", "unfinished run", "evaluation", "retrieval", "audit"
 
+PROBE = "probe"
+
 # In the folder of a run, of a gallery, and of an audit.
 RUN_FILE, RETRIEVAL_FILE, AUDIT_FILE = "run.json", "retrieval.json", "audit.json"
+
+PROBE_FILE = "probe.json"  # by which a report finds it in a folder
 
 VERSION = 2  # records of version 1 had no seal, and those of runs named no files
 
@@ -44,6 +48,7 @@ _ADVICE = {
     EVALUATION: "evaluate again",
     RETRIEVAL: "build its gallery again",
     AUDIT: "audit again",
+    PROBE: "probe again",
 }
 
 _DATA = object_of(
@@ -65,9 +70,9 @@ _FILE = object_of(name=file_name, size=count, sha256=digest)
 
 _MODEL = having(
     object_of(estimator=text, objective=optional(text), loss=optional(text), classes=count, columns=count),
-    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap"), number),
+    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap", "center_scale"), number),
     **dict.fromkeys(("n_epochs", "rank", "bytes"), count),
-    status=text,
+    **dict.fromkeys(("status", "prior"), text),
 )
 
 _BEGUN = dict[str, Shape](
@@ -104,6 +109,15 @@ _RUN = object_of(
     embedding=optional(object_of(classes=list_of(name), x=list_of(number), y=list_of(number))),
 )
 
+_SIZE_GROUP = object_of(
+    name=text, accuracy=fraction, **dict.fromkeys(("smallest", "largest", "classes", "rows", "right"), count)
+)
+
+
+_SPAN = {"low": fraction, "high": fraction}
+_ERROR = object_of(value=fraction, chance=fraction, **_SPAN)
+_BIN = object_of(rows=count, probability=fraction, accuracy=fraction, **_SPAN)
+
 _EVALUATION = object_of(
     model=digest,
     data=_DATA,
@@ -116,18 +130,18 @@ _EVALUATION = object_of(
     top_5=optional(fraction),
     mean_per_class=optional(fraction),
     per_class=list_of(object_of(class_=name, rows=count, right=count, accuracy=optional(fraction))),
+    prior=optional(text),
+    by_size=optional(list_of(_SIZE_GROUP)),
     confusions=optional(
         list_of(
-            object_of(
-                class_=name,
-                predicted=name,
-                count=count,
-                examples=list_of(name),
-                representative=optional(name),
-            )
+            object_of(class_=name, predicted=name, count=count, examples=list_of(name), representative=optional(name))
         )
     ),
     mistakes=optional(list_of(object_of(name=name, class_=name, predicted=name, surer_than=fraction))),
+    calibration=optional(
+        object_of(rows=count, accuracy=fraction, probability=fraction, error=_ERROR, bins=list_of(_BIN))
+    ),
+    sets=optional(list_of(object_of(promised=fraction, coverage=fraction, size=number, single=fraction, **_SPAN))),
     examples=optional(
         list_of(
             object_of(class_=name, right=list_of(name), wrong=list_of(object_of(name=name, predicted=optional(name))))
@@ -216,12 +230,56 @@ _AUDIT = object_of(
     pictures=_PICTURES,
 )
 
+_SHARE = object_of(value=fraction, low=fraction, high=fraction)
+
+_DIFFERENCE = dict[str, Shape](difference=number, low=number, high=number, p=fraction)
+
+_PROBE = object_of(
+    arguments=list_of(text),
+    versions=entries_of,
+    machine=entries_of,
+    threads=optional(count),
+    seed=optional(count),
+    started=optional(text),
+    data=list_of(_DATA),
+    protocol=text,
+    rows=count,
+    test_rows=count,
+    classes=count,
+    sampled=boolean,
+    embeddings=list_of(
+        object_of(
+            name=text,
+            columns=count,
+            methods=list_of(
+                object_of(
+                    name=text,
+                    title=text,
+                    top_1=_SHARE,
+                    top_5=_SHARE,
+                    mean_per_class=_SHARE,
+                    settings=entries_of,
+                    bytes=count,
+                    fit_seconds=number,
+                    predict_seconds=number,
+                    against=optional(object_of(name=text, **_DIFFERENCE)),
+                )
+            ),
+            shots=list_of(object_of(shots=count, name=text, title=text, top_1=_SHARE)),
+        )
+    ),
+    comparison=list_of(object_of(method=text, first=text, second=text, **_DIFFERENCE, verdict=text)),
+    verdict=text,
+    seconds=optional(number),
+)
+
 _SHAPES: dict[str, Shape] = {
     RUN: _RUN,
     UNFINISHED: object_of(**_BEGUN),
     EVALUATION: _EVALUATION,
     RETRIEVAL: _RETRIEVAL,
     AUDIT: _AUDIT,
+    PROBE: _PROBE,
 }
 
 

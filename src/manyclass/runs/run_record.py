@@ -134,9 +134,12 @@ def training_record(model: Any, examples: "Dataset") -> dict[str, Any]:
     return {"rows": len(right), "right": int(np.count_nonzero(right)), "per_class": per_class}
 
 
+_SETTINGS = ("trace", "ridge", "regularization", "bits")
+
+
 def describe_fit(model: Any) -> dict[str, Any]:
     """What there is to say of a classifier in a few words and numbers."""
-    found = ("step_", "beta_", "regularization_", "n_epochs_", "n_iter_", "status_", "gap_", "rank_")
+    found = ("step_", "beta_", "regularization_", "center_scale_", "n_epochs_", "n_iter_", "status_", "gap_", "rank_")
     about: dict[str, Any] = replace_nonfinite(
         {
             "estimator": type(model).__name__,
@@ -144,8 +147,9 @@ def describe_fit(model: Any) -> dict[str, Any]:
             "loss": _loss(model),
             "classes": len(model.classes_),
             "columns": int(model.n_features_in_),
-            **{name: getattr(model, name) for name in ("trace", "ridge", "regularization") if hasattr(model, name)},
+            **{name: getattr(model, name) for name in _SETTINGS if hasattr(model, name)},
             **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
+            **({"prior": "uniform" if np.ptp(model.prior_) == 0 else "given"} if hasattr(model, "prior_") else {}),
         }
     )
     return about
@@ -306,7 +310,9 @@ def model_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-_FACTS = ("step", "beta", "regularization", "n_epochs", "trace", "ridge", "rank", "gap", "status")
+_FACTS = (
+    "step", "beta", "regularization", "center_scale", "n_epochs", "trace", "ridge", "rank", "gap", "status", "prior"
+)  # fmt: skip
 
 
 def _number(value: Any) -> str:

@@ -16,7 +16,8 @@ from manyclass.data.matrix import Matrix
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.linear_model import LinearModel, finite_scores
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 from manyclass.solvers.row_sums import Scorer
@@ -82,10 +83,10 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         check_finite(S, "scores of X")
         return S
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
         if not self._narrow():
-            return super()._blocks()
-        (left, right), intercept = self._sides(), self.intercept_
+            return super()._blocks(intercept)
+        (left, right), intercept = self._sides(), self.intercept_ if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             Z = rows @ left.astype(rows.dtype, copy=False)
@@ -177,6 +178,10 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         Products with all of X, or with the coordinates of its rows in their span, where these are far fewer numbers.
     history_ : list of dict
         The record of every step.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights; `class_prior_` has their shares.
 
     Examples
     --------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
 
 # What the machines of a class are, and which class.
-_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_")
+_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_", "class_counts_", "class_weights_")
 
 
 def join_runs(
@@ -110,7 +110,8 @@ def _joined(models: list[Any]) -> Any:
     """The classifier of all classes."""
     whole = models[0]
     for name in _OF_CLASSES:
-        setattr(whole, name, np.concatenate([getattr(model, name) for model in models]))
+        if all(hasattr(model, name) for model in models):  # parts of earlier versions have no sizes of classes
+            setattr(whole, name, np.concatenate([getattr(model, name) for model in models]))
     whole.history_ = [_joined_epoch(epochs) for epochs in zip(*(model.history_ for model in models), strict=True)]
     return whole
 
