@@ -141,13 +141,9 @@ def _renamed(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
     renamed = {}
     for key, value in values.items():
         now = former.get(key, key)
-        name, translate = (now, _unchanged) if isinstance(now, str) else now
-        renamed[name] = translate(value)
+        name, translate = (now, None) if isinstance(now, str) else now
+        renamed[name] = value if translate is None else translate(value)
     return renamed
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
@@ -238,7 +234,10 @@ def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ..
         own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
         return own + numbers
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *numbers]
+    rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
+    negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]
+    both = ("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,))
+    return [*both, *numbers, *negatives]
 
 
 def _is_fitted_name(name: str) -> bool:

@@ -75,6 +75,8 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
     path_ : list of dict
         Of every strength, weakest first: "regularization", the mean squared error "loss" and the fraction "accuracy" on
         rows left out one by one, as many as "rows".
+    negatives_ : ndarray of shape (m, d)
+        Where there are no sums, rows with the mean and the covariance of those of the fit, at most 128.
     temperature_ : float
         The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
     center_scale_ : float
@@ -150,6 +152,8 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
             self._solve(system, problem.X.dtype)
         self._count_classes(problem)
         self._keep(moments if self.keep_sums else None)
+        if not hasattr(self, "scatter_"):
+            self._keep_negatives(problem)
         warn_of_chance(self, problem)
         return self
 
@@ -211,7 +215,8 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         """
         k, d = len(fitted["classes_"]), fitted["n_features_in_"]
         sums = zip(SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
-        return {"coef_": (k, d), "intercept_": (k,), **dict(sums)}
+        kept = {"negatives_": (len(fitted["negatives_"]), d)} if "negatives_" in fitted else {}
+        return {"coef_": (k, d), "intercept_": (k,), **dict(sums), **kept}
 
     def _choose(self, system: RidgeSystem, problem: Problem, total: float) -> None:
         """Take the strength that does best on rows left out, and the temperature that fits them."""

@@ -143,6 +143,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     history_ : list of dict
         The record of every epoch.
     step_ : float
@@ -329,6 +331,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
         self.classes_ = self.classes_[held]
         self._learn(machines, run.trained + descent.history, run.n_epochs, settings)
         self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter
+        self._keep_negatives(whole)
         if not self.keeps_checkpoint:
             checkpoint.remove()
         if run.temperature is not None:

@@ -2,16 +2,17 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import expand_home, write_bytes
-from manyclass._core.models import save_model
+from manyclass._core.models import model_pieces, save_model
 from manyclass._core.parallel import get_threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Notify
@@ -319,6 +320,47 @@ def fit_recipe(
     tried += [{"name": "regularization", "value": value, "accuracy": accuracy} for value, accuracy in path]
     history = getattr(model, "history_", [])
     return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
+
+
+def write_run(
+    folder: RunFolder,
+    record: dict[str, Any],
+    model: Any,
+    outcome: dict[str, Any],
+    encoder: tuple[Path | None, bytes | None],
+    examples: Callable[[], Dataset | None],
+    seconds: Callable[[], float],
+    resume: bool,
+    overwrite: bool,
+    notify: Notify,
+) -> dict[str, Any]:
+    """Make a run of a model that is there, or find that it was made already; its record.
+
+    A run of the same settings and data with the same files is the same; another is refused, or to be replaced.
+    """
+    digests = {
+        "model": sha256_digest(model_pieces(model)),
+        "encoder": None if encoder[1] is None else sha256_digest([encoder[1]]),
+    }
+
+    def finished() -> dict[str, Any] | None:
+        there = folder.done is not None and not overwrite
+        return folder.same_run(record, digests) if there else None
+
+    if done := finished():
+        folder.tidy_done(record)
+        notify(f"{folder.path} is done already")
+        return done
+    with folder.locked(resume, overwrite):
+        if done := finished():  # by another process, just now
+            notify(f"{folder.path} is done already")
+            return done
+        run = folder.begin(record, resume and folder.done is None, overwrite)
+        try:
+            return keep_run(folder, run, record, model, outcome, examples(), encoder, seconds()).record
+        except Exception:
+            run.give_up()
+            raise
 
 
 def keep_run(

@@ -226,6 +226,9 @@ class QuantizedHead(Probabilities, LinearModel):
                 raise ValueError(f"{name}_ must have the dtype {np.dtype(wanted)}")
         return {"intercept_": (k,), **{f"{name}_": shape for name, shape in sizes.items()}}
 
+    def _check_changeable(self) -> None:
+        raise ValueError("a head keeps its classes; change those of the classifier, and make a head of it anew")
+
     @property
     def _labels(self) -> LabelTable:
         if self._table is None:
