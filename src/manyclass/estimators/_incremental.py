@@ -166,6 +166,7 @@ class IncrementalSgd:
     _computing: Callable[[], AbstractContextManager[None]]
     _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
+    _check_one_label: Callable[[str], None]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -193,6 +194,7 @@ class IncrementalSgd:
         """
         with self._computing():
             settings = self._settled()
+            self._check_one_label("partial_fit")
             check_same_objective(settings, "partial_fit")
             known = hasattr(self, "coef_")
             self.classes_ = check_batch_classes(self, classes, known)
@@ -241,6 +243,7 @@ class IncrementalSgd:
                     f"add_classes needs objective='ovr', whose classes do not compete; got {settings.objective!r}"
                 )
             check_is_fitted(self)
+            self._check_one_label("add_classes")
             check_same_objective(settings, "add_classes")
             new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
             plan = make_plan(settings, self.step_, self.beta_, problem, draw_seed(self.random_state))

@@ -14,7 +14,8 @@ from manyclass.solvers.sgd.judging import softmax_temperature
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 
 
-def _has_probabilities(classifier: Any) -> bool:
+def has_probabilities(classifier: Any) -> bool:
+    """Whether a classifier knows what its scores mean; an AttributeError says what it needs."""
     return hasattr(classifier, "temperature_") or bool(classifier._link())
 
 
@@ -28,7 +29,7 @@ class Probabilities:
         """How scores become probabilities without a temperature: "softmax" or "logistic"; else an AttributeError."""
         raise NotImplementedError
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Compute probabilities, for the softmax and logistic losses, or after `calibrate`.
 

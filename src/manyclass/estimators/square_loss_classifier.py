@@ -14,16 +14,17 @@ from manyclass._core.parallel import get_threads, one_blas_thread, threads
 from manyclass._core.typing import Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
-from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities
-from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
+from manyclass.estimators.linear_model import warn_of_chance
+from manyclass.estimators.several_labels import SeveralLabels
+from manyclass.estimators.thresholds import left_out_rules, rule_shapes
+from manyclass.estimators.validation import check_strengths, encode_known_labels, weighted_problem
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.closed_form import RidgeSystem, closed_form
 from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
 from manyclass.solvers.problem import Problem
 
 
-class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
+class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
     """Ridge regression of every class in closed form, with the strength chosen by exact leave-one-out.
 
     With targets of 1 for the class of a row and -1 for all others, it minimizes the mean over rows of the squared
@@ -117,12 +118,13 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
             The classifier itself.
         """
         with self._computing():
-            problem = make_problem(self, X, y, sample_weight)
+            problem = self._make_problem(X, y, sample_weight)
             system, moments = closed_form(problem)
             self._choose(system, problem, float(problem.weights[problem.index].sum(dtype=np.float64)))
             self._solve(system, problem.X.dtype)
         self._keep(moments if self.keep_sums else None)
-        warn_of_chance(self, problem)
+        if problem.labels is None:
+            warn_of_chance(self, problem)
         return self
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
@@ -148,8 +150,11 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         check_is_fitted(self)
         with self._computing():
             matrix = open_examples(self, X)
-            indices = encode_known_labels(y, self.classes_, len(matrix))
-            problem = weighted_problem(self, matrix, indices, sample_weight)
+            if self.has_several_labels:
+                problem = self._list_problem(matrix, self._encode_known(y, len(matrix)), sample_weight)
+            else:
+                indices = encode_known_labels(y, self.classes_, len(matrix))
+                problem = weighted_problem(self, matrix, indices, sample_weight)
             if len(problem) < len(matrix):
                 raise ValueError("sample_weight must be above 0 for rows to be left out; got 0; leave out those rows")
             return left_out_scores(problem, self.regularization_)
@@ -183,13 +188,17 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         """
         k, d = len(fitted["classes_"]), fitted["n_features_in_"]
         sums = zip(SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
-        return {"coef_": (k, d), "intercept_": (k,), **dict(sums)}
+        return {"coef_": (k, d), "intercept_": (k,), **dict(sums), **rule_shapes(fitted, k)}
 
     def _choose(self, system: RidgeSystem, problem: Problem, total: float) -> None:
         """Take the strength that does best on rows left out, and the temperature that fits them."""
         left_out, strengths = LeaveOneOut(system, problem, total), check_strengths(self.regularization)
         found = left_out.search() if strengths is None else left_out.judge(strengths)
         self.regularization_, self.path_ = float(found.strengths[found.best()]), found.records()
+        self.__dict__.pop("temperature_", None)
+        if problem.labels is not None:
+            self._take_rules(left_out_rules(system, problem, total, self.regularization_))
+            return
         with one_blas_thread():
             S = left_out.scores(self.regularization_, system.B.astype(np.float32))
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)

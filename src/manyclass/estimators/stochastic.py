@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from manyclass._core.checks import draw_seed
+from manyclass._core.errors import SettingsError
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
@@ -37,9 +38,10 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities, held_out_temperature, weights_length
-from manyclass.estimators.validation import make_problem
+from manyclass.estimators.linear_model import warn_of_chance
+from manyclass.estimators.probabilities import held_out_temperature, weights_length
+from manyclass.estimators.several_labels import SeveralLabels
+from manyclass.estimators.thresholds import ScoreRules, held_out_rules
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
 from manyclass.solvers.sgd.judging import mean_class_accuracy
@@ -52,7 +54,7 @@ from manyclass.solvers.sgd.tuning import (
 )
 
 
-class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, LinearModel):  # type: ignore[misc]
+class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
     They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
@@ -248,7 +250,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         with self._computing(), closing_callbacks(self.callbacks), closing(Checkpoint(self.checkpoint)) as checkpoint:
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
-            problem = make_problem(self, X, y, sample_weight)
+            problem = self._make_problem(X, y, sample_weight)
             cold = not self.warm_start or before is None
             whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
             task.columns = None if problem is whole else problem.X
@@ -287,11 +289,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
                 linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
-                if self.early_stopping and judged is not None and not linked:
+                if self.early_stopping and judged is not None and (judged.labels is not None or not linked):
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    run.temperature = held_out_temperature(
-                        descent.weights.mean if refits else descent.weights.result(), judged
-                    )
+                    held_out = descent.weights.mean if refits else descent.weights.result()
+                    if judged.labels is None:
+                        run.temperature = held_out_temperature(held_out, judged)
+                    else:
+                        run.rules = [held_out_rules(held_out, judged).record()]
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
@@ -316,7 +320,11 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             checkpoint.remove()
         if run.temperature is not None:
             self.temperature_ = run.temperature * length
-        warn_of_chance(self, whole)
+        if whole.labels is None:
+            warn_of_chance(self, whole)
+        else:
+            k = len(self.classes_)
+            self._take_rules(ScoreRules.of_record(run.rules[0], k) if run.rules else ScoreRules.plain(k))
         return self
 
     @property
@@ -324,6 +332,16 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         """What `fit` bears, a ScaleLimits: nearly all where it may standardize columns."""
         may = compares_objectives(self, self.n_features_in_, len(self.classes_))
         return ScaleLimits() if may else STEP_LIMITS
+
+    def _check_several_labels(self) -> None:
+        super()._check_several_labels()
+        if self.objective not in ("auto", "ovr"):
+            raise SettingsError(
+                "objective must be 'ovr' or 'auto' for several labels per row, as classes of the others compete; "
+                f"got {self.objective!r}"
+            )
+        if self.sampling != "uniform":
+            raise SettingsError(f"sampling must be 'uniform' for several labels per row; got {self.sampling!r}")
 
     def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, settings: Any) -> None:
         self._take(machines)

@@ -2,6 +2,7 @@
 
     classification          accuracy with many classes: top-k, per class, confusions
     ranking                 average precision and precision at k
+    multilabel              rows with several labels: F1, average precision of classes, precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
     proportions             intervals of shares and of their differences, and what chance gives
     protocols               what counts as right by the rules of Holidays, Oxford and the revisited sets
@@ -28,7 +29,12 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "average_precisions": "ranking",
         "class_accuracies": "classification",
         "confusions": "classification",
+        "f1_score": "multilabel",
+        "label_precision_at": "multilabel",
+        "label_precisions": "multilabel",
+        "label_propensities": "multilabel",
         "mean_average_precision": "ranking",
+        "mean_label_precision": "multilabel",
         "mean_precision_at": "ranking",
         "paired_bootstrap": "bootstrap",
         "precision_at": "ranking",

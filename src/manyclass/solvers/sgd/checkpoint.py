@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._core.digest import sha256_digest
 from manyclass._core.files import TEMPORARY_SUFFIX, after_commit, explain_disk_errors, sync_folder
@@ -25,7 +26,7 @@ _SECONDS, _TIMES = 5.0, 20.0
 # What a file may say of a fit and of its descent. Who can write a file can seal it, and nothing in it is believed.
 _FIT: dict[str, Any] = {
     "seed": int | None, "step": float | int | None, "beta": float | int | None, "n_iter": int, "phase": str,
-    "trained": list, "n_epochs": int, "ended": bool, "temperature": float | None,
+    "trained": list, "n_epochs": int, "ended": bool, "temperature": float | None, "rules": list,
 }  # fmt: skip
 
 _DESCENT: dict[str, Any] = {
@@ -49,6 +50,7 @@ class SgdProgress:
     n_epochs: int = 0  # epochs that training took, and a refit takes
     ended: bool = False  # whether a callback ended the phase
     temperature: float | None = None  # of the held-out examples, by the length of W, once training is over
+    rules: list[dict[str, Any]] = field(default_factory=list)  # what scores mean where rows have several labels
     descent: SgdRun | None = None
     saved: "SavedDescent | None" = None  # what a file has of it, until it is taken up
     rows: SentRows = field(default_factory=SentRows)
@@ -195,12 +197,20 @@ def run_identity_of(
     """What tells a fit from others: shapes, labels, weights, some rows, where it starts, and the settings."""
     return {
         "X": rows_digest(problem.X),
-        "y": sha256_digest([problem.y, np.asarray(problem.k)]),
+        "y": sha256_digest([problem.y, np.asarray(problem.k), *_lists(problem)]),
         "weights": sha256_digest([problem.weights]),
-        "validation": "" if judged is None else rows_digest(judged.X) + sha256_digest([judged.y, judged.index]),
+        "validation": "" if judged is None else _judged_digest(judged),
         "the machines it starts from": "" if start is None else sha256_digest([start.W, start.biases]),
         **{name: _told(value) for name, value in settings.items()},
     }
+
+
+def _judged_digest(judged: Problem) -> str:
+    return rows_digest(judged.X) + sha256_digest([judged.y, judged.index, *_lists(judged)])
+
+
+def _lists(problem: Problem) -> list[NDArray[Any]]:
+    return [] if problem.labels is None else [problem.labels.starts, problem.labels.classes]
 
 
 def _told(value: Any) -> str:
@@ -214,7 +224,7 @@ def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
     try:
         identity, saved = dict(content["identity"]), dict(content["run"])
         counters = saved.pop("descent", None)
-        run = SgdProgress(**_checked(saved, _FIT))
+        run = SgdProgress(**_checked({"rules": [], **saved}, _FIT))
         if run.phase not in _PHASES:
             raise ValueError(f"phase must be one of {', '.join(_PHASES)}; got {run.phase!r}")
         if counters is not None:
