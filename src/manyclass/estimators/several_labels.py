@@ -224,6 +224,14 @@ class SeveralLabels(Probabilities, LinearModel):
             raise ValueError(f"y must have a column for each of {len(self.classes_)} classes; got {pairs.columns}")
         return LabelLists.of_pairs(pairs.rows, pairs.labels, n)
 
+    def _ranking_weights(self) -> tuple[Floats, Floats]:
+        """Those of the logarithms of odds, where they are known: classes that do not compete share no scale."""
+        coef, intercept = super()._ranking_weights()
+        if not self.has_several_labels or not hasattr(self, "slopes_"):
+            return coef, intercept
+        slopes = self.slopes_.astype(coef.dtype)
+        return coef * slopes[:, None], intercept * slopes + self.offsets_.astype(intercept.dtype)
+
     def _take_rules(self, rules: ScoreRules) -> Self:
         for name, values in zip(RULES, rules, strict=True):
             self.__dict__.pop(name, None)

@@ -14,6 +14,7 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits
+from manyclass.estimators._cross_fitted_rules import cross_fitted_rules, need_more_rows
 from manyclass.estimators._incremental import IncrementalSgd
 from manyclass.estimators._stochastic_plan import (
     SMALL_WEIGHTS,
@@ -289,20 +290,24 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
                 linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
+                run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if self.early_stopping and judged is not None and (judged.labels is not None or not linked):
                     # Before a refit of the last, as callbacks decide whether the best are kept.
                     held_out = descent.weights.mean if refits else descent.weights.result()
                     if judged.labels is None:
                         run.temperature = held_out_temperature(held_out, judged)
+                    elif refits and need_more_rows(judged, problem.d):
+                        run.rules = [cross_fitted_rules(plan, problem, run.n_epochs, run.n_iter).record()]
                     else:
                         run.rules = [held_out_rules(held_out, judged).record()]
-                run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=min(max(1, run.n_epochs), most_epochs(settings, problem.k)))
+                # An epoch more sets classes beside one another, which several labels per row leave to their rules.
+                least = 0 if squares is not None and problem.labels is not None else 1
+                stopping = EarlyStopping(max_epochs=min(max(least, run.n_epochs), most_epochs(settings, problem.k)))
                 descent = run.descent_from(
                     start if squares is None else squares.machines(run.n_iter, refit=True), plan.algorithm, problem
                 )

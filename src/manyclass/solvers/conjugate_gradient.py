@@ -1,6 +1,6 @@
 """Least squares of all classes by conjugate gradients, as a start for other losses; early stopping regularizes it.
 
-Rows x_i with weights c_i have the target t = 1 in the columns of their classes and -1 in all others. After m steps from 0
+Rows x_i with weights c_i have the target t = 1 in the columns of their classes and -1 in others. After m steps from 0
 the weights of a class are the best for the squared error among all combinations of A^j b with j < m, where A is the
 covariance of the rows, and b that with the targets: those of partial least squares. Few steps know the directions of
 large variance alone, as a strong ridge does, and every step is a strength more for one product with A, where a ridge
@@ -45,7 +45,9 @@ class NormalEquations:
         self.gram = np.zeros((d, d), np.float32)  # the sum of c_i (x_i - center)(x_i - center)'
         self.sums = np.zeros((k, d), np.float32)  # those of c_i (x_i - center) over the rows of each class
         self.weights: Doubles = np.zeros(k)  # those of c_i
-        self._all: tuple[Singles, float] | None = None  # both over all rows, where they may have several classes or none
+        self._all: tuple[Singles, float] | None = (
+            None  # both of all rows, where they may have several classes
+        )
         self._n, self._moments = 0, np.zeros(2)  # rows, and the sums of e_i = c_i |x_i - center|^2 and of its squares
 
     def add(self, problem: Problem) -> None:
