@@ -28,7 +28,9 @@ def test_pairs_in_any_order_and_twice_make_the_lists_that_they_are_of(sets, rand
     rows, classes = zip(*pairs, strict=True) if pairs else ((), ())
     lists = LabelLists.of_pairs(rows, classes, len(sets))
     assert sets_of(lists) == sets
-    assert all((np.diff(lists.classes[a:b]) > 0).all() for a, b in zip(lists.starts[:-1], lists.starts[1:], strict=True))
+    assert all(
+        (np.diff(lists.classes[a:b]) > 0).all() for a, b in zip(lists.starts[:-1], lists.starts[1:], strict=True)
+    )
 
 
 @given(SETS, st.data())

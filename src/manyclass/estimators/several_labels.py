@@ -42,7 +42,7 @@ class SeveralLabels(Probabilities, LinearModel):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = self._has_apart_classes()
         return tags
 
     @property
@@ -207,6 +207,10 @@ class SeveralLabels(Probabilities, LinearModel):
                 "class_weight must be None for several labels per row, as the weight of a row would be that of one of "
                 f"them; got {self.class_weight!r}; use sample_weight, or leave rare classes to their thresholds"
             )
+
+    def _has_apart_classes(self) -> bool:
+        """Whether its classes do not compete."""
+        return True
 
     def _check_one_label(self, task: str) -> None:
         """Refuse what is there for one label per row alone."""

@@ -338,9 +338,12 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         may = compares_objectives(self, self.n_features_in_, len(self.classes_))
         return ScaleLimits() if may else STEP_LIMITS
 
+    def _has_apart_classes(self) -> bool:
+        return self.objective in ("auto", "ovr")
+
     def _check_several_labels(self) -> None:
         super()._check_several_labels()
-        if self.objective not in ("auto", "ovr"):
+        if not self._has_apart_classes():
             raise SettingsError(
                 "objective must be 'ovr' or 'auto' for several labels per row, as classes of the others compete; "
                 f"got {self.objective!r}"

