@@ -58,6 +58,7 @@ def train(
     objective: str = "auto",
     *,
     labels: str | os.PathLike[str] | None = None,
+    label_separator: str | None = None,
     subset: str | None = None,
     validation: str | os.PathLike[str] | None = None,
     test_fraction: float | None = None,
@@ -90,6 +91,9 @@ def train(
         "softmax" of few columns and "multiclass" of many classes; with `tune`, `loss` or `beta` it is "ovr".
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
+    label_separator : str, default=None
+        What stands between labels of rows that have several, such as ";" in "cat;dog"; by "ovr" or "square". An empty
+        label is a row with none.
     subset : str, default=None
         Rows of this value of the split, or "all"; None for "train", or all rows of data without one.
     validation : str or path-like, default=None
@@ -156,12 +160,15 @@ def train(
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
         raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
+    if label_separator is not None:
+        _check_several_labels(objective, label_separator, recipe)
     folder = RunFolder(expand_home(out))
     folder.check(resume, overwrite)
     source, labels = expand_home(data), None if labels is None else os.fspath(labels)
     with unchanged(source):
         encoder = encoder_file(source), encoder_bytes(source)
-        examples = draw_sample(read_subset(source, labels, subset, ("train",), test_fraction, seed, warn), sample, seed)
+        found = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn, label_separator)
+        examples = draw_sample(found, sample, seed)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}{labels_words(examples)}")
     if (workers := current_workers()) is not None:
@@ -177,6 +184,7 @@ def train(
         "validation": None if validation is None else os.fspath(validation),
         "test_fraction": test_fraction,
         **{name: str(value) for name, value in {"sample": sample, "classes": shard}.items() if value is not None},
+        **({} if label_separator is None else {"label_separator": label_separator}),
     }
     roles = [("train", examples)] + ([] if judged is None else [("validation", judged)])
     record = begin_record(recipe, roles, given, arguments, shard)
@@ -201,6 +209,19 @@ def train(
 
 def _ignore(message: str) -> None:
     pass
+
+
+def _check_several_labels(objective: str, separator: str, recipe: Recipe) -> None:
+    """Refuse what does not go with several labels per row."""
+    if not separator.strip():
+        raise SettingsError(f"`label_separator` must be text that is not blank, such as ';'; got {separator!r}")
+    if objective not in ("auto", "ovr", "square"):
+        raise SettingsError(
+            f"`label_separator` does not go with `objective='{objective}'`, whose classes compete; "
+            "choose 'ovr' or 'square'"
+        )
+    if recipe.tune:
+        raise SettingsError("`tune` does not go with `label_separator`; a step and a beta are found without it")
 
 
 def _check_divisible(objective: str, classes: Shard | str | None, plan: Any, validation: Any) -> Shard | None:
@@ -242,10 +263,11 @@ def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: N
     """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
     path = expand_home(validation)
     if path.exists():
-        judged = read_validation(path, warn)
+        judged = read_validation(path, warn, examples.separator)
     else:
         try:
-            judged = read_subset(Path(str(examples.path)), labels, validation, (), warn=warn)
+            path = Path(str(examples.path))
+            judged = read_subset(path, labels, validation, (), warn=warn, separator=examples.separator)
         except ValueError as error:
             raise ValueError(f"`validation` must be a path or a part; {error}") from error
     if examples.fingerprint() == judged.fingerprint():
@@ -270,8 +292,8 @@ def fit_recipe(
     from manyclass.runs.grid_search import GridSearch
     from manyclass.solvers.batch.solution import Status
 
-    y = examples.label_names()
-    validation = None if judged is None else (judged.X, judged.label_names())
+    y = _targets(examples)
+    validation = None if judged is None else (judged.X, _targets(judged))
     settings: dict[str, Any] = {}
     tried: list[dict[str, Any]] = []
     with passing_warnings(warn):
@@ -295,6 +317,10 @@ def fit_recipe(
     tried += [{"name": "regularization", "value": value, "accuracy": accuracy} for value, accuracy in path]
     history = getattr(model, "history_", [])
     return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
+
+
+def _targets(examples: Dataset) -> Any:
+    return examples.label_names() if examples.separator is None else examples.label_lists()
 
 
 def keep_run(
