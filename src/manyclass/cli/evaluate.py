@@ -9,7 +9,16 @@ import typer
 from manyclass._core.text import format_seconds
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Json, LabelFile, Quiet, Run, Threads, out_option, path_argument
+from manyclass.cli.terminal.options import (
+    Json,
+    LabelFile,
+    LabelSeparator,
+    Quiet,
+    Run,
+    Threads,
+    out_option,
+    path_argument,
+)
 
 _SHOWN = 5
 
@@ -19,6 +28,7 @@ def evaluate(
     run: Run,
     data: Annotated[Path, path_argument("A store, .npy, .npz, ..., with labels.")],
     labels: LabelFile = None,
+    label_separator: LabelSeparator = None,
     part: Annotated[str | None, typer.Option(help="A part of the split.", show_default="test, val, or all")] = None,
     out: Annotated[Path | None, out_option("The file to write.", show_default="RUN/evaluations/DATA-PART.json")] = None,
     threads: Threads = None,
@@ -27,13 +37,15 @@ def evaluate(
 ) -> None:
     """Judge a classifier on data with labels, which must have its columns and classes; classes go by name.
 
-    The result is kept with the run, where a report finds it.
+    The result is kept with the run, where a report finds it. Of rows with several labels it is told how good the labels
+    above their thresholds are (F1), and how good the order of rows and of classes is (average precision, precision at
+    k; propensity-scored, rare labels count more).
     """
     import manyclass as mc
 
     console = Console(quiet, json)
     with mc.threads(threads):
-        found = judge(run, data, console, labels=labels, subset=part, out=out)
+        found = judge(run, data, console, labels=labels, label_separator=label_separator, subset=part, out=out)
     console.json({**found.record, "path": None if found.path is None else str(found.path)})
     console.table("what next", findings(run, found.record, page=f"manyclass report {quote(str(run))}"))
 
@@ -53,9 +65,7 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
     worst = sorted(mistaken, key=lambda one: one["accuracy"])[:_SHOWN]
     return [
         ("rows", f"{record['rows']:,}, part {record['data']['part']}, {len(record['per_class']):,} classes"),
-        ("top-1", f"{record['top_1']:.2%}"),
-        ("top-5", f"{record['top_5']:.2%}"),
-        ("mean per class", f"{record['mean_per_class']:.2%}"),
+        *_accuracies(record),
         *(("worst class", f"{one['class']}: {one['right']} of {one['rows']}") for one in worst),
         *(
             ("confused", f"{one['class']} taken for {one['predicted']}: {one['count']}")
@@ -63,6 +73,23 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ),
         ("time", format_seconds(record["seconds"])),
         *([("written to", str(file))] if file is not None else []),
+    ]
+
+
+def _accuracies(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """How good it is: by the best classes, or by all labels of rows that have several."""
+    several = record.get("multilabel")
+    if several is None:
+        names = {"top-1": "top_1", "top-5": "top_5", "mean per class": "mean_per_class"}
+        return [(name, f"{record[key]:.2%}") for name, key in names.items()]
+    found = several["mean_average_precision"]
+    at = {"precision": several["precision_at"], "propensity-scored precision": several["propensity_scored"]}
+    return [
+        ("labels of a row", f"{several['labels_per_row']:.2f}, predicted {several['predicted_per_row']:.2f}"),
+        *((f"F1, {name}", f"{several[f'{name}_f1']:.2%}") for name in ("micro", "macro", "samples")),
+        ("all labels right", f"{several['all_right']:.2%} of rows"),
+        *([] if found is None else [("mean average precision", f"{found:.2%}")]),
+        *((f"{what} at {one['k']}", f"{one['precision']:.2%}") for what, many in at.items() for one in many),
     ]
 
 

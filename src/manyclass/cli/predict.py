@@ -44,7 +44,7 @@ def predict(
     """Tell the best classes, with probabilities where the classifier has them and scores otherwise.
 
     A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
-    `manyclass calibrate`.
+    `manyclass calibrate`. Of a classifier of several labels per row all labels above their thresholds are told.
 
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
@@ -83,15 +83,17 @@ class Prediction:
     classes: list[str]
     scores: list[float]
     probabilities: list[float] | None
+    several: bool = False  # whether these are all labels of the row, any number of them
 
     @property
     def unsure(self) -> bool | None:
         """Whether the best class is more likely wrong than right; None where nobody knows."""
-        return None if self.probabilities is None else self.probabilities[0] < _SURE
+        return None if self.probabilities is None or self.several else self.probabilities[0] < _SURE
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        return {**vars(self), "unsure": self.unsure}
+        plain = {name: value for name, value in vars(self).items() if name != "several"}
+        return plain if self.several else {**plain, "unsure": self.unsure}
 
     def words(self) -> list[tuple[str, str]]:
         """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
@@ -99,7 +101,7 @@ class Prediction:
             said = [f"{score:.3f}" for score in self.scores]
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
-            said[0] += ", unsure" if self.unsure else ""
+            said[:1] = [f"{one}, unsure" if self.unsure else one for one in said[:1]]
         return list(zip(self.classes, said, strict=True))
 
 
@@ -130,17 +132,35 @@ def _of_block(model: Any, block: "Dataset", top: int) -> Iterator[Prediction]:
     S = np.asarray(model.decision_function(block.X))
     if S.ndim == 1:  # of two classes: how much the second is above the first
         S = np.stack([-S, S], axis=1)
+    P = model.predict_proba(block.X) if hasattr(model, "predict_proba") else None
+    if getattr(model, "has_several_labels", False):
+        yield from _several_of_block(model, block, S, P)
+        return
     best = np.argsort(-S, axis=1, kind="stable")[:, :top]
-    P = np.take_along_axis(model.predict_proba(block.X), best, 1) if hasattr(model, "predict_proba") else None
+    P = None if P is None else np.take_along_axis(P, best, 1)
     for i, places in enumerate(best):
         labels = [str(label) for label in model.classes_[places].tolist()]
         yield Prediction(block.row_name(i), labels, S[i, places].tolist(), None if P is None else P[i].tolist())
 
 
+def _several_of_block(model: Any, block: "Dataset", S: Any, P: Any) -> Iterator[Prediction]:
+    """All labels above their thresholds, the most likely first."""
+    ranked = S - model.thresholds_ if P is None else P
+    for i, own in enumerate(model.thresholds_ < S):
+        places = own.nonzero()[0]
+        places = places[(-ranked[i, places]).argsort(kind="stable")]
+        labels = [str(label) for label in model.classes_[places].tolist()]
+        chances = None if P is None else P[i, places].tolist()
+        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), chances, several=True)
+
+
 def _show(found: Iterable[Prediction], console: Console) -> None:
     rows = iter(found)
     shown = list(islice(rows, _SHOWN))
-    if len(shown) == 1:
+    if shown and shown[0].several:
+        words = [", ".join(map(" ".join, one.words())) or "no label" for one in shown]
+        console.table("labels", list(zip((one.name for one in shown), words, strict=True)))
+    elif len(shown) == 1:
         console.table(shown[0].name, shown[0].words())
     elif shown:
         lines = [[one.name, *map(" ".join, one.words())] for one in shown]
@@ -158,6 +178,12 @@ def _write(path: Path, found: Iterable[Prediction]) -> None:
     with _replacing(path) as file:
         lines = csv.writer(file, lineterminator="\n")
         for number, one in enumerate(found):
+            if one.several:
+                if number == 0:
+                    lines.writerow(["name", "labels", "probabilities" if one.probabilities is not None else "scores"])
+                numbers = one.scores if one.probabilities is None else one.probabilities
+                lines.writerow([one.name, ";".join(one.classes), ";".join(f"{value:.6g}" for value in numbers)])
+                continue
             values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
             values |= {} if one.probabilities is None else {"probability": one.probabilities}
             places = range(len(one.classes))

@@ -273,6 +273,15 @@ _EVALUATION = object_of(
     pictures=_PICTURES,
 )
 
+_MULTILABEL = having(
+    object_of(labels_per_row=number, predicted_per_row=number, micro_f1=fraction, macro_f1=fraction),
+    samples_f1=fraction,
+    all_right=fraction,
+    mean_average_precision=fraction,
+    precision_at=list_of(object_of(k=count, precision=fraction)),
+    propensity_scored=list_of(object_of(k=count, precision=fraction)),
+)
+
 _RETRIEVAL = object_of(
     data=list_of(_DATA),
     protocol=text,
@@ -302,7 +311,7 @@ _RETRIEVAL = object_of(
 _SHAPES: dict[str, Shape] = {
     RUN: _RUN,
     UNFINISHED: object_of(**_BEGUN),
-    EVALUATION: _EVALUATION,
+    EVALUATION: having(_EVALUATION, multilabel=_MULTILABEL),
     RETRIEVAL: _RETRIEVAL,
 }
 
