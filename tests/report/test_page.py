@@ -58,11 +58,11 @@ def text(everything):
 
 
 SECTIONS = {
-    "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
-    "retrieval", "cost",
+    "next", "setup", "runs", "labels", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid",
+    "embedding", "retrieval", "cost",
 }  # fmt: skip
 
-_OF_SEVERAL = {"runs", "retrieval"}  # which a run alone does not have
+_OF_SEVERAL = {"runs", "retrieval", "labels"}  # which a run alone does not have
 
 
 @pytest.fixture
