@@ -200,3 +200,23 @@ def test_what_does_not_go_with_several_labels_is_refused_in_a_sentence(fit, word
     X, Y, _, _ = drawn(80, k=3)
     with pytest.raises(ValueError, match=words):
         fit(X, Y)
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("label_form_", "pickle", "label_form_ must be one of indicator, sparse, lists"),
+    ("thresholds_", np.zeros(2), r"thresholds_ must have shape \(12,\)"),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["square", "stochastic"])
+def test_a_file_that_says_something_else_is_refused(kind, name, value, words, tmp_path):
+    X, Y, _, _ = drawn(100)
+    found = kinds()[kind].fit(X, Y)
+    setattr(found, name, value)
+    found.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=words):
+        mc.load(tmp_path / "model")
+
+
+def test_a_graph_of_one_label_per_row_is_refused(tmp_path):
+    X, Y, _, _ = drawn(100)
+    with pytest.raises(ValueError, match="several labels per row has no graph"):
+        mc.SquareLossClassifier().fit(X, Y).to_onnx(tmp_path / "model.onnx")

@@ -29,6 +29,7 @@ import numpy as np
 import manyclass
 from manyclass._core.digest import canonical_json, sha256_digest
 from manyclass._core.files import write_output
+from manyclass._core.label_lists import FORMS
 from manyclass._core.lazy import find_public
 from manyclass._core.reading import check_unpacked
 from manyclass._core.sealed import DTYPES, SealedFormat
@@ -205,6 +206,7 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ("a number or None", lambda value: value is None or _is_number(value)),
     ),
     "status_": ("text", lambda value: isinstance(value, str)),
+    "label_form_": (f"one of {', '.join(FORMS)}", lambda value: value in FORMS),
     "trained_": ("the names of an objective and a loss", _is_trained),
     "history_": (
         "a list of records",
@@ -218,7 +220,8 @@ def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ..
     if hasattr(model, "fitted_shapes"):
         return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
+    of_classes = [name for name in ("steps_", "thresholds_", "slopes_", "offsets_") if name in fitted]
+    steps = [(name, np.shape(fitted[name]), (k,)) for name in of_classes]
     return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
 
 

@@ -14,6 +14,8 @@ What they share:
 
 - `linear_model`: scores and predictions of what is fitted; `onnx_export` writes it as a graph.
 - `probabilities`: what scores mean, by a link or a temperature.
+- `several_labels`: rows with any number of labels; `thresholds` says from which score on a row is of a class, and
+  `_cross_fitted_rules` finds that by rows that machines have not seen.
 - `batch`: fit, for all solvers that minimize over all rows at once.
 - `validation`: labels, weights, validation sets and settings, checked.
 - `callbacks`: what is called after each epoch or step, with JsonLines; `progress` shows how far a fit is.

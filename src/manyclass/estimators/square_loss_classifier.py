@@ -68,6 +68,12 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
         rows left out one by one, as many as "rows".
     temperature_ : float
         The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
+    thresholds_ : ndarray of shape (k,)
+        With several labels per row: the scores above which a row is of each class.
+    slopes_, offsets_ : ndarray of shape (k,)
+        Likewise: the probability of a class is ``1 / (1 + exp(-(slope score + offset)))``.
+    label_form_ : str
+        Likewise: whether y was "lists", an "indicator" matrix or a "sparse" one.
 
     Examples
     --------
@@ -107,8 +113,8 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
         ----------
         X : matrix-like of shape (n, d)
             Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
+        y : array-like of shape (n,), list of list, or matrix of shape (n, k)
+            Labels, or any number of them for every row: lists, or an indicator matrix, dense or sparse.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; those of weight 0 are left out.
 

@@ -158,6 +158,12 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         The objective and the loss of the machines, which "auto" may have chosen.
     temperature_ : float
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
+    thresholds_ : ndarray of shape (k,)
+        With several labels per row: the scores above which a row is of each class.
+    slopes_, offsets_ : ndarray of shape (k,)
+        Likewise: the probability of a class is ``1 / (1 + exp(-(slope score + offset)))``.
+    label_form_ : str
+        Likewise: whether y was "lists", an "indicator" matrix or a "sparse" one.
 
     Examples
     --------
@@ -231,8 +237,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         ----------
         X : matrix-like of shape (n, d)
             Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
+        y : array-like of shape (n,), list of list, or matrix of shape (n, k)
+            Labels; or, for one-vs-rest, any number of them for every row: lists, or an indicator matrix.
         validation : tuple of (X, y), default=None
             A validation set to stop by in place of held-out examples, or to watch.
         sample_weight : array-like of shape (n,), default=None

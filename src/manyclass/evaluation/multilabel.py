@@ -16,10 +16,10 @@ from manyclass._core.typing import Doubles, Floats
 
 Average = Literal["micro", "macro", "samples"]
 
-Labels = Any  # what `LabelPairs.of` reads, or LabelLists
+AnyLabels = Any  # what `LabelPairs.of` reads, or LabelLists
 
 
-def f1_score(y: Labels, predicted: Labels, average: Average = "micro", n_classes: int | None = None) -> float:
+def f1_score(y: AnyLabels, predicted: AnyLabels, average: Average = "micro", n_classes: int | None = None) -> float:
     """Compute F1 of predicted labels: over all pairs of rows and labels, or as a mean over classes or rows.
 
     Parameters
@@ -59,7 +59,7 @@ def f1_score(y: Labels, predicted: Labels, average: Average = "micro", n_classes
     return float(_f1(*counts).sum() / n_classes)
 
 
-def mean_label_precision(y: Labels, scores: ArrayLike) -> float:
+def mean_label_precision(y: AnyLabels, scores: ArrayLike) -> float:
     """Compute the mean over classes of the average precision with which scores rank rows for each (macro mAP).
 
     It is the area by rectangles, as scikit-learn has it, and of the classes that a row has.
@@ -85,7 +85,7 @@ def mean_label_precision(y: Labels, scores: ArrayLike) -> float:
     return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
 
 
-def label_precisions(y: Labels, scores: ArrayLike) -> Doubles:
+def label_precisions(y: AnyLabels, scores: ArrayLike) -> Doubles:
     """Compute the average precision of every class.
 
     Parameters
@@ -111,7 +111,9 @@ def label_precisions(y: Labels, scores: ArrayLike) -> Doubles:
     return found
 
 
-def label_precision_at(y: Labels, top: ArrayLike, k: int | None = None, propensities: ArrayLike | None = None) -> float:
+def label_precision_at(
+    y: AnyLabels, top: ArrayLike, k: int | None = None, propensities: ArrayLike | None = None
+) -> float:
     """Compute precision at k: of the k best classes of a row, how many it has, over k; the mean over rows.
 
     With propensities p, the probabilities that a label is noted where it is right (Jain et al., KDD 2016), every hit
@@ -210,7 +212,7 @@ def _most_worth(lists: LabelLists, worth: Doubles, k: int) -> float:
     return float(values[order][place < k].sum())
 
 
-def _as_pair(y: Labels, predicted: Labels) -> tuple[LabelLists, LabelLists, int]:
+def _as_pair(y: AnyLabels, predicted: AnyLabels) -> tuple[LabelLists, LabelLists, int]:
     """True and predicted labels as positions among the same k classes."""
     if isinstance(y, LabelLists) and isinstance(predicted, LabelLists):
         truth, guess = y, predicted
@@ -231,7 +233,7 @@ def _as_pair(y: Labels, predicted: Labels) -> tuple[LabelLists, LabelLists, int]
     return truth, guess, k
 
 
-def _as_lists(y: Labels, n: int) -> LabelLists:
+def _as_lists(y: AnyLabels, n: int) -> LabelLists:
     """Positions of the labels of n rows."""
     if isinstance(y, LabelLists):
         lists = y
@@ -245,7 +247,7 @@ def _as_lists(y: Labels, n: int) -> LabelLists:
     return lists
 
 
-def _as_scores(y: Labels, scores: ArrayLike) -> tuple[Floats, LabelLists]:
+def _as_scores(y: AnyLabels, scores: ArrayLike) -> tuple[Floats, LabelLists]:
     S = np.asarray(scores)
     if S.ndim != 2 or S.dtype.kind != "f":
         raise ValueError(f"scores must be a matrix of floats; got shape {S.shape}, dtype {S.dtype}")

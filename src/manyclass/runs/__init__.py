@@ -2,6 +2,7 @@
 
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
+multilabel_evaluation  the same of rows with several labels
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation

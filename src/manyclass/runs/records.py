@@ -275,11 +275,8 @@ _EVALUATION = object_of(
 
 _MULTILABEL = having(
     object_of(labels_per_row=number, predicted_per_row=number, micro_f1=fraction, macro_f1=fraction),
-    samples_f1=fraction,
-    all_right=fraction,
-    mean_average_precision=fraction,
-    precision_at=list_of(object_of(k=count, precision=fraction)),
-    propensity_scored=list_of(object_of(k=count, precision=fraction)),
+    **dict.fromkeys(("samples_f1", "all_right", "mean_average_precision"), fraction),
+    **dict.fromkeys(("precision_at", "propensity_scored"), list_of(object_of(k=count, precision=fraction))),
 )
 
 _RETRIEVAL = object_of(

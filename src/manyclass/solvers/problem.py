@@ -43,8 +43,7 @@ class Problem:
     index : ndarray of intp of shape (m,)
         The rows that count.
     labels : LabelLists, default=None
-        The classes of every row of X, where it may have several or none. Then `y` has the rarest of them, by which rows
-        are held out, and k for none.
+        The classes of every row of X, where it may have several or none; `y` is then the rarest, or k for none.
     """
 
     X: Matrix

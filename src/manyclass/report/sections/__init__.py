@@ -3,7 +3,7 @@
     next_steps         what the numbers say, and what to try next
     setup              what was done, and with what
     comparison         runs side by side, their costs, and the head of the page
-    several_labels     F1, average precision and precision at k, where rows have several labels
+    label_scores       F1, average precision and precision at k, where rows have several labels
     classes            accuracy by class, confused pairs, the best and the worst with images
     learning_curves    accuracy and objective while learning, and against settings that were tuned
     weights            spectrum, trace-norm grid, classes in two dimensions
@@ -18,7 +18,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_next_steps": "next_steps",
     "show_setup": "setup",
     "compare_runs": "comparison",
-    "show_several_labels": "several_labels",
+    "show_several_labels": "label_scores",
     "show_accuracy": "classes",
     "show_confusions": "classes",
     "show_examples": "classes",

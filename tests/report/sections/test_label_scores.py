@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from manyclass.report.advice import advise
 from manyclass.report.sections.classes import show_accuracy
-from manyclass.report.sections.several_labels import show_several_labels
+from manyclass.report.sections.label_scores import show_several_labels
 from tests.report.synthetic import MULTILABEL, evaluation_record
 
 
