@@ -151,7 +151,7 @@ def test_a_validation_set_stops_and_gives_thresholds():
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_the_number_of_threads_changes_no_bit(n_threads):
-    X, Y, _, _ = drawn(300, k=PANEL + 9)
+    X, Y, _, _ = drawn(150, 8, k=PANEL + 9)
     for settings in ({}, {"step": 0.5, "max_epochs": 3}):
         one, other = (
             mc.StochasticClassifier(**settings, n_threads=t, random_state=0).fit(X, Y) for t in (1, n_threads)
