@@ -125,6 +125,7 @@ def compare(
         for part, array in arrays.items():
             np.save(Path(folder) / f"{part}.npy", array)
         found: dict[str, dict[str, Any] | str] = {}
+        earlier = [name for name in names if kept.find(caption, name) is not None]
         for name in names:
             known = kept.find(caption, name)
             found[name] = contend(name, folder, n_threads, limit) if known is None else known
@@ -138,6 +139,8 @@ def compare(
     ours = [one for name in OURS if isinstance(one := found.get(name), dict)]
     rows = [_row(name, found[name], [] if name in OURS else ours) for name in names]
     page.table(f"{caption}: {sizes}", columns, rows)
+    if earlier:
+        page.about += f"\n\n{caption}: {', '.join(earlier)} were measured by an earlier run of this script, and kept."
     others = {name: one for name, one in found.items() if name not in OURS and isinstance(one, dict)}
     page.table(f"{caption}: seconds to the accuracy of others", _REACHED, _reached(others, reached))
 

@@ -44,6 +44,9 @@ ALL = (
     "search_defaults",
     "train_defaults",
     "strangers",
+    "probe_peers",
+    "prediction_sets",
+    "unknowns",
 )
 
 

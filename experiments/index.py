@@ -233,6 +233,19 @@ def strangers(page: WrittenPage) -> str:
     return page.sentence("Strangers of the kind that are")
 
 
+def probe_peers(page: WrittenPage) -> str:
+    """How often the probe is no less accurate than its peers, and how much longer these take."""
+    return f"{page.sentence('The probe is no more than')} {page.sentence('LogisticRegression with its sweep')}"
+
+
+def prediction_sets(page: WrittenPage) -> str:
+    return page.sentence("Coverage is within")
+
+
+def unknowns(page: WrittenPage) -> str:
+    return page.sentence("In AUROC")
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -266,6 +279,9 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     search_defaults: "Does search with no options lose to the features themselves?",
     train_defaults: "Does training with no options lose to tuned peers?",
     strangers: "Are strangers called matched as seldom as promised?",
+    probe_peers: "Is a probe of embeddings as accurate as scikit-learn's classifiers, swept?",
+    prediction_sets: "Do sets of classes hold the right one as often as they promise?",
+    unknowns: "Are rows of none of the classes told?",
 }
 
 

@@ -78,6 +78,7 @@ _VERIFY = "verify out --json"
 _STORE = (_VERIFY, "info out --json")
 _PHOTOS = (*_STORE, "encode out -o searched --json --n-background 5")
 _REPORT = "report out -o page.html --json"
+_PROBED = ("info out.json --json", "report out.json -o page.html --json")
 _RUN = (
     "predict out x.store --json",
     "info out --json",
@@ -96,6 +97,7 @@ _SCALAR = "compress x.npy -o out --kind scalar --quiet"
 _ENCODE = f"encode x.store -o out {SLEM}"
 _OLD_GALLERY = f"encode x.store -o out --method lda {SLEM}"
 _PREDICT = "predict run x.npy -o out.csv"
+_PROBE = "probe x.store -o out.json --methods means,closed --quiet"
 
 COMMANDS: Mapping[str, Command] = {
     "features": Command(_FEATURES, ("album",), _PHOTOS),
@@ -163,6 +165,8 @@ COMMANDS: Mapping[str, Command] = {
     "calibrate": Command(
         "calibrate out x.store --quiet", ("x.store",), _RUN, before=(f"train x.store -o out {QUICK}",)
     ),
+    "probe": Command(_PROBE, ("x.store",), _PROBED),
+    "probe again": Command(_PROBE, ("x.store",), _PROBED, before=(f"{_PROBE} --seed 1 --shots 1",)),
     "export": Command("export run -o out.onnx", ("run",), ()),
     "export again": Command("export run -o out.onnx", ("run",), (), before=("export run -o out.onnx --top 2",)),
     "report": Command("report run -o out.html", ("run",), ()),

@@ -12,8 +12,8 @@ Snapshot = dict[str, Any]  # by path: the bytes of a file, None for a folder, wo
 # Times, and sizes of what times stand in; memory, numbers of commits, and the words of the command, which are others
 # when a run is gone on with.
 _VOLATILE = {
-    "arguments", "bytes", "images_per_second", "judging_seconds", "peak_bytes", "rows_per_second", "seconds", "serial",
-    "started",
+    "arguments", "bytes", "fit_seconds", "images_per_second", "judging_seconds", "peak_bytes", "predict_seconds",
+    "rows_per_second", "seconds", "serial", "started",
 }  # fmt: skip
 
 _MANIFESTS = ("manifest.json", "run.json")  # what names the files beside it

@@ -227,3 +227,9 @@ def test_the_fingerprint_is_that_of_the_data_whatever_a_model_calls_its_classes(
         for model in (trained / "model", tmp_path / "numbers")
     }
     assert len(marks) == 1
+
+
+def test_what_it_says_of_itself_and_its_sets_are_told(run, trained):
+    words = " ".join(run("evaluate", trained / "model", trained / "x.store").out.split())
+    assert "bin by bin it is off by" in words
+    assert "sets for 95%" in words

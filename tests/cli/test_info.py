@@ -7,7 +7,9 @@ import pytest
 from cli.runs import QUICK, store
 
 import manyclass as mc
+from manyclass.runs.records import write_record
 from tests.data.readers.unreadable import PUT
+from tests.report.synthetic import probe_record
 
 X = np.random.default_rng(0).standard_normal((60, 8), dtype=np.float32)
 Y = np.arange(60) % 3
@@ -164,3 +166,12 @@ def test_what_has_no_readable_manifest_is_not_taken_for_a_folder_of_shards(run, 
     assert (outcome.code, outcome.out) == (1, "")
     assert manifest in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_probe_is_described_by_its_verdict(run, tmp_path):
+    write_record(tmp_path / "probe.json", "probe", probe_record())
+    found = json.loads(run("info", tmp_path / "probe.json", "--json").out)
+    assert found["format"] == "manyclass probe"
+    assert found["best_top_1"] == {"clip": 0.8, "dino": 0.8}
+    assert found["verdict"] == "clip is better than dino by 10.0 points [4.0, 16.0]"
+    assert "clip is better than dino" in run("info", tmp_path / "probe.json").out

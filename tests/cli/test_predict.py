@@ -27,6 +27,8 @@ def models(tmp_path_factory):
         settings = {"loss": loss, "max_epochs": 4, "step": 0.05, "beta": 3.0, "random_state": 0}
         settings["early_stopping"] = loss != "hinge"  # a fit that holds nothing out finds no temperature
         mc.StochasticClassifier(**settings).fit(X, np.array(CLASSES)[y]).save(folder / loss)
+    vague = X + np.random.default_rng(1).normal(size=X.shape).astype(np.float32)
+    mc.SquareLossClassifier().fit(vague, np.array(CLASSES)[y]).save(folder / "vague")
     return folder
 
 
@@ -225,3 +227,52 @@ def test_nothing_is_said_of_how_sure_scores_are():
     found = Prediction("a.png", ["cat"], [0.2], None)
     assert found.unsure is None
     assert found.words() == [("cat", "0.200")]
+
+
+def strange(path):
+    """Rows of the classes, and two that are far from all of them."""
+    X, _ = rows()
+    np.save(path, np.concatenate([X[:3], np.zeros((2, X.shape[1]), np.float32)]))
+    return path
+
+
+def test_a_set_has_as_many_classes_as_the_library_says(run, models, tmp_path):
+    path = strange(tmp_path / "x.npy")
+    outcome = run("predict", models / "vague", path, "--coverage", 0.9, "--json")
+    assert outcome.code == 0, outcome.err
+    sets = [json.loads(line)["classes"] for line in outcome.out.splitlines()]
+    assert sets == [one.tolist() for one in mc.load(models / "vague").predict_set(np.load(path), 0.9)]
+    assert len({len(one) for one in sets}) > 1
+
+
+def test_sets_of_many_rows_are_lists_in_a_csv(run, models, tmp_path):
+    asked = ("--coverage", 0.9, "--unknown", 0.1)
+    assert run("predict", models / "logistic", models / "x.store", *asked, "-o", tmp_path / "p.csv").code == 0
+    with (tmp_path / "p.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0]) == ["name", "p_value", "none_of_these", "size", "classes", "probabilities"]
+    assert [len(json.loads(row["classes"])) for row in table] == [int(row["size"]) for row in table]
+
+
+def test_rows_that_are_like_no_class_are_said_to_be_none_of_these(run, models, tmp_path):
+    outcome = run("predict", models / "logistic", strange(tmp_path / "x.npy"), "--unknown", 0.1, "--json")
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    p_values = mc.load(models / "logistic").unknown_p_values(np.load(tmp_path / "x.npy"))
+    np.testing.assert_allclose([line["p_value"] for line in lines], p_values)
+    assert [line["none"] for line in lines] == (p_values <= 0.1).tolist()
+    assert lines[3]["none"]
+    assert "none of these, p = " in run("predict", models / "logistic", tmp_path / "x.npy", "--unknown", 0.1).out
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "words"),
+    [
+        ("hinge", ("--coverage", 0.9), "--coverage needs rows that training has held out"),
+        ("logistic", ("--coverage", 2), "--coverage must be a number between 0 and 1; got 2"),
+        ("logistic", ("--unknown", 0.001), "unknown must be at least 0.053, as 18 held-out rows tell no less"),
+    ],
+)
+def test_what_a_model_cannot_tell_is_refused_in_one_sentence(run, models, model, asked, words):
+    outcome = run("predict", models / model, models / "x.store", *asked)
+    assert outcome.code == 1
+    assert words in " ".join(outcome.err.split())

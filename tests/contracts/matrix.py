@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import manyclass as mc
-from manyclass.data.views import RowSelection, StandardizedMatrix
+from manyclass.data.views import RowSelection, StandardizedMatrix, UnitRows
 
 Maker = Callable[[np.random.Generator, int, int], mc.Matrix]
 
@@ -151,6 +151,9 @@ MAKERS: dict[str, Maker] = {
     "standardized": _standardized(_dense(np.float32)),
     "standardized_float64": _standardized(_dense(np.float64)),
     "standardized_sparse": _standardized(_sparse),
+    "unit_rows": lambda rng, n, d: UnitRows(_dense(np.float32)(rng, n, d)),
+    "unit_rows_float64": lambda rng, n, d: UnitRows(_dense(np.float64)(rng, n, d)),
+    "unit_rows_sparse": lambda rng, n, d: UnitRows(_sparse(rng, n, d)),
     "stored": _stored(_normal),
     "stored_quantized": _stored(_quantized),
     "stored_scalar_range": _range(_stored(_scalar(8))),

@@ -94,6 +94,11 @@ def test_scikit_learn_has_nothing_against_closed_forms(estimator, check):
     check(estimator)
 
 
+@parametrize_with_checks([mc.NearestCentroid(), mc.NearestCentroid("euclidean")])
+def test_scikit_learn_has_nothing_against_nearest_means(estimator, check):
+    check(estimator)
+
+
 OPTIMUM = "the optimum is the same, but each is found to a tolerance, and the check wants seven digits"
 BIAS = "without a bias no linear classifier can prefer a class everywhere, as the check wants"
 SYMMETRIC = "the Gram matrix of the check is not symmetric, and refused before the labels are looked at"
@@ -174,6 +179,7 @@ MODELS = [
     mc.StochasticClassifier(**FEW),
     mc.StochasticClassifier(**FEW, objective="softmax"),
     mc.SquareLossClassifier(),
+    mc.NearestCentroid(),
     mc.TraceNormClassifier(tolerance=1e-2),
     mc.LinearClassifier(),
 ]

@@ -31,7 +31,7 @@ def test_probabilities_sum_to_one_and_order_classes_as_scores_do(settings, k):
 
 
 def test_logistic_machines_give_the_share_of_each_in_the_sum_of_their_probabilities():
-    fitted = model(loss="logistic").fit(X, Y)
+    fitted = model(loss="logistic", early_stopping=False).fit(X, Y)
     P = 1 / (1 + np.exp(-fitted.decision_function(X).astype(np.float64)))
     np.testing.assert_allclose(fitted.predict_proba(X), P / P.sum(axis=1, keepdims=True), rtol=1e-4)
 
@@ -69,6 +69,18 @@ def test_a_fit_that_stops_by_held_out_examples_finds_a_temperature_that_holds_fo
     assert abs(P.max(axis=1).mean() - fitted.score(Xt, yt)) < 0.06
     best = mc.StochasticClassifier(max_epochs=20, random_state=0, **settings).fit(*hard(0)).calibrate(Xt, yt)
     assert abs(np.log(fitted.temperature_ / best.temperature_)) < 0.35
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_linked_machines_find_a_temperature_too_and_err_less_by_it(settings):
+    fitted = mc.StochasticClassifier(max_epochs=20, random_state=0, **settings).fit(*hard(0))
+    Xt, yt = hard(1, 3000)
+    losses = []
+    for _ in range(2):
+        P = fitted.predict_proba(Xt)
+        losses.append(-np.log(P[np.arange(len(yt)), yt]).mean())
+        fitted.__dict__.pop("temperature_", None)
+    assert losses[0] < losses[1] + 0.01
 
 
 def test_the_temperature_is_that_of_the_machines_that_have_not_seen_the_examples():

@@ -120,10 +120,10 @@ def test_rows_without_labels_teach_nothing():
     assert not len(rules.slopes)
 
 
-def test_rules_go_through_records_and_others_are_refused():
+def test_rules_go_through_arrays_and_others_are_refused():
     rules = learn(*scored(200, [40, 40]))
-    again = ScoreRules.of_record(rules.record(), 2)
+    again = ScoreRules.of_arrays(rules.arrays(), 2)
     for a, b in zip(rules, again, strict=True):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(ValueError, match="thresholds of 3 classes"):
-        ScoreRules.of_record(rules.record(), 3)
+        ScoreRules.of_arrays(rules.arrays(), 3)

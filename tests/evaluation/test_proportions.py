@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
-from manyclass.evaluation.proportions import binomial_tail, difference_interval, wilson_interval
+from manyclass.evaluation.bootstrap import paired_bootstrap
+from manyclass.evaluation.proportions import (
+    binomial_tail,
+    difference_interval,
+    mean_class_interval,
+    paired_difference,
+    wilson_interval,
+)
 
 COUNTS = st.integers(0, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -72,3 +80,56 @@ def test_the_tail_is_the_sum_over_all_that_is_at_least_as_much(counts, p):
 def test_numbers_of_any_size_have_an_interval_and_a_tail(right):
     found = [*wilson_interval(right, 10**401), *difference_interval((right, 7), (3, 10**401))]
     assert np.isfinite([*found, binomial_tail(right, 10**401, 0.1)]).all()
+
+
+def test_the_mean_over_equal_classes_is_known_about_as_well_as_the_share_of_all_rows():
+    low, high = mean_class_interval([80] * 10, [100] * 10)
+    expected = wilson_interval(800, 1000)
+    assert (low, high) == pytest.approx(expected, abs=1e-3)
+
+
+def test_without_any_variance_to_see_the_rows_of_all_classes_count():
+    assert mean_class_interval([10] * 4, [10] * 4) == pytest.approx(wilson_interval(40, 40))
+    assert mean_class_interval([0, 0], [5, 5]) == pytest.approx(wilson_interval(0, 10))
+
+
+def test_classes_of_one_row_are_told_by_the_mean_of_all():
+    assert mean_class_interval([1, 1, 1, 0], [1, 1, 1, 1]) == pytest.approx(wilson_interval(3, 4))
+
+
+def test_intervals_of_the_mean_over_classes_hold_what_they_promise():
+    rng, rows = np.random.default_rng(0), np.array([3, 5, 8, 20, 40, 5, 5, 9])
+    truth = np.array([0.9, 0.5, 0.7, 0.95, 0.6, 0.8, 0.99, 0.4])
+    ends = np.array([mean_class_interval(rng.binomial(rows, truth), rows) for _ in range(2000)])
+    held = np.mean((ends[:, 0] <= truth.mean()) & (truth.mean() <= ends[:, 1]))
+    assert 0.92 < held < 0.98
+
+
+def test_paired_intervals_hold_what_they_promise():
+    rng, n, p, q = np.random.default_rng(0), 300, 0.08, 0.04
+    drawn = rng.multinomial(n, [p, q, 1 - p - q], 2000)
+    ends = np.array([paired_difference(int(a), int(b), n)[1:3] for a, b, _ in drawn])
+    held = np.mean((ends[:, 0] <= p - q) & (p - q <= ends[:, 1]))
+    assert 0.93 < held < 0.98
+
+
+def test_a_paired_difference_is_about_that_of_a_bootstrap():
+    rng = np.random.default_rng(0)
+    a, b = rng.random(800) < 0.9, rng.random(800) < 0.86
+    found = paired_difference(int(np.sum(a & ~b)), int(np.sum(b & ~a)), 800)
+    other = paired_bootstrap(a, b, random_state=0)
+    assert found.difference == pytest.approx(other.difference)
+    assert found[1:3] == pytest.approx(other[1:3], abs=0.003)
+
+
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (5, 0), (0, 5), (3, 3), (7, 2), (40, 22)])
+def test_p_of_a_paired_difference_is_that_of_mcnemar(first, second):
+    n = first + second
+    tail = binom.cdf(min(first, second), n, 0.5) - 0.5 * binom.pmf(min(first, second), n, 0.5)
+    assert paired_difference(first, second, 100).p == pytest.approx(min(1.0, 2 * tail) if n else 1.0)
+
+
+def test_a_paired_difference_turns_with_its_order():
+    one, other = paired_difference(9, 4, 50), paired_difference(4, 9, 50)
+    assert (one.difference, one.low, one.high) == pytest.approx((-other.difference, -other.high, -other.low))
+    assert paired_difference(0, 0, 0) == (0.0, -1.0, 1.0, 1.0)

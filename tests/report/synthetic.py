@@ -95,6 +95,20 @@ def evaluation_record(top_1=0.75, **changes):
             {"class": "class 0", "right": ["a.png", "b.png"], "wrong": []},
             {"class": "class 11", "right": [], "wrong": [{"name": "missing.png", "predicted": "class 10"}]},
         ],
+        "calibration": {
+            "rows": 240,
+            "accuracy": top_1,
+            "probability": 0.9,
+            "error": {"value": 0.15, "low": 0.1, "high": 0.2, "chance": 0.04},
+            "bins": [
+                {"rows": 120, "probability": 0.8, "accuracy": 0.6, "low": 0.51, "high": 0.68},
+                {"rows": 120, "probability": 1.0, "accuracy": 0.9, "low": 0.83, "high": 0.94},
+            ],
+        },
+        "sets": [
+            {"promised": 0.9, "coverage": 0.91, "low": 0.87, "high": 0.94, "size": 2.25, "single": 0.4},
+            {"promised": 0.95, "coverage": 0.96, "low": 0.93, "high": 0.98, "size": 3.5, "single": 0.3},
+        ],
         "pictures": {"folder": "../../pictures"},
     }
     return record | changes
@@ -124,6 +138,43 @@ def retrieval_record(**changes):
     return record | changes
 
 
+def probe_record(**changes):
+    """Two methods on two embeddings, with a learning curve."""
+
+    def share(value):
+        return {"value": value, "low": value - 0.05, "high": value + 0.05}
+
+    def method(name, title, value, against):
+        shares = {"top_1": share(value), "top_5": share(0.9), "mean_per_class": share(value)}
+        costs = {"settings": {"metric": "cosine"}, "bytes": 2560, "fit_seconds": 0.5, "predict_seconds": 0.1}
+        return {"name": name, "title": title, **shares, **costs, "against": against}
+
+    behind = {"name": "closed", "difference": -0.1, "low": -0.15, "high": -0.05, "p": 0.001}
+    methods = [method("means", "class means", 0.7, behind), method("closed", "closed form", 0.8, None)]
+    shots = [{"shots": n, "name": "means", "title": "class means", "top_1": share(0.4 + 0.02 * n)} for n in (1, 5)]
+    apart = {"difference": 0.1, "low": 0.04, "high": 0.16, "p": 0.001}
+    verdict = "clip is better than dino by 10.0 points [4.0, 16.0]"
+    record = {
+        "arguments": ["probe", "clip.npz", "dino.npz"],
+        "versions": {"manyclass": "0.1.0"},
+        "machine": {"cores": 2},
+        "data": [{"role": "train", "path": "clip.npz", "rows": 80, "columns": 64}],
+        "protocol": "20 % of every class are held out",
+        "rows": 80,
+        "test_rows": 20,
+        "classes": 12,
+        "sampled": False,
+        "embeddings": [
+            {"name": name, "columns": 64, "methods": methods, "shots": shots if name == "clip" else []}
+            for name in ("clip", "dino")
+        ],
+        "comparison": [{"method": "best of each", "first": "clip", "second": "dino", **apart, "verdict": verdict}],
+        "verdict": verdict,
+        "seconds": 3.0,
+    }
+    return record | changes
+
+
 def write_run(folder: Path, record=None, evaluation=None):
     """A run folder; without an evaluation if that is False."""
     (folder / "evaluations").mkdir(parents=True)
@@ -143,12 +194,13 @@ def write_pictures(folder: Path):
 
 
 def write_everything(folder: Path):
-    """Two runs, a gallery and pictures: a page of it has every section."""
+    """Two runs, a gallery, a probe and pictures: a page of it has every section."""
     write_run(folder / "ovr", evaluation=evaluation_record(0.7))
     write_run(folder / "warp", evaluation=evaluation_record(0.75))
     tags = evaluation_record(0.65, multilabel=MULTILABEL)
     write_record(folder / "ovr" / "evaluations" / "tags-test.json", "evaluation", tags)
     (folder / "gallery").mkdir()
     write_record(folder / "gallery" / "retrieval.json", "retrieval", retrieval_record())
+    write_record(folder / "probe.json", "probe", probe_record())
     write_pictures(folder / "pictures")
     return folder

@@ -33,7 +33,47 @@ EVALUATION = {
     "per_class": [{"class": "a", "rows": 4, "right": 2, "accuracy": 0.5}],
 }
 RETRIEVAL = {"data": [], "protocol": "holidays", "methods": [{"name": "slem", "map": 0.75}]}
-RECORDS = {"run": RUN, "unfinished run": UNFINISHED, "evaluation": EVALUATION, "retrieval": RETRIEVAL}
+SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
+PROBE = {
+    "arguments": ["probe", "x.npz"],
+    "versions": {"manyclass": "0.1.0"},
+    "machine": {"cores": 2},
+    "data": [{"role": "train", "path": "x.npz", "rows": 10}],
+    "protocol": "the split of the data",
+    "rows": 10,
+    "test_rows": 4,
+    "classes": 2,
+    "sampled": False,
+    "embeddings": [
+        {
+            "name": "x",
+            "columns": 3,
+            "methods": [
+                {
+                    "name": "means",
+                    "title": "class means",
+                    "top_1": SHARE,
+                    "top_5": SHARE,
+                    "mean_per_class": SHARE,
+                    "settings": {"metric": "cosine"},
+                    "bytes": 24,
+                    "fit_seconds": 0.5,
+                    "predict_seconds": 0.25,
+                }
+            ],
+            "shots": [{"shots": 1, "name": "means", "title": "class means", "top_1": SHARE}],
+        }
+    ],
+    "comparison": [],
+    "verdict": "class means: 50.0 %",
+}
+RECORDS = {
+    "run": RUN,
+    "unfinished run": UNFINISHED,
+    "evaluation": EVALUATION,
+    "retrieval": RETRIEVAL,
+    "probe": PROBE,
+}
 
 
 def _known(value):
@@ -191,5 +231,5 @@ def test_a_file_says_its_kind(tmp_path, kind):
 
 
 def test_an_unknown_kind_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="kind must be one of run, unfinished run, evaluation, retrieval; got 'model'"):
+    with pytest.raises(ValueError, match=r"kind must be one of run, unfinished run, .*, probe; got 'model'"):
         write_record(tmp_path / "x.json", "model", {})

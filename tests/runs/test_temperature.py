@@ -6,6 +6,7 @@ from cli.runs import CLASSES, rows, store
 
 import manyclass as mc
 from manyclass._core.errors import StorageError
+from manyclass.estimators.uncertainty.known_classes import KnownClasses
 from manyclass.runs import folder as run_folder
 
 QUICK = {"max_epochs": 4, "step": 0.05, "beta": 3}
@@ -75,3 +76,17 @@ def test_data_of_other_columns_or_classes_are_refused(trained, tmp_path):
     np.savez(tmp_path / "other.npz", X=X, y=np.array(["zebra"] * len(y)))
     with pytest.raises(ValueError, match=r"other\.npz must hold classes among"):
         mc.runs.calibrate(trained.path, tmp_path / "other.npz")
+
+
+def test_rows_that_were_learned_tell_strangers_by_their_distance(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(6), 40)
+    X = (rng.normal(size=(6, 8))[y] + rng.normal(size=(240, 8))).astype(np.float32)
+    split = np.where(np.arange(240) % 2 == 0, "train", "val")
+    np.savez(tmp_path / "x.npz", X=X, y=y, split=split)
+    run = mc.runs.train(tmp_path / "x.npz", tmp_path / "run", max_epochs=3)
+    mc.runs.calibrate(run.path, tmp_path / "x.npz", known=tmp_path / "x.npz")
+    model = mc.load(run.path)
+    twin = KnownClasses.of_rows(mc.DenseMatrix(X[split == "train"]), y[split == "train"], 6)
+    np.testing.assert_array_equal(model.known_classes_["within"], twin.within)
+    assert len(model.held_out_["near"]) == 120

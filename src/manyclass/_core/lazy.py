@@ -26,6 +26,7 @@ HOMES = {
     "LinearClassifier": "estimators.linear_classifier",
     "Matrix": "data.matrix",
     "MultiTaskTraceNorm": "estimators.shared.multi_task",
+    "NearestCentroid": "estimators.nearest_centroid",
     "OnnxFeatures": "features.onnx.onnx_features",
     "ProductQuantizer": "data.product_quantizer",
     "Progress": "estimators.progress",

@@ -46,6 +46,7 @@ _SAVABLE = (
     "KernelSquareLossExemplar",
     "LinearClassifier",
     "MultiTaskTraceNorm",
+    "NearestCentroid",
     "OnnxFeatures",
     "SharedStructureClassifier",
     "SquareLossClassifier",
@@ -196,10 +197,32 @@ def _is_labels(value: Any) -> bool:
     return all(isinstance(one, np.ndarray) and one.ndim == 1 and len(one) for one in arrays)
 
 
+def _is_held_out(value: Any) -> bool:
+    kinds = {"losses": "f", "sure": "f", "near": "f", "classes": "i", "weights": "f"}
+    return (
+        isinstance(value, dict)
+        and value.keys() == kinds.keys()
+        and all(isinstance(one, np.ndarray) and one.dtype.kind == kinds[name] for name, one in value.items())
+        and {one.shape for one in value.values()} == {(len(value["losses"]),)}
+        and len(value["losses"]) > 0
+    )
+
+
+def _is_known_classes(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"mean", "means", "shares", "within"}:
+        return False
+    if not all(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in value.values()):
+        return False
+    k, d = len(value["shares"]), len(value["mean"])
+    return [one.shape for one in value.values()] == [(d,), (k, d), (k,), (d, d)]
+
+
 # What fitted attributes of one name are in every model that has them: (rule, whether it holds).
 _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "classes_": ("an array of labels", _is_labels),
     "row_lengths_": ("two numbers", _is_range),
+    "known_classes_": ("arrays called mean, means, shares and within, of one width", _is_known_classes),
+    "held_out_": ("vectors of one length, called losses, sure, near, classes and weights", _is_held_out),
     **dict.fromkeys(("n_features_in_", "n_features_out_", "n_epochs_", "n_iter_", "rank_"), ("a count", _is_count)),
     **dict.fromkeys(
         ("step_", "beta_", "gap_", "objective_", "passes_"),

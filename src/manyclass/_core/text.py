@@ -54,6 +54,15 @@ def format_points(difference: float) -> str:
     return f"{abs(100 * difference):.1f} points"
 
 
+def format_p(value: float) -> str:
+    """A p-value.
+
+    >>> format_p(0.0312), format_p(0.0)
+    ('0.031', '< 0.001')
+    """
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
 def format_count(value: float | None) -> str:
     """A count.
 

@@ -3,6 +3,7 @@
 main             the entry point of `manyclass`
 learn            from a folder of pictures to a page about their classifier
 features         pictures into a store of features
+probe            how good embeddings are, by several classifiers on the same rows
 compress         features into a store of codes
 train            a classifier in a run folder
 evaluate         a classifier against labels

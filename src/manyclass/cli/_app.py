@@ -33,6 +33,7 @@ from manyclass.cli.info import info
 from manyclass.cli.join import join
 from manyclass.cli.learn import learn
 from manyclass.cli.predict import predict
+from manyclass.cli.probe import probe
 from manyclass.cli.report import report
 from manyclass.cli.terminal.command_errors import FAILED, USAGE, print_error, sentence
 from manyclass.cli.train import train
@@ -162,6 +163,8 @@ app = ConfiguredTyper(
 app.command(epilog="Example: manyclass demo -o demo")(demo)
 
 app.command(epilog="Example: manyclass learn photos/ -o out")(learn)
+
+app.command(epilog="Example: manyclass probe clip.npz dino.npz -o probe.json")(probe)
 
 app.command(epilog="Example: manyclass features photos/ -o photos.store --kind fisher --n-words 64 --pyramid 1x1,3x1")(
     features

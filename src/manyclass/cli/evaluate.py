@@ -66,6 +66,7 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
     return [
         ("rows", f"{record['rows']:,}, part {record['data']['part']}, {len(record['per_class']):,} classes"),
         *_accuracies(record),
+        *_confidence_rows(record),
         *(("worst class", f"{one['class']}: {one['right']} of {one['rows']}") for one in worst),
         *(
             ("confused", f"{one['class']} taken for {one['predicted']}: {one['count']}")
@@ -90,6 +91,25 @@ def _accuracies(record: dict[str, Any]) -> list[tuple[str, str]]:
         ("all labels right", f"{several['all_right']:.2%} of rows"),
         *([] if found is None else [("mean average precision", f"{found:.2%}")]),
         *((f"{what} at {one['k']}", f"{one['precision']:.2%}") for what, many in at.items() for one in many),
+    ]
+
+
+def _confidence_rows(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """What it says of itself, and how often sets hold the right class; nothing of a classifier without these."""
+    known, sets = record["calibration"], record["sets"] or []
+    if not known:
+        return []
+    error = known["error"]
+    span = f"{error['low']:.1%} to {error['high']:.1%}; chance alone makes {error['chance']:.1%}"
+    return [
+        ("says of itself", f"{known['probability']:.2%}; bin by bin it is off by {error['value']:.1%} ({span})"),
+        *(
+            (
+                f"sets for {one['promised']:.0%}",
+                f"{one['coverage']:.2%} hold the right class, {one['size']:.2f} classes",
+            )
+            for one in sets
+        ),
     ]
 
 

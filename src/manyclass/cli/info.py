@@ -14,7 +14,7 @@ from manyclass.cli.terminal.options import Json, path_argument
 @report_errors("nothing was changed")
 def info(
     source: Annotated[
-        Path, path_argument("A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery.")
+        Path, path_argument("A store, .npy, .npz, parquet, a folder of shards, a run, a model, a gallery, a probe.")
     ],
     json: Json = False,
 ) -> None:
@@ -28,12 +28,12 @@ def info(
 
 
 def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
-    """A store's own summary, that of a run, a model or a gallery, or what can be told of the features."""
+    """A store's own summary, that of a run, a model, a gallery or a probe, or what can be told of the features."""
     from manyclass.data.store.manifest import JOURNAL, MANIFEST
     from manyclass.retrieval.storage.segments import is_gallery
     from manyclass.runs.folder import is_run, last_unfinished, read_whole_run
     from manyclass.runs.load_model import describe_model, is_model
-    from manyclass.runs.records import RUN_FILE
+    from manyclass.runs.records import PROBE, RUN_FILE, kind_of
     from manyclass.runs.run_record import run_summary
 
     if is_gallery(source):
@@ -50,6 +50,8 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
         return run_summary(read_whole_run(source) if unfinished is None else unfinished.record)
     if is_model(source):
         return describe_model(source)
+    if source.suffix == ".json" and kind_of(source) == PROBE:
+        return describe_probe(source)
     return _describe_features(source, warn)
 
 
@@ -124,6 +126,28 @@ def describe_gallery(path: Path) -> dict[str, Any]:
         "search_by_pictures": content["models"].get("features") is not None,
         "provenance": gallery.provenance,
     }
+
+
+def describe_probe(path: Path) -> dict[str, Any]:
+    """Which embeddings a probe is of, by which rows they were judged, and what it found."""
+    from manyclass.runs.records import PROBE, read_record
+
+    record = read_record(path, PROBE)
+    best = {one["name"]: _best(one["methods"]) for one in record["embeddings"]}
+    return {
+        "format": record["format"],
+        "version": record["version"],
+        "protocol": record["protocol"],
+        "rows": record["rows"],
+        "test_rows": record["test_rows"],
+        "classes": record["classes"],
+        "best_top_1": best,
+        "verdict": record["verdict"],
+    }
+
+
+def _best(methods: list[dict[str, Any]]) -> float | None:
+    return max((round(method["top_1"]["value"], 4) for method in methods), default=None)
 
 
 def _distinct(records: list[dict[str, Any]], name: str) -> str:

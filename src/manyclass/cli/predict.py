@@ -5,9 +5,10 @@ import json as js
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -35,6 +36,12 @@ def predict(
         list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
+    coverage: Annotated[
+        float | None, typer.Option(help="Tell, of each row, a set that holds the right class so often, such as 0.95.")
+    ] = None,
+    unknown: Annotated[
+        float | None, typer.Option(help="Say 'none of these' of rows like the strangest 0.05 of known classes.")
+    ] = None,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
@@ -46,12 +53,17 @@ def predict(
     A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
     `manyclass calibrate`. Of a classifier of several labels per row all labels above their thresholds are told.
 
+    With --coverage 0.95 each row is told a set of classes, as many as it takes to hold the right one in 95 of 100
+    rows. With --unknown 0.05 rows are said to be none of these if only 5 of 100 rows of known classes look as strange.
+    Both go by rows that training held out.
+
     Pictures go through the encoder that made the features of the training data. Those that cannot be read are named,
     and the exit code is 1.
     """
     import manyclass as mc
 
     check_printable(out)
+    asked = Asked(top, coverage, unknown)
     console = Console()
     unread: list[str] = []
 
@@ -61,9 +73,9 @@ def predict(
             console.warn(f"{name} {why}")
 
     with mc.threads(threads):
-        found = _predictions(run, inputs, encoder, top, bad, console)
+        found = _predictions(run, inputs, encoder, asked, bad, console)
         if out is not None:
-            _write(out, found)
+            _write(out, found, sets=coverage is not None)
             console.info(f"written to {out}")
         elif json:
             with while_read():
@@ -76,13 +88,48 @@ def predict(
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What is to be told of each row: so many classes, a set of them, and whether it is none of these."""
+
+    top: int
+    coverage: float | None
+    unknown: float | None
+
+    def __post_init__(self) -> None:
+        for name in ("coverage", "unknown"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise ValueError(f"`{name}` must be a number between 0 and 1; got {value:g}")
+
+    def check(self, model: Any, run: Path) -> None:
+        """Refuse a classifier that cannot tell it."""
+        from manyclass.estimators.uncertainty.unknowns import check_unknown
+
+        needs = [name for name in ("coverage", "unknown") if getattr(self, name) is not None]
+        if needs and getattr(model, "has_several_labels", False):
+            raise ValueError(f"`{needs[0]}` is for one label per row, and {run} has several, which may be none")
+        if needs and not hasattr(model, "predict_set"):
+            raise ValueError(
+                f"`{needs[0]}` needs rows that training has held out, and {run} knows of none; give it some with "
+                f"`manyclass calibrate {quote(str(run))} DATA`"
+            )
+        if self.unknown is not None:
+            check_unknown(self.unknown, len(model.held_out_["losses"]))
+
+
+@dataclass(frozen=True)
 class Prediction:
-    """The best classes of a row, and their scores, and probabilities if there are any."""
+    """The best classes of a row, and their scores, and probabilities if there are any.
+
+    `p_value` is how likely a row of a known class looks as strange, and `none` whether that is too little.
+    """
 
     name: str
     classes: list[str]
     scores: list[float]
     probabilities: list[float] | None
+    p_value: float | None = None
+    none: bool | None = None
     several: bool = False  # whether these are all labels of the row, any number of them
 
     @property
@@ -92,8 +139,9 @@ class Prediction:
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        plain = {name: value for name, value in vars(self).items() if name != "several"}
-        return plain if self.several else {**plain, "unsure": self.unsure}
+        kept = {name: value for name, value in vars(self).items() if name != "several"}
+        about = {name: value for name, value in kept.items() if value is not None or name == "probabilities"}
+        return about if self.several else {**about, "unsure": self.unsure}
 
     def words(self) -> list[tuple[str, str]]:
         """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
@@ -102,31 +150,33 @@ class Prediction:
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[:1] = [f"{one}, unsure" if self.unsure else one for one in said[:1]]
-        return list(zip(self.classes, said, strict=True))
+        strange = [("none of these,", f"p = {self.p_value:.2g}")] if self.none else []
+        return [*strange, *zip(self.classes, said, strict=True)]
 
 
 def _predictions(
-    run: Path, inputs: list[Path], encoder: Path | None, top: int, bad: Callable[[str, str], None], console: Console
+    run: Path, inputs: list[Path], encoder: Path | None, asked: Asked, bad: Callable[[str, str], None], console: Console
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)
     model = opened.model
+    asked.check(model, run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
     encodes = open_encoder(run, encoder, opened) if pictures else None
     others = [path for path in inputs if path not in pictures]
     for block in picture_blocks([name for names in pictures.values() for name in names], encodes, bad):
-        yield from _of_block(model, block, top)
+        yield from _of_block(model, block, asked)
     for path in others:
         dataset = read_source(path, "none", console.warn)
         check_columns(model, run, dataset.X, path)
         for start in range(0, len(dataset), size):
-            yield from _of_block(model, dataset.take(slice(start, start + size)), top)
+            yield from _of_block(model, dataset.take(slice(start, start + size)), asked)
 
 
-def _of_block(model: Any, block: "Dataset", top: int) -> Iterator[Prediction]:
+def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction]:
     import numpy as np
 
     S = np.asarray(model.decision_function(block.X))
@@ -136,11 +186,16 @@ def _of_block(model: Any, block: "Dataset", top: int) -> Iterator[Prediction]:
     if getattr(model, "has_several_labels", False):
         yield from _several_of_block(model, block, S, P)
         return
-    best = np.argsort(-S, axis=1, kind="stable")[:, :top]
-    P = None if P is None else np.take_along_axis(P, best, 1)
-    for i, places in enumerate(best):
+    best = np.argsort(-S, axis=1, kind="stable")
+    # A set has the classes above a threshold, which are the best ones.
+    sizes = [asked.top] * len(S) if asked.coverage is None else map(len, model.predict_set(block.X, asked.coverage))
+    p_values = None if asked.unknown is None else model.unknown_p_values(block.X).tolist()
+    for i, size in enumerate(sizes):
+        places = best[i, :size]
         labels = [str(label) for label in model.classes_[places].tolist()]
-        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), None if P is None else P[i].tolist())
+        chances = None if P is None else P[i, places].tolist()
+        found = Prediction(block.row_name(i), labels, S[i, places].tolist(), chances)
+        yield found if p_values is None else replace(found, p_value=p_values[i], none=p_values[i] <= asked.unknown)
 
 
 def _several_of_block(model: Any, block: "Dataset", S: Any, P: Any) -> Iterator[Prediction]:
@@ -163,8 +218,9 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
     elif len(shown) == 1:
         console.table(shown[0].name, shown[0].words())
     elif shown:
-        lines = [[one.name, *map(" ".join, one.words())] for one in shown]
-        asked = len(shown[0].classes)
+        cells = [[one.name, *map(" ".join, one.words())] for one in shown]
+        asked = max(map(len, cells)) - 1
+        lines = [[*line, *[""] * (1 + asked - len(line))] for line in cells]
         told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
         if told < asked:
             console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
@@ -173,23 +229,40 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         console.info(f"{left:,} rows more; see them all with -o predictions.csv or --json")
 
 
-def _write(path: Path, found: Iterable[Prediction]) -> None:
+def _write(path: Path, found: Iterable[Prediction], sets: bool) -> None:
     """A CSV with a line per row, whole or not at all."""
     with _replacing(path) as file:
         lines = csv.writer(file, lineterminator="\n")
         for number, one in enumerate(found):
-            if one.several:
-                if number == 0:
-                    lines.writerow(["name", "labels", "probabilities" if one.probabilities is not None else "scores"])
-                numbers = one.scores if one.probabilities is None else one.probabilities
-                lines.writerow([one.name, ";".join(one.classes), ";".join(f"{value:.6g}" for value in numbers)])
-                continue
-            values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
-            values |= {} if one.probabilities is None else {"probability": one.probabilities}
-            places = range(len(one.classes))
+            cells = _label_cells(one) if one.several else _set_cells(one) if sets else _class_cells(one)
             if number == 0:
-                lines.writerow(["name", *(f"{name}_{i + 1}" for i in places for name in values)])
-            lines.writerow([one.name, *(column[i] for i in places for column in values.values())])
+                lines.writerow(cells)
+            lines.writerow(cells.values())
+
+
+def _class_cells(one: Prediction) -> dict[str, Any]:
+    """Cells by the names of their columns, some for each class."""
+    values: dict[str, list[Any]] = {"class": one.classes, "score": one.scores}
+    values |= {} if one.probabilities is None else {"probability": one.probabilities}
+    numbered = {f"{name}_{i + 1}": values[name][i] for i in range(len(one.classes)) for name in values}
+    return {"name": one.name, **_strangeness(one), **numbered}
+
+
+def _set_cells(one: Prediction) -> dict[str, Any]:
+    """The same of a set, whose classes are a list in one cell, as JSON, as rows have more or fewer of them."""
+    lists = {"classes": js.dumps(one.classes), "probabilities": js.dumps(one.probabilities)}
+    return {"name": one.name, **_strangeness(one), "size": len(one.classes), **lists}
+
+
+def _label_cells(one: Prediction) -> dict[str, Any]:
+    """All labels of a row that may have several, in one cell, and another with a number for each."""
+    name = "scores" if one.probabilities is None else "probabilities"
+    numbers = one.scores if one.probabilities is None else one.probabilities
+    return {"name": one.name, "labels": ";".join(one.classes), name: ";".join(f"{value:.6g}" for value in numbers)}
+
+
+def _strangeness(one: Prediction) -> dict[str, Any]:
+    return {} if one.p_value is None else {"p_value": one.p_value, "none_of_these": one.none}
 
 
 @contextmanager

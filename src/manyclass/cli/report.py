@@ -16,7 +16,9 @@ def report(
     runs: Annotated[
         list[Path],
         path_argument(
-            "Run folders, folders of them, gallery folders, or a record of one.", repeated=True, metavar="RUN..."
+            "Run folders, folders of them, gallery folders, or a record of a gallery or a probe.",
+            repeated=True,
+            metavar="RUN...",
         ),
     ],
     out: Annotated[Path, out_option("The page to write.")] = Path("report.html"),
@@ -24,7 +26,7 @@ def report(
     title: Annotated[str | None, typer.Option(help="Words at the top of the page.")] = None,
     json: Json = False,
 ) -> None:
-    """Write one self-contained HTML page about runs: accuracy, mistakes with pictures, curves, spectra, search."""
+    """Write one self-contained HTML page about runs: accuracy, mistakes with pictures, curves, search, probes."""
     from manyclass.report.figures.svg import NEEDED_EXTRA, available
     from manyclass.report.page import write_page
 

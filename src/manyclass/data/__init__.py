@@ -8,7 +8,7 @@ product_quantizer.py   one byte per block of columns
 quantized.py           products with those bytes as they are
 scalar_quantizer.py    8 or 4 bits per number, and products with them
 rotation.py            rotations before quantizing, which even out the blocks of columns
-views.py               ranges, selections and shards of rows; a column of ones beside them
+views.py               ranges, selections and shards of rows; rows or columns of one scale; a column of ones
 kernels.py             kernels and Gram matrices
 row_space.py           the Gram matrix of rows; rows by coordinates in their span
 moments.py             means and covariances of columns, block by block

@@ -1,4 +1,4 @@
-"""Matrices made of others without a copy: ranges, selections and shards of rows, columns of one scale, and of ones."""
+"""Matrices made of others without a copy: ranges, selections and shards of rows; rows or columns of one scale; ones."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import as_row_index
+from manyclass._core.linalg import unit_rows
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import TILE, center_rows, column_means
@@ -125,6 +126,33 @@ class StandardizedMatrix(Matrix):
 
     def _row_slice(self, start: int, stop: int) -> Matrix:
         return StandardizedMatrix(self.whole.row_slice(slice(start, stop)), self.mean, self.rates)
+
+
+class UnitRows(Matrix):
+    """The rows of another matrix at unit length, each worked out when it is read; rows of zeros stay zeros.
+
+    >>> from manyclass.data.dense import DenseMatrix
+    >>> UnitRows(DenseMatrix(np.array([[3.0, 4.0], [0.0, 0.0]]))).toarray()
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+
+    def __init__(self, whole: Matrix):
+        self.whole = whole
+        self.shape, self.dtype = whole.shape, whole.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return self.whole.nbytes
+
+    def release(self) -> None:
+        self.whole.release()
+
+    def _rows(self, index: slice | NDArray[np.intp]) -> Floats:
+        return unit_rows(self.whole._rows(index).astype(np.float64)).astype(self.dtype)
+
+    def _row_slice(self, start: int, stop: int) -> Matrix:
+        return UnitRows(self.whole.row_slice(slice(start, stop)))
 
 
 class BiasedMatrix(Matrix):

@@ -7,6 +7,7 @@ What users fit:
 - `linear_classifier`: LinearClassifier, any loss and any penalty.
 - `square_loss_classifier`: SquareLossClassifier, ridge regression of every class in closed form;
   `_closed_form_updates` adds and removes rows and classes.
+- `nearest_centroid`: NearestCentroid, the class whose mean is nearest.
 - `trace/`: TraceNormClassifier, with weights in factors, and TraceNormPath, a grid of them.
 - `shared/`: SharedStructureClassifier and MultiTaskTraceNorm, both on kernel machines.
 
@@ -16,6 +17,7 @@ What they share:
 - `probabilities`: what scores mean, by a link or a temperature.
 - `several_labels`: rows with any number of labels; `thresholds` says from which score on a row is of a class, and
   `_cross_fitted_rules` finds that by rows that machines have not seen.
+- `uncertainty/`: sets of classes and rows of none of them, by what is said of held-out rows.
 - `batch`: fit, for all solvers that minimize over all rows at once.
 - `validation`: labels, weights, validation sets and settings, checked.
 - `callbacks`: what is called after each epoch or step, with JsonLines; `progress` shows how far a fit is.

@@ -12,6 +12,7 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.typing import Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._incremental import check_batch_classes
+from manyclass.estimators.uncertainty.held_out import HeldOut
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, weighted_problem
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem
@@ -26,6 +27,7 @@ class ClosedFormUpdates:
     class_weight: Any
     classes_: NDArray[Any]
     coef_: Floats
+    held_out_: dict[str, Any]
     _computing: Callable[[], AbstractContextManager[None]]
     _choose: Callable[[RidgeSystem, Problem, float], None]
     _solve: Callable[[RidgeSystem, Any], None]
@@ -147,8 +149,9 @@ class ClosedFormUpdates:
                     "add_classes needs a row of every new class whose weight is not zero; "
                     f"got none of the class {self.classes_.tolist()[place]!r}"
                 )
-            spread = before.at(np.searchsorted(self.classes_, old), len(self.classes_))
-            return self._learn(spread.plus(added))
+            places = np.searchsorted(self.classes_, old)
+            self._move_held_out(places)
+            return self._learn(before.at(places, len(self.classes_)).plus(added))
 
     @rollback_on_error
     def remove_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -180,6 +183,7 @@ class ClosedFormUpdates:
             if np.count_nonzero(~removed) < 2:
                 raise ValueError(f"remove_classes must leave two classes; got {np.count_nonzero(~removed)} that stay")
             left = before.minus(gone).only(~removed)
+            self._move_held_out(np.where(removed, -1, np.cumsum(~removed) - 1))
             self.classes_ = self.classes_[~removed]
             return self._learn(left)
 
@@ -197,6 +201,19 @@ class ClosedFormUpdates:
         matrix = open_examples(self, X)
         indices = encode_known_labels(y, self.classes_, len(matrix))
         return ClassMoments.of(weighted_problem(self, matrix, indices, sample_weight))
+
+    def _move_held_out(self, places: NDArray[np.intp]) -> None:
+        """Give the rows that were left out the new places (k,) of their classes; those of classes at -1 go."""
+        if hasattr(self, "known_classes_"):  # by which what is said was told, and which has other classes
+            for name in ("held_out_", "known_classes_", "_known_judge"):
+                self.__dict__.pop(name, None)
+        if not hasattr(self, "held_out_"):
+            return
+        found = HeldOut.of_model(self)
+        moved = found._replace(classes=places[found.classes].astype(np.int32))
+        self.held_out_ = moved.rows(moved.classes >= 0)._asdict()
+        if not len(self.held_out_["classes"]):
+            del self.held_out_
 
     def _learn(self, moments: ClassMoments) -> Self:
         """Solve for other sums, with the strength that there is."""

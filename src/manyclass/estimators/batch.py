@@ -24,6 +24,7 @@ from manyclass._core.typing import Callback
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import make_problem
 from manyclass.losses.multiclass import as_score_loss, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
@@ -203,7 +204,7 @@ class BatchModel(Probabilities, LinearModel):
         return self._point()
 
     def _learn(self, found: Solution) -> None:
-        self.__dict__.pop("temperature_", None)
+        forget_held_out(self)
         self._keep(found)
         self.objective_, self.gap_, self.status_ = found.objective, found.gap, found.status
         self.n_iter_, self.history_ = found.iterations, found.history

@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from manyclass._core.typing import Floats
-from manyclass.estimators.validation import encode_known_labels
+from manyclass.data.dense import DenseMatrix
+from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out, some_rows
+from manyclass.estimators.uncertainty.known_classes import KnownClasses
+from manyclass.estimators.uncertainty.prediction_sets import PredictionSets
+from manyclass.estimators.uncertainty.unknowns import Unknowns
+from manyclass.estimators.validation import encode_known_labels, validation_problem
 from manyclass.losses.multiclass import Softmax, best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.judging import softmax_temperature
@@ -19,7 +24,7 @@ def has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "temperature_") or bool(classifier._link())
 
 
-class Probabilities:
+class Probabilities(PredictionSets, Unknowns):
     """For linear classifiers that know how their scores were learned."""
 
     classes_: NDArray[Any]
@@ -53,28 +58,43 @@ class Probabilities:
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
-    def calibrate(self, X: Any, y: Any) -> Self:
-        """Find the temperature T at which ``softmax(scores / T)`` fits these labels best.
+    def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
+        """Find the temperature T at which ``softmax(scores / T)`` fits these labels best; keep what is said of them.
 
-        `fit`, `partial_fit` and `add_classes` forget it.
+        By the latter `predict_set` and `unknown_p_values` judge other rows. `fit`, `partial_fit` and `add_classes`
+        forget both.
 
         Parameters
         ----------
         X : matrix-like of shape (n, d)
-            Rows that `fit` has not seen.
+            Rows that `fit` has not seen; of so many that their scores are more than 16 million, some.
         y : array-like of shape (n,)
             Their labels.
+        known : tuple of (X, y), default=None
+            Rows that `fit` has seen, some of every class, and their labels. With them `unknown_p_values` goes by
+            distances to classes too, which takes d x d numbers (`known_classes_`), in memory and in files.
 
         Returns
         -------
         object
-            The classifier itself, with `temperature_`.
+            The classifier itself, with `temperature_` and `held_out_`.
         """
-        S = self._scores(X).astype(np.float64)  # type: ignore[attr-defined]
+        matrix = self._matrix(X)  # type: ignore[attr-defined]
+        classes = encode_known_labels(y, self.classes_, len(matrix))
+        index = some_rows(len(matrix), len(self.classes_))
+        if not len(index):
+            raise ValueError("X must have a row to calibrate by; got none")
+        S, classes = self._scores(DenseMatrix(matrix.rows(index))), classes[index]  # type: ignore[attr-defined]
+        forget_held_out(self)
         # As if one more had been wrong, lest nothing be doubted where all are right.
-        self.temperature_ = best_temperature(
-            S, encode_known_labels(y, self.classes_, len(S)), smoothing=1 / (1 + len(S))
-        )
+        self.temperature_ = best_temperature(S.astype(np.float64), classes, smoothing=1 / (1 + len(S)))
+        held_out = HeldOut.by_scores(S.__getitem__, matrix.shape[1], classes, self.temperature_)
+        if known is not None:
+            learned = validation_problem(self, known, "known")
+            found = KnownClasses.of_rows(learned.X, learned.y, learned.k)
+            held_out = held_out._replace(near=found.judge().all_scores(DenseMatrix(matrix.rows(index))))
+            self.known_classes_ = found._asdict()
+        self.held_out_ = held_out._asdict()
         return self
 
 
@@ -85,6 +105,17 @@ def held_out_temperature(machines: LinearWeights, judged: Problem) -> float | No
     """
     length = weights_length(machines.W)
     return softmax_temperature(machines, judged) / length if length else None
+
+
+def held_out_examples(machines: LinearWeights, judged: Problem, temperature: float, sizes: Any) -> HeldOut:
+    """What machines say of examples that they have not seen; the temperature is by the length of their weights."""
+    index = judged.index[some_rows(len(judged), judged.k)]
+
+    def scores(at: slice) -> Floats:
+        rows = judged.X.rows(index[at]).astype(np.float32, copy=False)
+        return rows @ machines.W.T + machines.biases
+
+    return HeldOut.by_scores(scores, judged.d, judged.y[index], temperature * weights_length(machines.W), sizes)
 
 
 def weights_length(W: Floats) -> float:

@@ -65,7 +65,7 @@ class SeveralLabels(Probabilities, LinearModel):
         """
         return self._scores(X) if self.has_several_labels else super().decision_function(X)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, unknown: float | None = None) -> Any:
         """Predict the class of highest score for each row; or, of any number of labels, all above their thresholds.
 
         All scores are never held at once.
@@ -74,6 +74,8 @@ class SeveralLabels(Probabilities, LinearModel):
         ----------
         X : matrix-like of shape (n, d)
             Anything that `as_matrix` takes.
+        unknown : float, default=None
+            With one label per row: say None of rows that look as strange as this part of those of known classes.
 
         Returns
         -------
@@ -81,7 +83,9 @@ class SeveralLabels(Probabilities, LinearModel):
             The classes; with several labels per row an indicator matrix, or lists of labels, as y of `fit` was.
         """
         if not self.has_several_labels:
-            return super().predict(X)
+            return super().predict(X, unknown)
+        if unknown is not None:
+            raise ValueError(f"unknown must be None for several labels per row, which may be none; got {unknown!r}")
         return self._as_given(self.predict_lists(X))
 
     def predict_lists(self, X: Any) -> LabelLists:
@@ -127,7 +131,7 @@ class SeveralLabels(Probabilities, LinearModel):
         # Neither 0 nor 1, which nothing can be sure of.
         return 1 / (1 + np.exp(-np.clip(S, -15, 15)))
 
-    def calibrate(self, X: Any, y: Any) -> Self:
+    def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
         """Find what scores mean by rows that `fit` has not seen, which `fit` and all other learning forgets.
 
         That is the temperature T at which ``softmax(scores / T)`` fits their labels best; or, with several labels per
@@ -139,14 +143,18 @@ class SeveralLabels(Probabilities, LinearModel):
             Rows that `fit` has not seen.
         y : array-like of shape (n,), or what `fit` takes for several labels per row
             Their labels.
+        known : tuple of (X, y), default=None
+            With one label per row: rows that `fit` has seen, for `unknown_p_values`.
 
         Returns
         -------
         object
-            The classifier itself, with `temperature_` or `thresholds_`.
+            The classifier itself, with `temperature_` and `held_out_`, or `thresholds_`.
         """
         if not self.has_several_labels:
-            return super().calibrate(X, y)
+            return super().calibrate(X, y, known)
+        if known is not None:
+            raise ValueError("known must be None for several labels per row, which may be none")
         matrix = self._matrix(X)
         labels = self._encode_known(y, len(matrix))
 

@@ -17,6 +17,7 @@ from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
 from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.several_labels import SeveralLabels
 from manyclass.estimators.thresholds import left_out_rules, rule_shapes
+from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out
 from manyclass.estimators.validation import check_strengths, encode_known_labels, weighted_problem
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.closed_form import RidgeSystem, closed_form
@@ -68,6 +69,9 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
         rows left out one by one, as many as "rows".
     temperature_ : float
         The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
+    held_out_ : dict of str to ndarray of shape (m,)
+        What is said of the rows left out: "losses", -log of the probability of their "classes", how "sure" and "near"
+        they are, and "weights", all 1.
     thresholds_ : ndarray of shape (k,)
         With several labels per row: the scores above which a row is of each class.
     slopes_, offsets_ : ndarray of shape (k,)
@@ -201,13 +205,14 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
         left_out, strengths = LeaveOneOut(system, problem, total), check_strengths(self.regularization)
         found = left_out.search() if strengths is None else left_out.judge(strengths)
         self.regularization_, self.path_ = float(found.strengths[found.best()]), found.records()
-        self.__dict__.pop("temperature_", None)
+        forget_held_out(self)
         if problem.labels is not None:
             self._take_rules(left_out_rules(system, problem, total, self.regularization_))
             return
         with one_blas_thread():
             S = left_out.scores(self.regularization_, system.B.astype(np.float32))
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)
+        self.held_out_ = HeldOut.by_scores(S.__getitem__, problem.d, left_out.y, self.temperature_)._asdict()
 
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
         W, b = system.weights(self.regularization_)

@@ -40,9 +40,10 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import warn_of_chance
-from manyclass.estimators.probabilities import held_out_temperature, weights_length
+from manyclass.estimators.probabilities import held_out_examples, held_out_temperature, weights_length
 from manyclass.estimators.several_labels import SeveralLabels
 from manyclass.estimators.thresholds import ScoreRules, held_out_rules
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
 from manyclass.solvers.sgd.judging import mean_class_accuracy
@@ -158,6 +159,9 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         The objective and the loss of the machines, which "auto" may have chosen.
     temperature_ : float
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
+    held_out_ : dict of str to ndarray of shape (m,)
+        What the machines say of these examples, before a refit: "losses", -log of the probability of their "classes",
+        how "sure" and "near" they are, and "weights", by which classes count as they do among all examples.
     thresholds_ : ndarray of shape (k,)
         With several labels per row: the scores above which a row is of each class.
     slopes_, offsets_ : ndarray of shape (k,)
@@ -295,17 +299,20 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
-                linked = plan.objective == "softmax" or (plan.objective, plan.loss) == ("ovr", "logistic")
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
-                if self.early_stopping and judged is not None and (judged.labels is not None or not linked):
+                if self.early_stopping and judged is not None:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    held_out = descent.weights.mean if refits else descent.weights.result()
-                    if judged.labels is None:
-                        run.temperature = held_out_temperature(held_out, judged)
-                    elif refits and need_more_rows(judged, problem.d):
-                        run.rules = [cross_fitted_rules(plan, problem, run.n_epochs, run.n_iter).record()]
+                    unseen = descent.weights.mean if refits else descent.weights.result()
+                    if judged.labels is not None:
+                        few_rows = refits and need_more_rows(judged, problem.d)
+                        given = plan, problem, run.n_epochs, run.n_iter
+                        rules = cross_fitted_rules(*given) if few_rows else held_out_rules(unseen, judged)
+                        run.held_out = rules.arrays()
                     else:
-                        run.rules = [held_out_rules(held_out, judged).record()]
+                        sizes = problem.sizes if validation is None else None
+                        run.temperature = held_out_temperature(unseen, judged)
+                        if run.temperature is not None:
+                            run.held_out = held_out_examples(unseen, judged, run.temperature, sizes)._asdict()
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
                     del descent  # its machines are not needed beside those of the refit
@@ -331,11 +338,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
             checkpoint.remove()
         if run.temperature is not None:
             self.temperature_ = run.temperature * length
-        if whole.labels is None:
-            warn_of_chance(self, whole)
-        else:
+        if whole.labels is not None:
             k = len(self.classes_)
-            self._take_rules(ScoreRules.of_record(run.rules[0], k) if run.rules else ScoreRules.plain(k))
+            self._take_rules(ScoreRules.plain(k) if run.held_out is None else ScoreRules.of_arrays(run.held_out, k))
+            return self
+        if run.held_out is not None:
+            self.held_out_ = run.held_out
+        warn_of_chance(self, whole)
         return self
 
     @property
@@ -363,8 +372,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         self.trained_ = settings.objective, settings.loss
 
     def _take(self, machines: LinearWeights) -> None:
-        for name in ("temperature_", "_running"):  # what is known of machines, and no longer true of others
-            self.__dict__.pop(name, None)
+        forget_held_out(self)
+        self.__dict__.pop("_running", None)
         self.coef_, self.intercept_, self.steps_ = machines.W, machines.biases, machines.steps
 
     def _link(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.label_lists import LabelLists
-from manyclass._core.typing import Doubles, Floats
+from manyclass._core.typing import Arrays, Doubles, Floats
 from manyclass.data.matrix import spans
 from manyclass.solvers.closed_form import RidgeSystem
 from manyclass.solvers.leave_one_out import some_left_out_scores
@@ -83,17 +83,16 @@ class ScoreRules(NamedTuple):
         """Those of k machines of which nothing is known but their own sign."""
         return cls(np.zeros(k), np.zeros(0), np.zeros(0))
 
-    def record(self) -> dict[str, list[float]]:
-        """As plain numbers, for files."""
-        return {name: values.tolist() for name, values in self._asdict().items()}
+    def arrays(self) -> Arrays | None:
+        """For files, by name; None where nothing is known."""
+        return self._asdict() if len(self.slopes) else None
 
     @classmethod
-    def of_record(cls, record: dict[str, Any], k: int) -> "ScoreRules":
+    def of_arrays(cls, arrays: Arrays, k: int) -> "ScoreRules":
         """Those of k classes that a file has, which is not believed."""
-        found = [np.asarray(record[name], np.float64) for name in cls._fields]
-        if found[0].shape != (k,) or any(values.shape not in ((k,), (0,)) for values in found):
+        if set(arrays) != set(cls._fields) or any(values.shape != (k,) for values in arrays.values()):
             raise ValueError(f"a checkpoint must have thresholds of {k} classes; got others")
-        return cls(*found)
+        return cls(**arrays)
 
 
 def held_out_rules(machines: LinearWeights, judged: Problem) -> ScoreRules:

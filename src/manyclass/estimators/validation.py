@@ -33,11 +33,11 @@ def weighted_problem(estimator: Any, matrix: Matrix, indices: NDArray[np.int32],
     return Problem.whole(matrix, indices, len(estimator.classes_), weights).part(np.flatnonzero(weights > 0))
 
 
-def validation_problem(estimator: Any, validation: Any) -> Problem:
-    """(X, y), with the columns and classes of the estimator, as a problem; errors speak of `validation`."""
+def validation_problem(estimator: Any, validation: Any, name: str = "validation") -> Problem:
+    """(X, y), with the columns and classes of the estimator, as a problem; errors speak of it by its name."""
     if not isinstance(validation, tuple | list) or len(validation) != 2:
         size = f" of {len(validation)}" if isinstance(validation, tuple | list) else ""
-        raise ValueError(f"validation must be (X, y); got {type(validation).__name__}{size}")
+        raise ValueError(f"{name} must be (X, y); got {type(validation).__name__}{size}")
     X, y = validation
     try:
         matrix = open_examples(estimator, X)
@@ -45,7 +45,7 @@ def validation_problem(estimator: Any, validation: Any) -> Problem:
             return Problem.of_lists(matrix, estimator._encode_known(y, len(matrix)), len(estimator.classes_))
         indices = encode_known_labels(y, estimator.classes_, len(matrix))
     except (ValueError, TypeError) as error:
-        raise type(error)(f"validation must be (X, y) like those of fit: {error}") from error
+        raise type(error)(f"{name} must be (X, y) like those of fit: {error}") from error
     return Problem.whole(matrix, indices, len(estimator.classes_))
 
 

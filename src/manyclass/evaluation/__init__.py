@@ -1,6 +1,8 @@
 """Evaluation: how good predictions and rankings are. Arrays in, numbers out, with NumPy alone.
 
     classification          accuracy with many classes: top-k, per class, confusions
+    reliability             whether probabilities and sets of classes hold what they say
+    detection               how well scores tell known from unknown
     ranking                 average precision and precision at k
     multilabel              rows with several labels: F1, average precision of classes, precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
@@ -20,16 +22,22 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "CalibrationError": "reliability",
         "Comparison": "bootstrap",
         "Confusion": "classification",
         "Query": "ground_truth",
+        "ReliabilityBin": "reliability",
+        "SetCoverage": "reliability",
         "Truth": "ground_truth",
         "accuracy": "classification",
+        "auroc": "detection",
         "average_precision": "ranking",
         "average_precisions": "ranking",
         "class_accuracies": "classification",
         "confusions": "classification",
+        "expected_calibration_error": "reliability",
         "f1_score": "multilabel",
+        "false_positive_rate": "detection",
         "label_precision_at": "multilabel",
         "label_precisions": "multilabel",
         "label_propensities": "multilabel",
@@ -39,6 +47,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "paired_bootstrap": "bootstrap",
         "precision_at": "ranking",
         "read_truth": "ground_truth_files",
+        "reliability_curve": "reliability",
+        "set_coverage": "reliability",
         "top_k_accuracy": "classification",
     },
 )

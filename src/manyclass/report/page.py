@@ -36,7 +36,7 @@ def write_page(
     out : path-like
         File to write.
     runs : iterable of path-like
-        Run folders, folders of them, gallery folders, or records of galleries.
+        Run folders, folders of them, gallery folders, or records of galleries and of probes.
     title : str, default=None
         Title of the page.
     images : path-like, default=None

@@ -11,7 +11,16 @@ from typing import Any
 
 from manyclass._core.typing import Notify
 from manyclass.runs.folder import EVALUATIONS, check_has_all_classes, is_run, read_run, read_whole_run, seen_rows
-from manyclass.runs.records import EVALUATION, RETRIEVAL, RETRIEVAL_FILE, RUN_FILE, kind_of, read_record
+from manyclass.runs.records import (
+    EVALUATION,
+    PROBE,
+    PROBE_FILE,
+    RETRIEVAL,
+    RETRIEVAL_FILE,
+    RUN_FILE,
+    kind_of,
+    read_record,
+)
 from manyclass.runs.sources import retrieval_file
 
 _DEPTH = 2  # folders of folders of runs, and no deeper
@@ -38,14 +47,23 @@ class SearchReport:
 
 
 @dataclass(frozen=True)
+class ProbeReport:
+    """How good embeddings are: the record of a probe."""
+
+    name: str
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class ReportData:
-    """What a page shows: runs, comparisons of galleries, and a folder of images that the user gave.
+    """What a page shows: runs, comparisons of galleries, probes, and a folder of images that the user gave.
 
     `taken` are the folders and arrays that images on the page came from, which sections add to.
     """
 
     runs: Sequence[RunReport] = field(default_factory=list)
     searches: Sequence[SearchReport] = field(default_factory=list)
+    probes: Sequence[ProbeReport] = field(default_factory=list)
     images: Path | None = None
     taken: set[Path] = field(default_factory=set)
 
@@ -101,7 +119,7 @@ def collect(
     Parameters
     ----------
     paths : iterable of path-like
-        Run folders, folders of them, gallery folders, or records of galleries.
+        Run folders, folders of them, gallery folders, or records of galleries and of probes.
     images : path-like, default=None
         Folder in which the images of rows are looked for first.
     warn : callable, default=None
@@ -110,18 +128,18 @@ def collect(
     Returns
     -------
     ReportData
-        Runs and comparisons of galleries, each once.
+        Runs, comparisons of galleries and probes, each once.
 
     Raises
     ------
     ValueError
         If a path holds no record, or a run that is unfinished.
     """
-    found: dict[Path, RunReport | SearchReport] = {}
+    found: dict[Path, _Found] = {}
     for path in map(Path, paths):
         here = list(_records_at(path, warn or warnings.warn))
         if not here:
-            rule = f"must hold {RUN_FILE} or {RETRIEVAL_FILE}, or folders that do"
+            rule = f"must hold {RUN_FILE}, {RETRIEVAL_FILE} or {PROBE_FILE}, or folders that do"
             raise ValueError(f"{path} {rule}; give what `manyclass train -o` wrote")
         # The same file by two ways is one.
         found.update((file.resolve(), one) for file, one in here)
@@ -129,10 +147,14 @@ def collect(
         raise ValueError(f"images must be a folder; got {images}")
     runs = [one for one in found.values() if isinstance(one, RunReport)]
     searches = [one for one in found.values() if isinstance(one, SearchReport)]
-    return ReportData(_number_runs(runs), searches, None if images is None else Path(images))
+    probes = [one for one in found.values() if isinstance(one, ProbeReport)]
+    return ReportData(_number_runs(runs), searches, probes, None if images is None else Path(images))
 
 
-def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, RunReport | SearchReport]]:
+_Found = RunReport | SearchReport | ProbeReport
+
+
+def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, _Found]]:
     if path.is_dir():
         if is_run(path):
             check_has_all_classes(path, read_run(path))  # which refuses one that is unfinished
@@ -140,12 +162,15 @@ def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, RunReport | Se
     if path.name == RUN_FILE:
         return _records_in(path.parent, 0, warn)
     kind = kind_of(path)
+    if kind == PROBE:
+        return iter([(path, _read_probe(path))])
     if kind != RETRIEVAL:
-        raise ValueError(f"{path} must be a run folder or a {RETRIEVAL_FILE}; got {kind or 'something else'}")
+        rule = f"must be a run folder, a {RETRIEVAL_FILE} or the record of a probe"
+        raise ValueError(f"{path} {rule}; got {kind or 'something else'}")
     return iter([(path, _read_search(path))])
 
 
-def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, RunReport | SearchReport]]:
+def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, _Found]]:
     done = (folder / RUN_FILE).is_file()
     if done and read_run(folder)["shard"]:
         warn(f"{folder} is left out, as it has a part of the classes only; make it whole by manyclass join")
@@ -155,6 +180,8 @@ def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, 
         warn(f"{folder} is left out, as its run is unfinished; go on with it by manyclass train --resume")
     if (search := retrieval_file(folder)) is not None:
         yield search, _read_search(search)
+    if (folder / PROBE_FILE).is_file() and kind_of(folder / PROBE_FILE) == PROBE:
+        yield folder / PROBE_FILE, _read_probe(folder / PROBE_FILE)
     if depth and not done:
         for child in sorted(child for child in folder.iterdir() if child.is_dir()):
             yield from _records_in(child, depth - 1, warn)
@@ -173,6 +200,10 @@ def _read_run(folder: Path, warn: Notify) -> RunReport:
 
 def _read_search(file: Path) -> SearchReport:
     return SearchReport(_name(file.parent), file.parent, read_record(file, RETRIEVAL))
+
+
+def _read_probe(file: Path) -> ProbeReport:
+    return ProbeReport(file.stem, read_record(file, PROBE))
 
 
 def _name(folder: Path) -> str:

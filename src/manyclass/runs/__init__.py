@@ -3,12 +3,14 @@
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
 multilabel_evaluation  the same of rows with several labels
+confidence          what an evaluation says of probabilities and of sets of classes
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations and comparisons as JSON, checked when written and read
+record_shapes       what that JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
 load_model          load: the classifier of a run or file, and the encoder that goes with it
 verify_run          whether every file of a run is what its record says
@@ -16,6 +18,7 @@ provenance          where features came from: the pictures, and the encoder
 
 compression         compress, features into a store of codes
 galleries/          build_gallery, update_gallery and compare_encoders: features into what can be searched
+probing/            probe, how good embeddings are, by several classifiers on the same rows
 joining/            join, parts that `--shard i/n` made into what one run would have made
 """
 
@@ -33,6 +36,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "compress": "compression",
         "evaluate": "evaluation",
         "join": "joining.join_parts",
+        "probe": "probing.embedding_probe",
         "spread_features": "joining.spread_features",
         "train": "training",
         "update_gallery": "galleries.gallery_updates",

@@ -17,6 +17,7 @@ from manyclass._core.files import TEMPORARY_SUFFIX, FolderLock, check_output, ex
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.classification import confusions
+from manyclass.runs.confidence import confidence_record
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
 from manyclass.runs.multilabel_evaluation import evaluate_several_labels
@@ -54,7 +55,8 @@ class Evaluation:
     path : Path or None
         The file that holds the record; None if there is none.
     record : dict
-        `top_1`, `top_5` and `mean_per_class`, numbers `per_class`, `confusions`, and `examples` of rows.
+        `top_1`, `top_5` and `mean_per_class`, numbers `per_class`, `confusions`, and `examples` of rows; `calibration`
+        of the probabilities and coverage of `sets`, where the classifier has these.
     """
 
     path: Path | None
@@ -255,6 +257,7 @@ def evaluate_model(model: "LinearModel", examples: Dataset, y: NDArray[Any], rep
         "per_class": [{**one, "class": str(one["class"])} for one in classes],
         "confusions": _confusions(examples, y, top[:, 0]),
         "mistakes": _surest_mistakes(model, examples, y, top[:, 0]),
+        **confidence_record(model, examples, y),
         "examples": [_examples(model, examples, one["class"], y, top[:, 0]) for one in chosen],
     }
 

@@ -54,6 +54,8 @@ def evaluate_several_labels(
         ],
         "confusions": [],
         "mistakes": [],
+        "calibration": None,
+        "sets": None,
         "examples": [],
         "multilabel": {
             "labels_per_row": float(truth.counts.mean()),

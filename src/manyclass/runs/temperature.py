@@ -3,6 +3,7 @@
 import os
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def calibrate(
     *,
     labels: str | os.PathLike[str] | None = None,
     subset: str | None = None,
+    known: str | os.PathLike[str] | None = None,
     warn: Notify | None = None,
 ) -> Calibrated:
     """Find the temperature at which the probabilities of a classifier fit data best, and keep it with the classifier.
@@ -68,6 +70,9 @@ def calibrate(
         File of one label per row, in place of those found with the features.
     subset : str, default=None
         Rows of this value of the split, or "all"; None for "val" or "test" if there is one, or else all rows.
+    known : path-like, default=None
+        Features with labels that the classifier was trained on, of which rows of the split "train" are taken if there
+        is one: rows of none of the classes are then told by their distance to classes too.
     warn : callable, default=None
         Called with a sentence on what is left out, or if the classifier has seen the rows; None for Python's warnings.
 
@@ -110,8 +115,9 @@ def calibrate(
     most = max(1000, min(_SCORES // len(model.classes_), 2 * _SCORES // examples.X.shape[1]))
     index = np.linspace(0, len(y) - 1, min(len(y), most)).astype(np.intp)
     X, y = DenseMatrix(examples.X.rows(index)), y[index]
+    learned = None if known is None else _learned(model, place, expand_home(known), record, warn)
     with passing_warnings(warn):
-        model.calibrate(X, y)
+        model.calibrate(X, y, known=learned)
     if is_run(place):
         folder = RunFolder(place)
         with folder.locked(resume=True, overwrite=False):
@@ -119,6 +125,18 @@ def calibrate(
     else:
         save_model(model, place)
     return _judge(model, X, y)
+
+
+def _learned(
+    model: Any, place: Path, source: Path, record: dict[str, Any] | None, warn: Notify | None
+) -> tuple[Matrix, Any]:
+    """Rows that the classifier was trained on, and their labels."""
+    whole = with_split_of_run(read_labeled(source, None, warn), record)
+    check_columns(model, place, whole.X, source)
+    examples = labeled_subset(whole, None, ("train",), warn)
+    y = labels_for(model, examples)
+    check_labels(model, place, y, source)
+    return examples.X, y
 
 
 def _judge(model: Any, X: Matrix, y: Any) -> Calibrated:

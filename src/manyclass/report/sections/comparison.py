@@ -147,8 +147,9 @@ def summarize(report: ReportData) -> Markup:
         best = max(methods, key=lambda method: method["map"])
         tiles.append((format_percent(best["map"]), "mean average precision"))
         words.append(f"Search is best by {best['name']}.")
+    words += [f"Probe {probe.name}: {probe.record['verdict']}." for probe in report.probes]
     if not tiles:
-        return join_markup()
+        return join_markup(paragraph(" ".join(words)) if words else None)
     boxes = [
         element("div", element("dd", value), element("dt", name))
         for value, name in tiles

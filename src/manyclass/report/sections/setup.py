@@ -14,7 +14,7 @@ from manyclass._core.text import (
 )
 from manyclass.report.components import Section, fold, paragraph
 from manyclass.report.html import Markup, NumberCell, element, table
-from manyclass.report.report_data import ReportData, RunReport, SearchReport
+from manyclass.report.report_data import ProbeReport, ReportData, RunReport, SearchReport
 
 _SHORT = 8  # rows of a table that is shown at once
 
@@ -49,6 +49,7 @@ def _describe_runs(report: ReportData) -> Markup:
     if report.runs:
         words.append(f"{pluralize(len(report.runs), 'run')}: {join_names([run.name for run in report.runs])}.")
     words += [f"Search {search.name}: {search.record['protocol']}." for search in report.searches]
+    words += [f"Probe {probe.name}: {probe.record['protocol']}." for probe in report.probes]
     return paragraph(" ".join(words))
 
 
@@ -62,7 +63,7 @@ def _data_rows(report: ReportData) -> list[list[Any]]:
 
 
 def _mentioned_data(report: ReportData) -> list[tuple[dict[str, Any], str]]:
-    records: list[RunReport | SearchReport] = [*report.runs, *report.searches]
+    records: list[RunReport | SearchReport | ProbeReport] = [*report.runs, *report.searches, *report.probes]
     found = [(data, data["role"] or "") for one in records for data in one.record["data"]]
     measured = [evaluation["data"] for run in report.runs for evaluation in run.evaluations.values()]
     return found + [(data, data["part"] or "evaluation") for data in measured]

@@ -26,7 +26,7 @@ _SECONDS, _TIMES = 5.0, 20.0
 # What a file may say of a fit and of its descent. Who can write a file can seal it, and nothing in it is believed.
 _FIT: dict[str, Any] = {
     "seed": int | None, "step": float | int | None, "beta": float | int | None, "n_iter": int, "phase": str,
-    "trained": list, "n_epochs": int, "ended": bool, "temperature": float | None, "rules": list,
+    "trained": list, "n_epochs": int, "ended": bool, "temperature": float | None,
 }  # fmt: skip
 
 _DESCENT: dict[str, Any] = {
@@ -35,6 +35,8 @@ _DESCENT: dict[str, Any] = {
 }  # fmt: skip
 
 _PHASES = ("train", "refit")
+
+_HELD_OUT = "held_out."  # before the names of arrays that a file has of held-out examples
 
 
 @dataclass
@@ -50,7 +52,7 @@ class SgdProgress:
     n_epochs: int = 0  # epochs that training took, and a refit takes
     ended: bool = False  # whether a callback ended the phase
     temperature: float | None = None  # of the held-out examples, by the length of W, once training is over
-    rules: list[dict[str, Any]] = field(default_factory=list)  # what scores mean where rows have several labels
+    held_out: Arrays | None = None  # vectors of what was said of these examples, then too
     descent: SgdRun | None = None
     saved: "SavedDescent | None" = None  # what a file has of it, until it is taken up
     rows: SentRows = field(default_factory=SentRows)
@@ -158,6 +160,7 @@ class Checkpoint:
             parts, arrays = descent.weights.store(self.path, f"{self.run.phase}-{descent.epoch}")
             run["descent"] = {name: getattr(descent, name) for name in _DESCENT}
             weights = {"shape": descent.weights.shape, "parts": parts}
+        arrays |= {_HELD_OUT + name: values for name, values in (self.run.held_out or {}).items()}
         with explain_disk_errors(self.path):
             FORMAT.write(self.path, {"identity": self._identity, "run": run, "weights": weights}, arrays)
         with after_commit(self.path):
@@ -224,7 +227,7 @@ def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
     try:
         identity, saved = dict(content["identity"]), dict(content["run"])
         counters = saved.pop("descent", None)
-        run = SgdProgress(**_checked({"rules": [], **saved}, _FIT))
+        run = SgdProgress(**_checked(saved, _FIT), held_out=_held_out(arrays))
         if run.phase not in _PHASES:
             raise ValueError(f"phase must be one of {', '.join(_PHASES)}; got {run.phase!r}")
         if counters is not None:
@@ -235,6 +238,15 @@ def _read(path: Path) -> tuple[SgdProgress, dict[str, str]]:
         return run, identity
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
+
+
+def _held_out(arrays: Arrays) -> Arrays | None:
+    """What was said of held-out examples, which is taken out of the arrays of a file."""
+    names = [name for name in arrays if name.startswith(_HELD_OUT)]
+    found = {name.removeprefix(_HELD_OUT): arrays.pop(name) for name in names}
+    if len({values.shape for values in found.values()}) > 1 or any(values.ndim != 1 for values in found.values()):
+        raise ValueError("what is said of held-out examples must be vectors of one length")
+    return found or None
 
 
 def _checked(values: Any, kinds: dict[str, Any]) -> dict[str, Any]:
