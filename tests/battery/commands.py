@@ -174,6 +174,7 @@ COMMANDS: Mapping[str, Command] = {
     "classes --remove": Command(
         "classes run --remove owl -o out --quiet", ("run", "x.store"), _CHANGED
     ),
+    "audit": Command("audit x.store -o out --quiet", ("x.store",), ("info out --json", _REPORT)),
     "compress of a run": Command(
         "compress run -o out --quiet", ("run", "x.store"), ("predict out x.store --json", "info out --json")
     ),

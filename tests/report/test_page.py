@@ -59,10 +59,10 @@ def text(everything):
 
 SECTIONS = {
     "next", "setup", "runs", "accuracy", "sizes", "confusions", "examples", "calibration", "curves", "tuning",
-    "spectrum", "grid", "embedding", "retrieval", "probe", "cost",
+    "spectrum", "grid", "embedding", "retrieval", "probe", "audit", "cost",
 }  # fmt: skip
 
-_OF_SEVERAL = {"runs", "retrieval", "probe"}  # which a run alone does not have
+_OF_SEVERAL = {"runs", "retrieval", "probe", "audit"}  # which a run alone does not have
 
 
 @pytest.fixture

@@ -67,8 +67,8 @@ HOMES = {
 }
 
 FOLDERS = (
-    "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
-    "retrieval", "runs", "solvers",
+    "audit", "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties",
+    "report", "retrieval", "runs", "solvers",
 )  # fmt: skip
 
 

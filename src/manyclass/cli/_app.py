@@ -21,6 +21,7 @@ import typer
 from manyclass import __version__
 from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
+from manyclass.cli.audit import audit
 from manyclass.cli.calibrate import calibrate
 from manyclass.cli.classes import classes
 from manyclass.cli.compress import compress
@@ -178,6 +179,8 @@ app.command(epilog="Example: manyclass train small.store -o run --objective ovr 
 app.command(epilog="Example: manyclass evaluate run photos.store --part test")(evaluate)
 
 app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict)
+
+app.command(epilog="Example: manyclass audit photos.store -o audit")(audit)
 
 app.command(epilog="Example: manyclass calibrate run photos.store --part val")(calibrate)
 

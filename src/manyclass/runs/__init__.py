@@ -2,6 +2,7 @@
 
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
+auditing            audit, what is wrong with labeled data, in a folder of tables
 confidence          what an evaluation says of probabilities and of sets of classes
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 priors              priors of classes as users name them, and the sizes of classes
@@ -11,6 +12,8 @@ recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
 folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
+records             records of runs, evaluations, comparisons and audits as JSON, checked when written and read
+record_shapes       what JSON must look like
 records             records of runs, evaluations and comparisons as JSON, checked when written and read
 record_shapes       what that JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
@@ -30,11 +33,13 @@ from manyclass._core.lazy import lazy_exports
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
+        "Audit": "auditing",
         "Evaluation": "evaluation",
         "TrainedRun": "training",
         "Calibrated": "temperature",
         "ChangedClasses": "changed_classes",
         "add_classes": "changed_classes",
+        "audit": "auditing",
         "build_gallery": "galleries.gallery_builder",
         "calibrate": "temperature",
         "class_sizes": "changed_classes",

@@ -1,4 +1,4 @@
-"""Records: what a run, an evaluation or a comparison of galleries leaves as JSON; sealed, and checked on both sides.
+"""Records: what a run, an evaluation, a comparison of galleries or an audit leaves as JSON; sealed, and checked.
 
 The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits.
 What their JSON must look like is said by shapes (`record_shapes.py`).
@@ -31,11 +31,12 @@ from manyclass.runs.record_shapes import (
     text,
 )
 
-RUN, UNFINISHED, EVALUATION, RETRIEVAL = "run", "unfinished run", "evaluation", "retrieval"
+RUN, UNFINISHED, EVALUATION, RETRIEVAL, AUDIT = "run", "unfinished run", "evaluation", "retrieval", "audit"
 
 PROBE = "probe"
 
-RUN_FILE, RETRIEVAL_FILE = "run.json", "retrieval.json"  # in the folder of a run, and of a gallery
+# In the folder of a run, of a gallery, and of an audit.
+RUN_FILE, RETRIEVAL_FILE, AUDIT_FILE = "run.json", "retrieval.json", "audit.json"
 
 PROBE_FILE = "probe.json"  # by which a report finds it in a folder
 
@@ -46,6 +47,7 @@ _ADVICE = {
     UNFINISHED: "begin it again with `overwrite=True`",
     EVALUATION: "evaluate again",
     RETRIEVAL: "build its gallery again",
+    AUDIT: "audit again",
     PROBE: "probe again",
 }
 
@@ -174,6 +176,60 @@ _RETRIEVAL = object_of(
     pictures=_PICTURES,
 )
 
+_ROW = {"row": count, "name": name}
+
+_PAIR = object_of(
+    **_ROW,
+    class_=optional(name),
+    part=optional(text),
+    other=count,
+    other_name=name,
+    other_class=optional(name),
+    other_part=optional(text),
+    similarity=number,
+    group=count,
+)
+
+_AUDIT = object_of(
+    data=_DATA,
+    settings=entries_of,
+    versions=entries_of,
+    machine=entries_of,
+    started=optional(text),
+    seconds=optional(number),
+    peak_bytes=optional(count),
+    noise=optional(fraction),
+    expected_errors=optional(number),
+    counts=entries_of,
+    label_errors=list_of(object_of(**_ROW, given=name, proposed=name, probability=fraction, score=number)),
+    duplicates=list_of(_PAIR),
+    outliers=list_of(object_of(**_ROW, class_=optional(name), distance=number, percentile=number)),
+    class_pairs=list_of(
+        object_of(
+            first=name,
+            second=name,
+            confused=count,
+            rows=count,
+            low=fraction,
+            high=fraction,
+            p_value=number,
+            same=boolean,
+        )
+    ),
+    class_splits=list_of(
+        object_of(
+            class_=name,
+            smaller=count,
+            rows=count,
+            explained=fraction,
+            p_value=number,
+            examples=list_of(name),
+        )
+    ),
+    notes=list_of(text),
+    pictures=_PICTURES,
+)
+
 _SHARE = object_of(value=fraction, low=fraction, high=fraction)
 
 _DIFFERENCE = dict[str, Shape](difference=number, low=number, high=number, p=fraction)
@@ -222,6 +278,7 @@ _SHAPES: dict[str, Shape] = {
     UNFINISHED: object_of(**_BEGUN),
     EVALUATION: _EVALUATION,
     RETRIEVAL: _RETRIEVAL,
+    AUDIT: _AUDIT,
     PROBE: _PROBE,
 }
 
@@ -238,9 +295,15 @@ def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]
     ...     read_record(f"{folder}/retrieval.json", "retrieval")["protocol"]
     'holidays'
     """
-    whole = _checked({**_head(kind), **record}, kind, f"the record of {Path(path).name}")
-    write_bytes(path, _seal(whole))
+    whole, data = sealed_record(kind, record, f"the record of {Path(path).name}")
+    write_bytes(path, data)
     return whole
+
+
+def sealed_record(kind: str, record: dict[str, Any], where: str) -> tuple[dict[str, Any], bytes]:
+    """A record as it is written, checked, and the bytes of its file; `where` are words for it."""
+    whole = _checked({**_head(kind), **record}, kind, where)
+    return whole, _seal(whole)
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:

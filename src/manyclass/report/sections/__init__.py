@@ -10,6 +10,7 @@
     weights                spectrum, trace-norm grid, classes in two dimensions
     search_results         image search
     probe                  how good embeddings are, by several classifiers
+    audit_findings         what is wrong with the data: labels, duplicates, outliers, classes
 
 A new section is a function in one of these files or in a new one, and a line of `SECTIONS`.
 """
@@ -32,6 +33,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_embedding": "weights",
     "show_search": "search_results",
     "show_probe": "probe",
+    "show_audits": "audit_findings",
     "show_costs": "comparison",
 }
 
