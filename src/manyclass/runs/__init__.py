@@ -3,9 +3,6 @@
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
 auditing            audit, what is wrong with labeled data, in a folder of tables
-confidence          what an evaluation says of probabilities and of sets of classes
-temperature         calibrate, probabilities of a classifier that fit rows it has not seen
-priors              priors of classes as users name them, and the sizes of classes
 center_files        weights known before training, of an array or an older run
 changed_classes     add_classes, remove_classes and rename_classes: a new run of a classifier that is there
 recipe              which estimator an objective asks for, with which settings
@@ -14,8 +11,6 @@ folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations, comparisons and audits as JSON, checked when written and read
 record_shapes       what JSON must look like
-records             records of runs, evaluations and comparisons as JSON, checked when written and read
-record_shapes       what that JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
 pictures            pictures at paths, as rows of an encoder
 load_model          load: the classifier of a run or file, and the encoder that goes with it
@@ -25,6 +20,7 @@ provenance          where features came from: the pictures, and the encoder
 compression         compress, features into a store of codes
 galleries/          build_gallery, update_gallery and compare_encoders: features into what can be searched
 probing/            probe, how good embeddings are, by several classifiers on the same rows
+probabilities/      calibrate, priors, and what an evaluation says of how sure a classifier is
 joining/            join, parts that `--shard i/n` made into what one run would have made
 """
 
@@ -36,12 +32,12 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Audit": "auditing",
         "Evaluation": "evaluation",
         "TrainedRun": "training",
-        "Calibrated": "temperature",
+        "Calibrated": "probabilities.temperature",
         "ChangedClasses": "changed_classes",
         "add_classes": "changed_classes",
         "audit": "auditing",
         "build_gallery": "galleries.gallery_builder",
-        "calibrate": "temperature",
+        "calibrate": "probabilities.temperature",
         "class_sizes": "changed_classes",
         "compare_encoders": "galleries.encoder_comparison",
         "compress": "compression",
