@@ -35,10 +35,8 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Audit": "auditing",
         "Evaluation": "evaluation",
-        "TrainedRun": "training",
-        "Calibrated": "probabilities.temperature",
         "TrainedRun": "trained_run",
-        "Calibrated": "temperature",
+        "Calibrated": "probabilities.temperature",
         "ChangedClasses": "changed_classes",
         "add_classes": "changed_classes",
         "audit": "auditing",
