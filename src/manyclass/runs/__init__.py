@@ -4,9 +4,6 @@ training            train, a classifier in a run folder; the commands are thin o
 evaluation          evaluate, a classifier against labels
 auditing            audit, what is wrong with labeled data, in a folder of tables
 multilabel_evaluation  the same of rows with several labels
-confidence          what an evaluation says of probabilities and of sets of classes
-temperature         calibrate, probabilities of a classifier that fit rows it has not seen
-priors              priors of classes as users name them, and the sizes of classes
 center_files        weights known before training, of an array or an older run
 changed_classes     add_classes, remove_classes and rename_classes: a new run of a classifier that is there
 recipe              which estimator an objective asks for, with which settings
