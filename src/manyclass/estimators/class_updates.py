@@ -88,9 +88,6 @@ class ClassUpdates:
             W, b = imprint(few, self._negatives(matrix, others))
         check_finite(W, "machines of new classes")
         self._append_machines(new, W, b, few.counts)
-        if hasattr(self, "class_weights_"):
-            totals = np.bincount(indices, weights, len(new) + 1)[:-1]
-            self.class_weights_[np.searchsorted(self.classes_, new)] = totals
         self._forget()
         return self
 
