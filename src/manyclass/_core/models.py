@@ -6,8 +6,8 @@ labels are numbers); its content is
     {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
      "parameters": {name: value}, "fitted": {name: value}}
 
-with values as `plain_values` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path of
-the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
+with values as `plain_values` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path
+of the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
 `partial_fit` has under way: it goes on from the weights.
 
 A class may have `plain_parameters` and `parameters_of`, which describe parameters that are objects; `fitted_shapes`,
