@@ -30,6 +30,7 @@ ALL = (
     "features",
     "feature_folder",
     "scaling",
+    "audit",
 )
 
 

@@ -11,7 +11,8 @@ from benchmarks.timing import all_threads
 from manyclass.estimators.trace.path_grid import RIDGES, TRACES, strength_grid
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.path import follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution

@@ -23,7 +23,7 @@ from benchmarks.classification import from_file, generated
 from benchmarks.load import load
 from benchmarks.page import Page
 from benchmarks.timing import all_threads
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 
 NEAR = 1e-4
 STRENGTHS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)

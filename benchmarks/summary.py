@@ -178,8 +178,27 @@ def scaling(page: WrittenPage) -> Iterator[Line]:
             yield f"{what}, two actors of one core on Ray", size, two, "one actor", one, ratio
 
 
+def audit(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        if "times as long" in table.columns:
+            what, size = table.caption.split(": ", 1)
+            for row in table.rows:
+                cell = dict(zip(table.columns, row, strict=True))
+                mine = f"{cell['seconds']} s, {cell['ours']} right"
+                found = f"{cell['seconds of cleanlab']} s, {cell['cleanlab, its best of 6']} right"
+                yield f"{what}, wrong labels, {cell['flips']}", size, mine, "cleanlab", found, cell["times as long"]
+        elif table.caption.startswith("Memory"):
+            ours, theirs = table.rows
+            what = f"memory to find wrong labels, a {theirs[5]}th"
+            yield what, ours[1], ours[2], "cleanlab, from a hundredth", theirs[4], ""
+        else:
+            (row,) = table.rows
+            yield f"near-duplicates, {row[1]} of {row[0]} planted pairs", table.caption, f"{row[3]} s", "", "", ""
+
+
 _OF_PAGES = (products, encoding, classification, closed_form, wide, imagenet_shape, ten_thousand, heads)
-_OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, features, feature_folder, scaling)
+_OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, features, feature_folder)
+_OF_PAGES += (scaling, audit)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 LIBRARIES = (
-    "numpy", "scikit-learn", "faiss-cpu", "cyanure", "snapml", "liblinear-official", "copt", "spams", "cyvlfeat"
+    "numpy", "scikit-learn", "faiss-cpu", "cyanure", "snapml", "liblinear-official", "copt", "spams", "cyvlfeat",
+    "cleanlab",
 )  # fmt: skip
 # Run by another interpreter, which may have nothing of ours.
 _ASK = """

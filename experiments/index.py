@@ -233,6 +233,31 @@ def strangers(page: WrittenPage) -> str:
     return page.sentence("Strangers of the kind that are")
 
 
+def long_tail(page: WrittenPage) -> str:
+    def gain(table: WrittenTable) -> str:
+        plain, prior = (table.cell(("softmax", way), "mean of classes") for way in ("plain", "prior uniform"))
+        return f"{table.caption.split(', ')[0]} from {plain} to {prior} %"
+
+    return f"A uniform prior takes the mean of classes by softmax of {'; '.join(map(gain, page.tables))}."
+
+
+def few_shot(page: WrittenPage) -> str:
+    def gain(table: WrittenTable) -> str:
+        none, old = (table.row(way)[1] for way in ("no center", "center: older model"))
+        return f"{table.caption.split(', ')[0]} from {none} to {old} %"
+
+    return f"With one example, a center of an older model takes {'; '.join(map(gain, page.tables))}."
+
+
+def add_a_class(page: WrittenPage) -> str:
+    table = page.tables[0]
+    ways = ("one-vs-rest, imprinted", "closed form, imprinted", "nearest mean", "trained again")
+    found = [f"{way} {table.cell(way, '5 pictures')}" for way in ways]
+    return (
+        f"Of new classes are found, {table.caption.split(',')[0]}, 5 pictures of each, in percent: {'; '.join(found)}."
+    )
+
+
 def probe_peers(page: WrittenPage) -> str:
     """How often the probe is no less accurate than its peers, and how much longer these take."""
     return f"{page.sentence('The probe is no more than')} {page.sentence('LogisticRegression with its sweep')}"
@@ -279,6 +304,9 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     search_defaults: "Does search with no options lose to the features themselves?",
     train_defaults: "Does training with no options lose to tuned peers?",
     strangers: "Are strangers called matched as seldom as promised?",
+    long_tail: "What helps rare classes: weights, sampling, or a prior after training?",
+    few_shot: "Do weights that are known before help with few examples?",
+    add_a_class: "Do five pictures make a class, without training again?",
     probe_peers: "Is a probe of embeddings as accurate as scikit-learn's classifiers, swept?",
     prediction_sets: "Do sets of classes hold the right one as often as they promise?",
     unknowns: "Are rows of none of the classes told?",

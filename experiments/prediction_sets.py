@@ -168,17 +168,19 @@ def _say_coverage(results: Results, found: dict[Key, list[Judged]]) -> None:
     rows, off = [], {}
     for (data, way, by, promised), some in found.items():
         if by == "all":
-            off[f"{data}, {way}, {promised:.0%}"] = _off(some, promised)
+            off[f"{data}, {way}, {100 * promised:g} %"] = _off(some, promised)
             cells = (_cell([one.accuracy for one in some]), _cell([one.covered for one in some]))
             size = _cell([one.size for one in some], 2)
             rows.append([data, way, f"{100 * promised:g}", *cells, size, _off(some, promised).shown()])
     columns = ["data", "held-out rows", "promised", "best class right", "sets hold the right class", "classes in a set"]
     results.table("Coverage", [*columns, "off, points"], rows)
     others = [f"{name} ({one.shown()})" for name, one in off.items() if abs(one.mean) > ALLOWED]
-    told = f"; not of {listed(others)}" if others else ""
+    told = f"; farther off are {listed(others)}" if others else ""
+    overall = float(np.mean([one.mean for one in off.values()]))
     results.say(f"""*Off* is by how many points coverage is from what is expected, with a 95 % interval over the splits.
-        Coverage is within {ALLOWED:g} point of it, on average over splits, in {len(off) - len(others)} of {len(off)}
-        cases{told}.""")
+        Coverage is within {ALLOWED:g} point of what is expected, on average over splits, in {len(off) - len(others)} of
+        {len(off)} cases, and {overall:+.1f} points off on average over all{told}. A row that is left out is missing
+        among those of its class, so that classes of few rows are judged as harder than they are.""")
 
 
 def _say_clusters(results: Results, found: dict[Key, list[Judged]]) -> None:

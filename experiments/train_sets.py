@@ -36,7 +36,7 @@ def _pictures(folder: Path) -> dict[tuple[str, str], MakeSplit]:
             for kind in (kind for kind in encoders(folder) if kind not in left_out):
                 found[name, kind] = lambda seed, n=name, p=pattern, k=kind: split(*_features(folder, n, p, k), seed)
     if any(folder.rglob("caltech*.npz")):
-        found["Caltech", NETWORK] = lambda seed: split(*_caltech_file(folder), seed)
+        found["Caltech", NETWORK] = lambda seed: split(*read_caltech(folder), seed)
     if any(folder.rglob(ARCHIVES["Omniglot"])):
         found["Omniglot", "gradients"] = lambda seed: split(*omniglot_features(folder), seed)
     return found
@@ -51,7 +51,7 @@ def _features(folder: Path, name: str, pattern: str, kind: str) -> tuple[Rows, L
 
 
 @cache
-def _caltech_file(folder: Path) -> tuple[Rows, Labels]:
+def read_caltech(folder: Path) -> tuple[Rows, Labels]:
     found = mc.datasets.read_features(one(folder, "caltech*.npz"))
     return found.X.toarray().astype(np.float32), np.asarray(found.y, np.intp)
 
@@ -59,16 +59,16 @@ def _caltech_file(folder: Path) -> tuple[Rows, Labels]:
 def _tables(folder: Path) -> dict[tuple[str, str], MakeSplit]:
     found: dict[tuple[str, str], MakeSplit] = {}
     if any(folder.rglob("letter*.csv")):
-        letters = lambda seed: split(*_table(one(folder, "letter*.csv"), 0, 1), seed)  # noqa: E731
+        letters = lambda seed: split(*read_table(one(folder, "letter*.csv"), 0, 1), seed)  # noqa: E731
         found["letters", "16 counts"] = letters
         found["letters, 20 of each", "16 counts"] = lambda seed: few(letters(seed), 20)
     if any(folder.rglob("leaf99*.csv")):
-        found["leaves", "192 shares"] = lambda seed: split(*_table(one(folder, "leaf99*.csv"), 1, 2), seed)
+        found["leaves", "192 shares"] = lambda seed: split(*read_table(one(folder, "leaf99*.csv"), 1, 2), seed)
     return found
 
 
 @cache
-def _table(path: Path, label: int, first: int) -> tuple[Rows, Labels]:
+def read_table(path: Path, label: int, first: int) -> tuple[Rows, Labels]:
     """Columns from the first one on, and numbers of the labels."""
     with path.open(newline="") as stream:
         rows = list(csv.reader(stream))[1:]

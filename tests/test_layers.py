@@ -28,7 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "features": {"data"},
     "retrieval": {"data"},
     "datasets": {"data"},
-    "runs": {"estimators", "exemplar", "features", "retrieval", "datasets", "evaluation", "solvers", "data"},
+    "audit": {"estimators", "exemplar", "features", "retrieval", "datasets", "evaluation", "solvers", "data"},
+    "runs": {"audit", "estimators", "exemplar", "features", "retrieval", "datasets", "evaluation", "solvers", "data"},
     "report": {"runs", "evaluation", "features"},
     "cluster": {"estimators", "exemplar", "features", "retrieval", "datasets", "evaluation", "solvers", "data"},
 }
@@ -216,6 +217,7 @@ def test_tests_are_where_one_looks_for_them():
         ("runs.training", "from manyclass.cli.train import train", {"manyclass.cli"}),
         ("runs.training", "from manyclass.estimators.linear_model import LinearModel", set()),
         ("report.page", "from manyclass.runs.records import read_record", set()),
+        ("audit.outlying", "from manyclass.runs.records import read_record", {"manyclass.runs"}),
         ("__init__", "import manyclass.data", {"manyclass.data"}),
         ("cli.train", "from manyclass import datasets, report", set()),
         ("cli.train", "from manyclass.cli.terminal.console import Console", set()),

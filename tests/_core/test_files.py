@@ -21,6 +21,7 @@ from manyclass._core.files import (
     replacing,
     write_at,
     write_bytes,
+    write_new_folder,
 )
 
 
@@ -269,6 +270,34 @@ def test_a_home_folder_that_nobody_has_is_one_sentence(monkeypatch):
     assert str(expand_home("~/x")) == "/here/x"
     with pytest.raises(ValueError, match=r"~no_such_user/x is in a home folder that is not known; write it in full"):
         expand_home("~no_such_user/x")
+
+
+def test_a_folder_is_made_whole(tmp_path):
+    write_new_folder(tmp_path / "new" / "out", {"a.csv": b"1", "b.json": b"2"})
+    assert {path.name: path.read_bytes() for path in (tmp_path / "new" / "out").iterdir()} == {
+        "a.csv": b"1",
+        "b.json": b"2",
+    }
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
+
+
+def test_a_folder_that_cannot_be_finished_is_not_left(tmp_path, failing_call):
+    with failing_call("rename", 1) as hit, pytest.raises(OSError, match="Input/output error"):
+        write_new_folder(tmp_path / "out", {"a.csv": b"1"})
+    assert hit
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_replaced_and_what_others_left_is_not(tmp_path):
+    (tmp_path / "out.tmp").mkdir()
+    (tmp_path / "out.tmp" / "a.csv").write_bytes(b"half")
+    write_new_folder(tmp_path / "out", {"a.csv": b"1"})
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    (tmp_path / "other.tmp").mkdir()
+    (tmp_path / "other.tmp" / "mine.txt").write_bytes(b"mine")
+    with pytest.raises(StorageError, match=r"it holds mine\.txt; choose another name"):
+        write_new_folder(tmp_path / "other", {"a.csv": b"1"})
+    assert (tmp_path / "other.tmp" / "mine.txt").read_bytes() == b"mine"
 
 
 def test_a_new_file_takes_its_name_when_it_is_done(tmp_path):

@@ -106,6 +106,8 @@ def reseal_gallery(path):
     manifest.write_bytes(seal(content))
 
 
+_SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
+
 RECORDS = {
     "run": {
         "command": "train", "arguments": ["a"], "settings": {"x": 1, "part": "all", "tune": ["step"]},
@@ -132,6 +134,22 @@ RECORDS = {
         "data": [], "protocol": "holidays",
         "methods": [{"name": "lda", "map": 0.5}],
         "queries": [{"name": "q", "results": [{"name": "r", "right": True, "score": 0.5}]}],
+    },
+    "probe": {
+        "arguments": [], "versions": {}, "machine": {}, "data": [{"path": "x.npz", "rows": 9}], "protocol": "a split",
+        "rows": 9, "test_rows": 4, "classes": 2, "sampled": False,
+        "embeddings": [{
+            "name": "clip", "columns": 8,
+            "methods": [
+                {"name": "means", "title": "class means", "top_1": _SHARE, "top_5": _SHARE, "mean_per_class": _SHARE,
+                 "settings": {"metric": "cosine"}, "bytes": 24, "fit_seconds": 0.5, "predict_seconds": 0.25,
+                 "against": {"name": "closed", "difference": -0.1, "low": -0.2, "high": 0.0, "p": 0.04}},
+            ],
+            "shots": [{"shots": 1, "name": "means", "title": "class means", "top_1": _SHARE}],
+        }],
+        "comparison": [{"method": "best of each", "first": "clip", "second": "dino", "difference": 0.1, "low": 0.05,
+                        "high": 0.2, "p": 0.001, "verdict": "clip is better"}],
+        "verdict": "clip is better",
     },
 }  # fmt: skip
 

@@ -85,7 +85,7 @@ def _read_fisher(path):
 def _reader_of(kind):
     def read(path):
         from manyclass.report.page import make_sections, render
-        from manyclass.report.report_data import ReportData, RunReport, SearchReport
+        from manyclass.report.report_data import ProbeReport, ReportData, RunReport, SearchReport
         from manyclass.runs.records import kind_of, read_record
         from manyclass.runs.run_record import run_rows, run_summary
 
@@ -94,6 +94,8 @@ def _reader_of(kind):
             run_rows(run_summary(record))
         if kind == "retrieval":
             report = ReportData([], [SearchReport("s", home, record)])
+        elif kind == "probe":
+            report = ReportData(probes=[ProbeReport("p", record)])
         else:
             run, evaluation = {
                 "run": corpus.whole("run"),
@@ -179,6 +181,7 @@ READERS = {
     "run": Reader(corpus.record("run"), mutators.sealed_record, _reader_of("run")),
     "evaluation": Reader(corpus.record("evaluation"), mutators.sealed_record, _reader_of("evaluation")),
     "retrieval": Reader(corpus.record("retrieval"), mutators.sealed_record, _reader_of("retrieval")),
+    "probe": Reader(corpus.record("probe"), mutators.sealed_record, _reader_of("probe")),
     "toml": Reader(corpus.written("c.toml", corpus.TOML), mutators.toml, _read_toml),
     "csv": Reader(corpus.written("labels.csv", corpus.CSV), mutators.change_bytes, _read_labels),
     "txt": Reader(corpus.written("labels.txt", "7\n8\ncat\né\n".encode()), mutators.change_bytes, _read_labels),

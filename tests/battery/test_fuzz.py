@@ -13,7 +13,7 @@ from tests.battery.targets import READERS
 
 ROOT = Path(__file__).parents[2]
 NAMES = list(READERS)
-DRAWN = ["run", "evaluation"]  # of which a page is drawn, which takes a hundred times as long as to read one
+DRAWN = ["run", "evaluation", "probe"]  # of which a page is drawn, which takes a hundred times as long as to read one
 QUICK = [name for name in NAMES if name not in DRAWN]
 
 

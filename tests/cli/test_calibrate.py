@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+import manyclass as mc
 from tests.cli.runs import store
 
 QUICK = ("--max-epochs", 4, "--step", 0.05, "--beta", 3, "--quiet")
@@ -43,3 +44,11 @@ def test_what_is_no_run_is_one_sentence(run, data, tmp_path):
     outcome = run("calibrate", tmp_path / "none", data)
     assert (outcome.code, outcome.err.count("\n")) == (1, 1)
     assert "no run or model at" in outcome.err
+
+
+def test_rows_that_were_learned_are_kept_as_classes(run, data, tmp_path):
+    assert run("train", data, "-o", tmp_path / "run", *QUICK).code == 0
+    outcome = run("calibrate", tmp_path / "run", data, "--known", data)
+    assert outcome.code == 0, outcome.err
+    assert mc.load(tmp_path / "run").known_classes_["means"].shape == (6, 8)
+    assert "p_value" in run("predict", tmp_path / "run", data, "--unknown", 0.1, "--json").out

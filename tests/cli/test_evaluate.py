@@ -229,6 +229,40 @@ def test_the_fingerprint_is_that_of_the_data_whatever_a_model_calls_its_classes(
     assert len(marks) == 1
 
 
+@pytest.fixture
+def uneven(tmp_path):
+    """Rows of classes of unlike size, with a split."""
+    X, y = rows(n=60)
+    keep = np.flatnonzero(np.arange(len(y)) % 60 < np.array([60, 48, 36, 24, 12, 6])[y])
+    split = np.where(np.arange(len(keep)) % 3 == 2, "test", "train")
+    np.savez(tmp_path / "uneven.npz", X=X[keep], y=np.array(CLASSES)[y[keep]], split=split)
+    return tmp_path / "uneven.npz"
+
+
+def test_rare_classes_have_a_line_and_a_prior_is_named(run, uneven, tmp_path):
+    assert run("train", uneven, "-o", tmp_path / "run", *QUICK).code == 0
+    plain = run("evaluate", tmp_path / "run", uneven).out
+    assert "classes of few examples" in plain
+    assert "4 to 8 to learn from" in plain
+    assert "thirds of the classes" in plain
+    uniform = run("evaluate", tmp_path / "run", uneven, "--prior", "uniform")
+    assert (uniform.code, "prior" in uniform.out, "uniform" in uniform.out) == (0, True, True)
+    record = json.loads(run("evaluate", tmp_path / "run", uneven, "--prior", "uniform", "--json").out)
+    assert record["by_size"][-1]["name"] == "few"
+    assert record["prior"] == "uniform"
+    model = mc.load(tmp_path / "run").set_prior("uniform")
+    with np.load(uneven) as file:
+        test = file["split"] == "test"
+        assert record["top_1"] == pytest.approx(model.score(file["X"][test], file["y"][test]))
+
+
+def test_a_prior_that_is_none_is_refused_in_a_line(run, trained):
+    outcome = run("evaluate", trained / "model", trained / "x.store", "--prior", "even")
+    assert outcome.code != 0
+    assert "--prior must be uniform, training, or a CSV file" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
 def test_what_it_says_of_itself_and_its_sets_are_told(run, trained):
     words = " ".join(run("evaluate", trained / "model", trained / "x.store").out.split())
     assert "bin by bin it is off by" in words

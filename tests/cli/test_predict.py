@@ -266,6 +266,19 @@ def test_a_taxonomy_needs_probabilities_and_all_classes(run, models, tree, tmp_p
     assert "it has no 'ant' and 4 more" in outcome.err
 
 
+def test_a_prior_moves_the_classes_that_are_told(run, models, tmp_path):
+    (tmp_path / "shares.csv").write_text("\n".join(f"{name},{1000 if name == 'owl' else 1e-9}" for name in CLASSES))
+    outcome = run("predict", models / "logistic", models / "x.store", "--prior", tmp_path / "shares.csv", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert {json.loads(line)["classes"][0] for line in outcome.out.splitlines()} == {"owl"}
+
+
+def test_a_prior_of_scores_without_a_meaning_asks_for_calibration(run, models):
+    outcome = run("predict", models / "hinge", models / "x.store", "--prior", "uniform")
+    assert outcome.code != 0
+    assert "calibrate" in outcome.err
+
+
 def strange(path):
     """Rows of the classes, and two that are far from all of them."""
     X, _ = rows()

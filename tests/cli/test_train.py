@@ -331,3 +331,21 @@ def test_a_cluster_that_is_not_there_is_a_sentence(run, data, tmp_path):
     words = ("manyclass: no Ray cluster answers at 127.0.0.1:1", "manyclass: this process belongs to a Ray cluster")
     assert found.err.startswith(words)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_prior_is_kept_with_the_run(run, tmp_path):
+    data = store(tmp_path / "x.store")
+    outcome = run("train", data, "-o", tmp_path / "run", *QUICK, "--prior", "uniform")
+    assert outcome.code == 0
+    np.testing.assert_allclose(mc.load(tmp_path / "run").prior_, 1 / 6)
+
+
+def test_a_center_is_read_and_named_in_the_record(run, tmp_path):
+    data = store(tmp_path / "x.store")
+    np.save(tmp_path / "text.npy", np.random.default_rng(0).normal(size=(6, 8)))
+    words = ("--objective", "square", "--center", tmp_path / "text.npy")
+    assert run("train", data, "-o", tmp_path / "run", *words).code == 0
+    assert mc.load(tmp_path / "run").center.shape == (6, 8)
+    outcome = run("train", data, "-o", tmp_path / "other", "--center", tmp_path / "text.npy")
+    assert outcome.code != 0
+    assert "--center goes with --objective square" in outcome.err

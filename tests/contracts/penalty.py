@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 
 from manyclass.penalties.norms import PENALTIES as REGISTRY
 from manyclass.penalties.norms import L1Norm, TraceNorm
-from manyclass.penalties.penalty import Gauge, Ridge
+from manyclass.penalties.penalty import Gauge
+from manyclass.penalties.ridge import Ridge
 
 GAUGES = [*(kind(0.7) for kind in REGISTRY.values() if issubclass(kind, Gauge)), TraceNorm(1e-6)]
 PENALTIES = [*GAUGES, Ridge(0.3), *(gauge + Ridge(0.3) for gauge in GAUGES), L1Norm(0.0), TraceNorm(0.0), Ridge(0.0)]

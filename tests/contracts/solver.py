@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import manyclass as mc
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import PENALTIES as NORMS
-from manyclass.penalties.penalty import Gauge, Penalty, Ridge
+from manyclass.penalties.penalty import Gauge, Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.solve import SOLVERS as REGISTRY
 from manyclass.solvers.batch.solve import Solver, solve

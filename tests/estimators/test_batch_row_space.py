@@ -6,7 +6,7 @@ import pytest
 import manyclass as mc
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers import problem
 
 

@@ -46,6 +46,17 @@ def test_labels_are_those_of_predict_on_a_thousand_rows(tmp_path, labels):
     assert outputs["top_labels"].tolist() == clf.predict_top(X, 5).tolist()
 
 
+@pytest.mark.parametrize("settings", [{"objective": "softmax"}, {"objective": "ovr"}, {"loss": "logistic"}], ids=str)
+def test_a_prior_goes_into_the_graph(tmp_path, settings):
+    clf = fitted(np.arange(K), **settings)
+    before = clf.predict(X)
+    clf.set_prior(np.geomspace(1, 1000, K))
+    clf.to_onnx(tmp_path / "m.onnx")
+    outputs = run(tmp_path / "m.onnx")
+    assert outputs["label"].tolist() == clf.predict(X).tolist() != before.tolist()
+    np.testing.assert_allclose(outputs["probabilities"], clf.predict_proba(X), atol=1e-5)
+
+
 @pytest.mark.parametrize("top", [1, 3, K, 100])
 def test_as_many_labels_are_given_as_were_asked_for(tmp_path, top):
     clf = fitted(np.arange(K))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass.estimators import stochastic
+from manyclass.estimators import probabilities, stochastic
 from manyclass.estimators.probabilities import held_out_temperature
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.sgd.descent import run_sgd
@@ -202,7 +202,7 @@ def test_the_temperature_is_of_the_mean_before_a_refit_and_else_of_what_is_kept(
         return held_out_temperature(machines, problem)
 
     monkeypatch.setattr(stochastic, "run_sgd", descend)
-    monkeypatch.setattr(stochastic, "held_out_temperature", temperature)
+    monkeypatch.setattr(probabilities, "held_out_temperature", temperature)
     settings = {"max_epochs": 20, "random_state": 0, "refit": refit, "callbacks": [lambda record: None]}
     mc.StochasticClassifier("ovr", **settings).fit(*hard(0))
     weights = descents[0].weights

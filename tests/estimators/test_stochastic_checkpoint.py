@@ -46,6 +46,9 @@ def test_no_epoch_is_run_twice_and_none_is_left_out(path, epochs):
     assert [r["loss"] for r in again.history_] == [r["loss"] for r in whole.history_]
     assert child.bits(again) == child.bits(whole)
     assert (again.n_epochs_, again.step_, again.beta_) == (whole.n_epochs_, whole.step_, whole.beta_)
+    assert again.temperature_ == whole.temperature_
+    for name, values in whole.held_out_.items():  # what was said before the refit, which may come after a kill
+        np.testing.assert_array_equal(again.held_out_[name], values)
 
 
 def test_what_tuning_found_is_not_sought_again(path, monkeypatch):

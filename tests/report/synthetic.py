@@ -79,6 +79,10 @@ def evaluation_record(top_1=0.75, **changes):
         "per_class": [
             {"class": name, "rows": 20, "right": r, "accuracy": r / 20} for name, r in zip(CLASSES, right, strict=True)
         ],
+        "by_size": [
+            {"name": "many", "smallest": 30, "largest": 90, "classes": 4, "rows": 80, "right": 74, "accuracy": 0.925},
+            {"name": "few", "smallest": 2, "largest": 9, "classes": 8, "rows": 160, "right": 100, "accuracy": 0.625},
+        ],
         "confusions": [
             {"class": "class 11", "predicted": "class 10", "count": 7, "examples": ["a.png", "missing.png"]},
             {"class": "class 10", "predicted": "class 11", "count": 3, "examples": ["b.png"]},
@@ -127,6 +131,39 @@ def retrieval_record(**changes):
         ],
         "pictures": {"folder": "../pictures"},
     }
+    return record | changes
+
+
+def audit_record(**changes):
+    """An audit that found one of everything."""
+    record = {
+        "data": {"path": "x.store", "part": "all", "rows": 600},
+        "settings": {"threshold": 0.95},
+        "versions": {},
+        "machine": {},
+        "noise": 0.02,
+        "expected_errors": 12.4,
+        "counts": {"label_errors": 7, "duplicates": 2, "leaks": 1, "outliers": 1},
+        "label_errors": [
+            {"row": 5, "name": "a.png", "given": "class 0", "proposed": "class 1", "probability": 0.97, "score": -4.2}
+        ],
+        "duplicates": [
+            {"row": 1, "name": "b.png", "class": "class 1", "part": "train", "other": 2, "other_name": "missing.png",
+             "other_class": "class 1", "other_part": "train", "similarity": 0.99, "group": 1},
+            {"row": 5, "name": "a.png", "class": "class 0", "part": "train", "other": 9, "other_name": "b.png",
+             "other_class": "class 2", "other_part": "test", "similarity": 0.96, "group": 2},
+        ],
+        "outliers": [{"row": 7, "name": "b.png", "class": "class 3", "distance": 0.9, "percentile": 99.8}],
+        "class_pairs": [
+            {"first": "class 4", "second": "class 5", "confused": 20, "rows": 42, "low": 0.33, "high": 0.62,
+             "p_value": 1e-9, "same": True}
+        ],
+        "class_splits": [
+            {"class": "class 6", "smaller": 12, "rows": 50, "explained": 0.9, "p_value": 1e-4, "examples": ["a.png"]}
+        ],
+        "notes": ["something was left out"],
+        "pictures": {"folder": "../pictures"},
+    }  # fmt: skip
     return record | changes
 
 
@@ -186,11 +223,13 @@ def write_pictures(folder: Path):
 
 
 def write_everything(folder: Path):
-    """Two runs, a gallery, a probe and pictures: a page of it has every section."""
+    """Two runs, a gallery, a probe, an audit and pictures: a page of it has every section."""
     write_run(folder / "ovr", evaluation=evaluation_record(0.7))
     write_run(folder / "warp", evaluation=evaluation_record(0.75))
     (folder / "gallery").mkdir()
     write_record(folder / "gallery" / "retrieval.json", "retrieval", retrieval_record())
+    (folder / "audit").mkdir()
+    write_record(folder / "audit" / "audit.json", "audit", audit_record())
     write_record(folder / "probe.json", "probe", probe_record())
     write_pictures(folder / "pictures")
     return folder

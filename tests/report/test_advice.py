@@ -138,6 +138,11 @@ def test_more_rows_of_them_are_advised_where_they_are_recognized_less(given):
     worse = given((9, 9), rows=rows, changes=per_class(5, 20))["rare"]
     assert "25.0 % of these are right and 95.0 % of others" in worse.finding
     assert "--class-weight balanced" in worse.commands[0]
+    model = {"estimator": "StochasticClassifier", "objective": "softmax", "classes": 12, "columns": 64}
+    likely = given((9, 9), rows=rows, changes=per_class(5, 20), run={"model": model})["rare"]
+    assert "--prior uniform" in likely.commands[0]
+    known = {"settings": {"objective": "softmax", "prior": "uniform"}, "model": model}
+    assert given((9, 9), rows=rows, changes=per_class(5, 20), run=known)["rare"].commands == ()
     for counts in ((19, 20), (1, 2)):  # as good as others; too few to tell
         alike = given((9, 9), rows=rows, changes=per_class(*counts))["rare"]
         assert "In the test" not in alike.finding

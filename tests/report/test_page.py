@@ -58,11 +58,11 @@ def text(everything):
 
 
 SECTIONS = {
-    "next", "setup", "runs", "accuracy", "confusions", "examples", "calibration", "curves", "tuning", "spectrum",
-    "grid", "embedding", "retrieval", "probe", "cost",
+    "next", "setup", "runs", "accuracy", "sizes", "confusions", "examples", "calibration", "curves", "tuning",
+    "spectrum", "grid", "embedding", "retrieval", "probe", "audit", "cost",
 }  # fmt: skip
 
-_OF_SEVERAL = {"runs", "retrieval", "probe"}  # which a run alone does not have
+_OF_SEVERAL = {"runs", "retrieval", "probe", "audit"}  # which a run alone does not have
 
 
 @pytest.fixture
@@ -97,7 +97,12 @@ def test_a_run_without_something_has_no_section_for_it(keys, tmp_path, changes, 
 
 @pytest.mark.parametrize(
     ("changes", "gone"),
-    [({"confusions": []}, "confusions"), ({"examples": None}, "examples"), ({"calibration": None}, "calibration")],
+    [
+        ({"confusions": []}, "confusions"),
+        ({"examples": None}, "examples"),
+        ({"by_size": None}, "sizes"),
+        ({"calibration": None}, "calibration"),
+    ],
     ids=lambda value: str(value),
 )
 def test_an_evaluation_without_something_has_no_section_for_it(keys, tmp_path, changes, gone):
@@ -107,7 +112,8 @@ def test_an_evaluation_without_something_has_no_section_for_it(keys, tmp_path, c
 
 def test_a_run_that_was_not_evaluated_has_no_accuracies(keys, tmp_path):
     write_run(tmp_path / "warp", evaluation=False)
-    assert keys(tmp_path) == SECTIONS - {"next", "accuracy", "confusions", "examples", "calibration", *_OF_SEVERAL}
+    gone = {"next", "accuracy", "sizes", "confusions", "examples", "calibration", *_OF_SEVERAL}
+    assert keys(tmp_path) == SECTIONS - gone
 
 
 def test_a_run_of_which_little_is_known_can_be_shown(tmp_path):

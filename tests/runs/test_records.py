@@ -33,6 +33,19 @@ EVALUATION = {
     "per_class": [{"class": "a", "rows": 4, "right": 2, "accuracy": 0.5}],
 }
 RETRIEVAL = {"data": [], "protocol": "holidays", "methods": [{"name": "slem", "map": 0.75}]}
+AUDIT = {
+    "data": {"path": "x.store", "part": "all", "rows": 9},
+    "settings": {"threshold": 0.95},
+    "versions": {},
+    "machine": {},
+    "counts": {"label_errors": 1},
+    "label_errors": [{"row": 3, "name": "a.jpg", "given": "cat", "proposed": "dog", "probability": 0.9, "score": -2.5}],
+    "duplicates": [],
+    "outliers": [],
+    "class_pairs": [],
+    "class_splits": [],
+    "notes": [],
+}
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 PROBE = {
     "arguments": ["probe", "x.npz"],
@@ -72,6 +85,7 @@ RECORDS = {
     "unfinished run": UNFINISHED,
     "evaluation": EVALUATION,
     "retrieval": RETRIEVAL,
+    "audit": AUDIT,
     "probe": PROBE,
 }
 

@@ -10,7 +10,7 @@ from manyclass._core.worker_groups import LocalWorkers, using_workers
 from manyclass.data.dense import DenseMatrix
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers import row_shards, weighted_loss
 from manyclass.solvers.batch.duality import MixedRows, ScaledRows
 from manyclass.solvers.batch.null_model import fit_null_model

@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -103,6 +103,41 @@ def make_folder(folder: Path) -> None:
             with suppress(OSError):  # others may have put something there
                 path.rmdir()
         raise
+
+
+def write_new_folder(folder: Path, files: Mapping[str, Bytes]) -> None:
+    """Make a folder that holds these files, by name; it is there whole or not at all.
+
+    What is there already is never touched: it is a StorageError, unless it is an empty folder.
+    """
+    check_new_folder(folder)
+    temporary = folder.with_name(folder.name + TEMPORARY_SUFFIX)
+    foreign = [name for name in _listed(temporary) if name.removesuffix(TEMPORARY_SUFFIX) not in {*files, LOCK}]
+    if foreign:
+        raise StorageError(f"{temporary} must be free to be written to; it holds {foreign[0]}; choose another name")
+    lock = lock_folder(temporary)
+    try:
+        for name, data in files.items():
+            _write_new_file(temporary / name, (data,))
+        lock.release()  # its file must not be part of what is committed
+        sync_folder(temporary)
+        os.rename(temporary, folder)
+    except BaseException:
+        lock.release()
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    with after_commit(folder):
+        sync_folder(folder.parent)
+
+
+def check_new_folder(folder: Path) -> None:
+    """Refuse a folder that is to be made where there is something already."""
+    if os.path.lexists(folder) and (folder.is_symlink() or not folder.is_dir() or _listed(folder)):
+        raise StorageError(f"{folder} is there already, and nothing is put in its place; choose another name")
+
+
+def _listed(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder)) if folder.is_dir() else []
 
 
 def expand_home(path: str | os.PathLike[str]) -> Path:

@@ -32,7 +32,7 @@ HOMES = {
     "Progress": "estimators.progress",
     "QuantizedHead": "estimators.heads.quantized_head",
     "QuantizedMatrix": "data.quantized",
-    "Ridge": "penalties.penalty",
+    "Ridge": "penalties.ridge",
     "ScalarMatrix": "data.scalar_quantizer",
     "ScalarQuantizer": "data.scalar_quantizer",
     "ShardedMatrix": "data.views",
@@ -67,8 +67,8 @@ HOMES = {
 }
 
 FOLDERS = (
-    "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties", "report",
-    "retrieval", "runs", "solvers",
+    "audit", "cluster", "data", "datasets", "estimators", "evaluation", "exemplar", "features", "losses", "penalties",
+    "report", "retrieval", "runs", "solvers",
 )  # fmt: skip
 
 

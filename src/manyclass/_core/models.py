@@ -36,24 +36,10 @@ FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or sav
 
 # The models that may be saved and loaded. A file names one of them, and never a module.
 _SAVABLE = (
-    "BagOfWords",
-    "ExemplarLDA",
-    "ExemplarSVM",
-    "FisherVectors",
-    "KernelSquareLossExemplar",
-    "LinearClassifier",
-    "MultiTaskTraceNorm",
-    "NearestCentroid",
-    "OnnxFeatures",
-    "QuantizedHead",
-    "SharedStructureClassifier",
-    "SquareLossClassifier",
-    "SquareLossExemplar",
-    "StochasticClassifier",
-    "TraceNormClassifier",
-    "Vlad",
-    "WhitenedPCA",
-)
+    "BagOfWords", "ExemplarLDA", "ExemplarSVM", "FisherVectors", "KernelSquareLossExemplar", "LinearClassifier",
+    "MultiTaskTraceNorm", "NearestCentroid", "OnnxFeatures", "QuantizedHead", "SharedStructureClassifier",
+    "SquareLossClassifier", "SquareLossExemplar", "StochasticClassifier", "TraceNormClassifier", "Vlad", "WhitenedPCA",
+)  # fmt: skip
 
 _RUN_PARAMETERS = ("callbacks", "checkpoint")
 
@@ -155,13 +141,9 @@ def _renamed(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
     renamed = {}
     for key, value in values.items():
         now = former.get(key, key)
-        name, translate = (now, _unchanged) if isinstance(now, str) else now
-        renamed[name] = translate(value)
+        name, translate = (now, None) if isinstance(now, str) else now
+        renamed[name] = value if translate is None else translate(value)
     return renamed
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
@@ -209,22 +191,19 @@ def _is_labels(value: Any) -> bool:
 
 def _is_held_out(value: Any) -> bool:
     kinds = {"losses": "f", "sure": "f", "near": "f", "classes": "i", "weights": "f"}
-    return (
-        isinstance(value, dict)
-        and value.keys() == kinds.keys()
-        and all(isinstance(one, np.ndarray) and one.dtype.kind == kinds[name] for name, one in value.items())
-        and {one.shape for one in value.values()} == {(len(value["losses"]),)}
-        and len(value["losses"]) > 0
-    )
+    return _are_arrays(value, kinds) and {one.shape for one in value.values()} == {(len(value["losses"]) or -1,)}
 
 
 def _is_known_classes(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"mean", "means", "shares", "within"}:
-        return False
-    if not all(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in value.values()):
-        return False
-    k, d = len(value["shares"]), len(value["mean"])
-    return [one.shape for one in value.values()] == [(d,), (k, d), (k,), (d, d)]
+    k, d = np.size(value["shares"]), np.size(value["mean"])
+    shapes = {"mean": (d,), "means": (k, d), "shares": (k,), "within": (d, d)}
+    return _are_arrays(value, dict.fromkeys(shapes, "f")) and {n: v.shape for n, v in value.items()} == shapes
+
+
+def _are_arrays(value: Any, kinds: dict[str, str]) -> bool:
+    """Whether it is a dictionary of arrays of these names and kinds."""
+    found = {name: getattr(one, "dtype", np.dtype("O")).kind for name, one in dict(value).items()}
+    return found == kinds and all(np.ndim(one) for one in value.values())
 
 
 # What fitted attributes of one name are in every model that has them: (rule, whether it holds).
@@ -244,13 +223,21 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
+# Of each class a number, where a model has them.
+_OF_CLASSES = ("steps_", "class_counts_", "class_weights_", "prior_", "trained_intercept_")
+
+
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
+    numbers = [(name, np.shape(fitted[name]), (len(fitted["classes_"]),)) for name in _OF_CLASSES if name in fitted]
     if hasattr(model, "fitted_shapes"):
-        return [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+        own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
+        return own + numbers
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    steps = [("steps_", np.shape(fitted["steps_"]), (k,))] if "steps_" in fitted else []
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *steps]
+    rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
+    negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]
+    both = ("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,))
+    return [*both, *numbers, *negatives]
 
 
 def _is_fitted_name(name: str) -> bool:

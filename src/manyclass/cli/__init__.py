@@ -8,6 +8,7 @@ compress         features into a store of codes
 train            a classifier in a run folder
 evaluate         a classifier against labels
 predict          classes of pictures or rows
+audit            what is wrong with labeled data
 calibrate        probabilities that fit data
 export           a classifier as an ONNX file
 galleries/       encode, features into a gallery, and search, what in a gallery is like a query

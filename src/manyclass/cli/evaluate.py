@@ -9,7 +9,16 @@ import typer
 from manyclass._core.text import format_seconds
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Json, LabelFile, Quiet, Run, Threads, out_option, path_argument
+from manyclass.cli.terminal.options import (
+    Json,
+    LabelFile,
+    PriorOption,
+    Quiet,
+    Run,
+    Threads,
+    out_option,
+    path_argument,
+)
 
 _SHOWN = 5
 
@@ -20,6 +29,7 @@ def evaluate(
     data: Annotated[Path, path_argument("A store, .npy, .npz, ..., with labels.")],
     labels: LabelFile = None,
     part: Annotated[str | None, typer.Option(help="A part of the split.", show_default="test, val, or all")] = None,
+    prior: PriorOption = None,
     out: Annotated[Path | None, out_option("The file to write.", show_default="RUN/evaluations/DATA-PART.json")] = None,
     threads: Threads = None,
     json: Json = False,
@@ -27,13 +37,18 @@ def evaluate(
 ) -> None:
     """Judge a classifier on data with labels, which must have its columns and classes; classes go by name.
 
+    Where classes are of unlike size, those of many (more than 100), medium and few (fewer than 20) examples to learn
+    from are told apart, or thirds of the classes where one of these is empty. With --prior uniform rare classes are
+    judged as if they were as frequent as others: the mean per class rises, and top-1 falls where frequent classes are
+    frequent in DATA too.
+
     The result is kept with the run, where a report finds it.
     """
     import manyclass as mc
 
     console = Console(quiet, json)
     with mc.threads(threads):
-        found = judge(run, data, console, labels=labels, subset=part, out=out)
+        found = judge(run, data, console, labels=labels, subset=part, prior=prior, out=out)
     console.json({**found.record, "path": None if found.path is None else str(found.path)})
     console.table("what next", findings(run, found.record, page=f"manyclass report {quote(str(run))}"))
 
@@ -56,6 +71,8 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ("top-1", f"{record['top_1']:.2%}"),
         ("top-5", f"{record['top_5']:.2%}"),
         ("mean per class", f"{record['mean_per_class']:.2%}"),
+        *([("prior", record["prior"])] if record["prior"] else []),
+        *_by_size(record["by_size"] or []),
         *_confidence_rows(record),
         *(("worst class", f"{one['class']}: {one['right']} of {one['rows']}") for one in worst),
         *(
@@ -65,6 +82,20 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ("time", format_seconds(record["seconds"])),
         *([("written to", str(file))] if file is not None else []),
     ]
+
+
+def _by_size(groups: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    from manyclass.evaluation.class_sizes import SizeGroup, describe_groups
+
+    found = [SizeGroup(**group) for group in groups]
+    rows = [
+        (
+            f"classes of {one.name} examples",
+            f"{one.accuracy:.2%}, mean of {one.classes:,} classes, {one.smallest:,} to {one.largest:,} to learn from",
+        )
+        for one in found
+    ]
+    return [*rows, ("many, medium, few", describe_groups(found))] if rows else []
 
 
 def _confidence_rows(record: dict[str, Any]) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
     from manyclass.retrieval.storage.segments import is_gallery
     from manyclass.runs.folder import is_run, last_unfinished, read_whole_run
     from manyclass.runs.load_model import describe_model, is_model
-    from manyclass.runs.records import PROBE, RUN_FILE, kind_of
+    from manyclass.runs.records import AUDIT, AUDIT_FILE, PROBE, RUN_FILE, kind_of, read_record
     from manyclass.runs.run_record import run_summary
 
     if is_gallery(source):
@@ -50,6 +50,9 @@ def describe(source: Path, warn: Callable[[str], None]) -> dict[str, Any]:
         return run_summary(read_whole_run(source) if unfinished is None else unfinished.record)
     if is_model(source):
         return describe_model(source)
+    if os.path.lexists(source / AUDIT_FILE):
+        found = read_record(source / AUDIT_FILE, AUDIT)
+        return {name: found[name] for name in ("format", "data", "settings", "counts", "expected_errors", "seconds")}
     if source.suffix == ".json" and kind_of(source) == PROBE:
         return describe_probe(source)
     return _describe_features(source, warn)

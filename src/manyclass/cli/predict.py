@@ -3,7 +3,7 @@
 import csv
 import json as js
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -15,7 +15,15 @@ import typer
 
 from manyclass.cli.terminal.command_errors import FAILED, report_errors, while_read
 from manyclass.cli.terminal.console import Console
-from manyclass.cli.terminal.options import Run, Threads, check_printable, out_option, path_argument, path_option
+from manyclass.cli.terminal.options import (
+    PriorOption,
+    Run,
+    Threads,
+    check_printable,
+    out_option,
+    path_argument,
+    path_option,
+)
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -23,8 +31,6 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 _SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
-
-_PICTURES_AT_ONCE = 1024
 
 _SURE = 0.5  # a probability of the best class
 
@@ -36,6 +42,7 @@ def predict(
         list[Path], path_argument("Pictures, folders of them, or features: .npy, .npz, a store, ...", repeated=True)
     ],
     top: Annotated[int, typer.Option(min=1, help="Classes to tell of each row.")] = 5,
+    prior: PriorOption = None,
     coverage: Annotated[
         float | None, typer.Option(help="Tell, of each row, a set that holds the right class so often, such as 0.95.")
     ] = None,
@@ -71,7 +78,7 @@ def predict(
     import manyclass as mc
 
     check_printable(out)
-    asked = Asked(top, coverage, unknown, _read_taxonomy(taxonomy), confidence)
+    asked = Asked(top, coverage, unknown, prior, _read_taxonomy(taxonomy), confidence)
     console = Console()
     unread: list[str] = []
 
@@ -102,6 +109,7 @@ class Asked:
     top: int
     coverage: float | None
     unknown: float | None
+    prior: str | None = None
     taxonomy: Any = None
     confidence: float = 0.8
 
@@ -187,10 +195,13 @@ def _predictions(
     run: Path, inputs: list[Path], encoder: Path | None, asked: Asked, bad: Callable[[str, str], None], console: Console
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
+    from manyclass.runs.pictures import picture_blocks, pictures_among
+    from manyclass.runs.priors import set_prior
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)
     model = opened.model
+    set_prior(model, asked.prior)
     asked.check(model, run)
     size = max(1, _SCORES_AT_ONCE // len(model.classes_))
     pictures = pictures_among(inputs)
@@ -287,56 +298,3 @@ def _replacing(path: Path) -> Iterator[TextIO]:
         replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def pictures_among(inputs: Sequence[Path]) -> dict[Path, list[str]]:
-    """For every input that is a picture or a folder of them, the paths of the pictures."""
-    from manyclass.datasets.image_folders import PICTURES
-
-    found = {}
-    for path in inputs:
-        if not path.exists():
-            raise FileNotFoundError(f"no file or folder at {path}")
-        if path.suffix.lower() in PICTURES and path.is_file():
-            found[path] = [str(path)]
-        elif path.is_dir() and not _holds_features(path):
-            found[path] = _pictures_below(path)
-    return found
-
-
-def _holds_features(folder: Path) -> bool:
-    from manyclass.data.readers.as_matrix import layout_of
-
-    try:
-        return bool(layout_of(folder))
-    except ValueError:
-        return False
-
-
-def _pictures_below(folder: Path) -> list[str]:
-    from manyclass.datasets.image_folders import PICTURES, find_files
-
-    names = [name for name in find_files(folder).files if name.lower().endswith(PICTURES)]
-    if not names:
-        raise ValueError(f"{folder} must hold features or pictures; it holds none")
-    return [os.path.join(folder, name) for name in names]
-
-
-def picture_blocks(paths: Sequence[str], encoder: Any, bad: Callable[[str, str], None]) -> Iterator["Dataset"]:
-    """The rows of pictures, some at a time; `bad` is told of those that cannot be read, and why."""
-    import numpy as np
-
-    from manyclass.data.dense import DenseMatrix
-    from manyclass.datasets.dataset import Dataset
-    from manyclass.features.extraction.encoding import Encoding
-
-    for start in range(0, len(paths), _PICTURES_AT_ONCE):
-        some = paths[start : start + _PICTURES_AT_ONCE]
-        encoding = Encoding(some, encoder, getattr(encoder, "max_pixels", 100_000))
-        outcomes = [outcome for chunk in encoding.encode_chunks(encoding.chunks()) for outcome in chunk]
-        for outcome in outcomes:
-            if outcome.row is None:
-                bad(some[outcome.position], str(outcome.reason))
-        rows = {some[outcome.position]: outcome.row for outcome in outcomes if outcome.row is not None}
-        if rows:
-            yield Dataset(DenseMatrix(np.stack(list(rows.values()))), names=list(rows))

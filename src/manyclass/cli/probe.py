@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass._core.text import format_bytes, format_number, format_p, format_seconds
+from manyclass._core.text import format_bytes, format_p, format_seconds
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import (
@@ -28,7 +28,7 @@ _METHODS = (
 
 _ACCURACIES = ("method", "top-1", "top-5", "mean per class")
 
-_COSTS = ("method", "to the best", "to learn", "to judge", "to keep", "chosen")
+_COSTS = ("method", "to the best", "time", "to keep", "chosen")
 
 
 @report_errors("nothing was changed; start again when you like")
@@ -136,10 +136,14 @@ def _accuracies(method: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _costs(method: dict[str, Any]) -> tuple[str, ...]:
-    chosen = ", ".join(f"{name} {format_number(value)}" for name, value in method["settings"].items())
-    seconds = tuple(format_seconds(method[key]) for key in ("fit_seconds", "predict_seconds"))
     apart = "best" if method["against"] is None else _difference(method["against"])
-    return method["title"], apart, *seconds, format_bytes(method["bytes"]), chosen
+    seconds = format_seconds(method["fit_seconds"] + method["predict_seconds"])
+    chosen = ", ".join(f"{name} {_setting(value)}" for name, value in method["settings"].items())
+    return method["title"], apart, seconds, format_bytes(method["bytes"]), chosen
+
+
+def _setting(value: Any) -> str:
+    return f"{value:.2g}" if isinstance(value, float) else str(value)
 
 
 def _share(share: dict[str, float]) -> str:

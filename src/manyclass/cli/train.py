@@ -23,6 +23,7 @@ from manyclass.cli.terminal.options import (
     WorkerCount,
     WorkerThreads,
     out_option,
+    path_option,
 )
 from manyclass.runs.recipe import ObjectiveName, Tune
 
@@ -44,7 +45,7 @@ class Sampling(StrEnum):
 # Options that are no settings of an estimator.
 _OF_THE_RUN = {
     "data", "out", "objective", "tune", "labels", "part", "test_fraction", "sample", "validation", "plan", "classes",
-    "seed", "ray", "workers", "threads", "resume", "overwrite", "json", "quiet",
+    "prior", "center", "seed", "ray", "workers", "threads", "resume", "overwrite", "json", "quiet",
 }  # fmt: skip
 
 _STOCHASTIC, _TRACE = "Options of all objectives but square and trace", "Options of --objective trace"
@@ -97,6 +98,19 @@ def train(
         ),
     ] = None,
     class_weight: Annotated[ClassWeight, typer.Option(help="Make every class count the same.")] = ClassWeight.none,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            help="How frequent classes will be in use: uniform, for rare classes, or a CSV file of class and share.",
+            show_default="as in DATA",
+        ),
+    ] = None,
+    center: Annotated[
+        Path | None,
+        path_option(
+            "Of square: weights known before, such as text embeddings of the classes in their order, or an older run."
+        ),
+    ] = None,
     tolerance: Annotated[
         float | None, typer.Option(help="When to stop.", show_default="0.001, or 0.0001 for trace")
     ] = None,
@@ -258,6 +272,8 @@ def train(
             tune=tune or (),
             plan=plan,
             classes=classes,
+            prior=prior,
+            center=center,
             seed=seed,
             resume=resume,
             overwrite=overwrite,

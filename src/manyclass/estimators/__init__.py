@@ -15,6 +15,9 @@ What users fit:
 What they share:
 
 - `linear_model`: scores and predictions of what is fitted; `onnx_export` writes it as a graph.
+- `probabilities`: what scores mean, by a link or a temperature; `prior_adjustment` moves them to another prior.
+- `centers`: weights that are known before training, as users give them.
+- `class_updates`: classes that come, go or get other names, without a fit.
 - `probabilities`: what scores mean, by a link or a temperature.
 - `uncertainty/`: sets of classes and rows of none of them, by what is said of held-out rows.
 - `batch`: fit, for all solvers that minimize over all rows at once.

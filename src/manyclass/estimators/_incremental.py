@@ -13,9 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from manyclass._core.checks import draw_seed
 from manyclass._core.models import rollback_on_error
 from manyclass._core.shards import Shard
+from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.estimators._stochastic_plan import STEP_LIMITS, SgdSettings
+from manyclass.estimators.class_updates import ClassUpdates, class_counts
+from manyclass.estimators.prior_adjustment import class_totals
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import (
     check_classes,
     check_labels,
@@ -115,21 +119,18 @@ def new_class_problem(X: Matrix, y: Any, classes: NDArray[Any], sample_weight: A
     new, indices = encode_new_labels(check_labels(y, len(X)), classes)
     weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
     problem = Problem.whole(X, indices, len(new) + 1, weights).part(np.flatnonzero(weights > 0))
-    _check_new_classes(problem.sizes, new)
+    class_counts(problem.y[problem.index][problem.y[problem.index] < len(new)], new)
     return new, problem
 
 
-def _check_new_classes(sizes: NDArray[Any], new: NDArray[Any]) -> None:
-    """Every new class needs positives and negatives; `sizes` counts rows of the new classes, then of all others."""
-    for missing in np.flatnonzero(sizes[:-1] == 0)[:1]:
-        raise ValueError(
-            "add_classes needs a row of every new class whose sample_weight is not zero; "
-            f"got none of the class {new.tolist()[missing]!r}"
-        )
-    if len(new) == 1 and not sizes[1]:
-        raise ValueError(
-            f"add_classes needs negatives; all rows are of the class {new.tolist()[0]!r}, so add rows of others"
-        )
+_ENOUGH = 0.5  # rows of the smallest new class, of those of an old one, from which on it is trained
+
+
+def _can_train(problem: Problem, y: Any) -> bool:
+    """Whether new classes, all but the last of the problem, are large enough beside the old ones that are there."""
+    *new, old = problem.sizes.tolist()
+    places = problem.index[problem.y[problem.index] == len(new)]
+    return bool(old) and min(new) >= _ENOUGH * old / len(np.unique(np.asarray(y).ravel()[places]))
 
 
 def join_weights(
@@ -146,7 +147,7 @@ def join_weights(
     return together[order], LinearWeights.around(W, biases, both(old.steps, machines.steps))
 
 
-class IncrementalSgd:
+class IncrementalSgd(ClassUpdates):
     """`partial_fit` and `add_classes` of a `StochasticClassifier`."""
 
     objective: str
@@ -162,10 +163,14 @@ class IncrementalSgd:
     history_: list[dict[str, Any]]
     steps_: NDArray[np.int64]
     trained_: tuple[str, str]
+    class_counts_: NDArray[np.int64]
+    class_weights_: Doubles
     _running: PartialFitState
     _computing: Callable[[], AbstractContextManager[None]]
     _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
+    _forget_prior: Callable[[], None]
+    _class_sizes: Callable[[Problem], tuple[NDArray[np.int64], Doubles]]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -194,6 +199,7 @@ class IncrementalSgd:
         with self._computing():
             settings = self._settled()
             check_same_objective(settings, "partial_fit")
+            self._forget_prior()
             known = hasattr(self, "coef_")
             self.classes_ = check_batch_classes(self, classes, known)
             matrix = open_examples(self, X, reset=not known, limits=STEP_LIMITS)
@@ -213,12 +219,19 @@ class IncrementalSgd:
         # What fit took stays on record: add_classes takes as long.
         self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)), settings)
         self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
+        self._count_more(problem, known)
+        if not hasattr(self, "negatives_"):
+            self._keep_negatives(problem)
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
 
     @rollback_on_error
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn new classes of objective "ovr"; the old machines stay the same to the bit.
+        """Learn new classes; the old machines stay the same to the bit.
+
+        With objective "ovr" and rows of old classes, of which the new ones have at least half as many on average, they
+        are trained like the others. With fewer, or none, or another objective, they are imprinted: a machine that is
+        trained on a few rows nearly never wins.
 
         Parameters
         ----------
@@ -236,22 +249,40 @@ class IncrementalSgd:
         """
         with self._computing():
             settings = self._settled()
-            if settings.objective != "ovr":
-                raise ValueError(
-                    f"add_classes needs objective='ovr', whose classes do not compete; got {settings.objective!r}"
-                )
             check_is_fitted(self)
             check_same_objective(settings, "add_classes")
-            new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
+            self._forget_prior()
+            matrix = open_examples(self, X)
+            new, problem = new_class_problem(matrix, y, self.classes_, sample_weight)
+            if settings.objective != "ovr" or not _can_train(problem, y):
+                self.imprint_classes(matrix, y, sample_weight)
+                forget_held_out(self)
+                return self
             plan = make_plan(settings, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
             epochs = epochs_from_zero(self.n_epochs_, getattr(self, "n_iter_", 0))
             stopping = EarlyStopping(max_epochs=min(epochs, self.max_epochs))
             run_sgd(descent, plan.algorithm, problem, replace(plan.schedule, balanced=False), stopping)
         old = LinearWeights.around(self.coef_, self.intercept_, getattr(self, "steps_", None))
+        self._count_new(problem, np.argsort(np.concatenate([self.classes_, new]), kind="stable"))
         self.classes_, machines = join_weights(self.classes_, old, new, descent.weights.result())
         self._take(machines)
         return self
+
+    def _count_more(self, problem: Problem, known: bool) -> None:
+        """Add the sizes of the classes of a batch to those before; these are not known of machines of older files."""
+        sizes = self._class_sizes(problem)
+        if not known:
+            self.class_counts_, self.class_weights_ = sizes
+        elif hasattr(self, "class_weights_"):
+            self.class_counts_, self.class_weights_ = self.class_counts_ + sizes[0], self.class_weights_ + sizes[1]
+
+    def _count_new(self, problem: Problem, order: NDArray[np.intp]) -> None:
+        """Put the sizes of new classes beside those before; the last of the problem stands for all old ones."""
+        if hasattr(self, "class_weights_"):
+            before, sizes = (self.class_counts_, self.class_weights_), class_totals(problem)
+            both = (np.concatenate([a, b[:-1]])[order] for a, b in zip(before, sizes, strict=True))
+            self.class_counts_, self.class_weights_ = both
 
     def _settled(self) -> Any:
         """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""

@@ -21,15 +21,18 @@ from manyclass._core.checks import (
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback
+from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix
 from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import make_problem
 from manyclass.losses.multiclass import as_score_loss, describe_loss, loss_from_description
 from manyclass.penalties.norms import describe_penalty, penalty_from_description
 from manyclass.penalties.penalty import Penalty
-from manyclass.solvers.batch.points import Weights
+from manyclass.penalties.ridge import Ridge
+from manyclass.solvers.batch.points import DenseWeights, Weights
 from manyclass.solvers.batch.solution import Solution, Status
 from manyclass.solvers.batch.solve import named_solver, solve
 from manyclass.solvers.problem import Objective
@@ -109,7 +112,7 @@ def restore_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return objects
 
 
-class BatchModel(Probabilities, LinearModel):
+class BatchModel(PriorAdjustment, LinearModel):
     """A subclass says what its penalty is, how it keeps a solution, and where a warm start begins."""
 
     # Losses and penalties among the parameters, as a file of the model has them, and back.
@@ -171,14 +174,18 @@ class BatchModel(Probabilities, LinearModel):
             The classifier itself.
         """
         check_batch_settings(self)
+        self._forget_prior()
         penalty, fitted = self._penalty(), hasattr(self, "status_")
-        turns = penalty.is_rotation_invariant
+        # Of a ridge alone, what a center has outside of the span of the rows stays as it is.
+        turns = penalty.is_rotation_invariant or penalty.parts()[0] is None
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
         with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
             notify = combine_callbacks(self.callbacks)
             problem = make_problem(self, X, y, sample_weight)
+            penalty.parts()[1].check_shape(problem.d, problem.k)
             solved = problem.in_row_space(ROWS_OF_CLASS * problem.k) if turns and before is None else problem
-            objective = Objective(solved, as_score_loss(self.loss), penalty, bool(self.fit_intercept))
+            inner = penalty if solved is problem else turned_penalty(penalty, solved.X)
+            objective = Objective(solved, as_score_loss(self.loss), inner, bool(self.fit_intercept))
             with closing(objective):
                 found = solve(
                     objective,
@@ -190,8 +197,10 @@ class BatchModel(Probabilities, LinearModel):
                     callback=notify,
                 )
             if solved is not problem:
-                found = replace(found, point=found.point.lift(solved.X))
+                found = replace(found, point=_lifted(found.point, solved.X, penalty, inner))
         self._learn(found)
+        self._count_classes(problem)
+        self._keep_negatives(problem)
         self._warn(found)
         warn_of_chance(self, problem)
         return self
@@ -227,6 +236,24 @@ class BatchModel(Probabilities, LinearModel):
         raise AttributeError(
             f"predict_proba needs loss='softmax', loss='logistic' or a call to calibrate; got loss={name!r}"
         )
+
+
+def turned_penalty(penalty: Penalty, Z: Matrix) -> Penalty:
+    """The penalty of weights of coordinates Z: a ridge has a center there, that part of it which the rows can see."""
+    _, ridge = penalty.parts()
+    if ridge.center is None:
+        return penalty
+    coordinates = Z.coordinates(DenseMatrix(np.ascontiguousarray(ridge.center.T, Z.dtype)))
+    return Ridge(ridge.strength, center=coordinates.rows(slice(None)).T)
+
+
+def _lifted(point: Weights, Z: Matrix, penalty: Penalty, inner: Penalty) -> Weights:
+    """The weights of all columns: those of the coordinates, and what else the center of a ridge has."""
+    (_, whole), (_, seen) = penalty.parts(), inner.parts()
+    if whole.center is None:
+        return point.lift(Z)
+    W = Z.lift(seen.from_center(point.to_dense()))
+    return DenseWeights(W + whole.center.astype(W.dtype), point.b)
 
 
 def check_batch_settings(settings: BatchSettings) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 from manyclass._core.typing import Callback
 from manyclass.estimators.batch import BatchModel
 from manyclass.penalties.norms import TraceNorm, check_penalty
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.points import DenseWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 
@@ -31,7 +32,8 @@ class LinearClassifier(BatchModel):
         The loss of the scores of an example, such as `SmoothedHinge(sharpness=5.0)`.
     penalty : Penalty, default=TraceNorm(0.001) + Ridge(1e-05)
         `TraceNorm`, `GroupNorm`, `L1Norm` or `Ridge`, or the sum of one of the first three and a ridge. The ridge is
-        ``strength * |W|^2``, without a factor of one half.
+        ``strength * |W|^2``, without a factor of one half, or with a center ``strength * |W - center|^2``:
+        ``Ridge(1e-3, center=old.coef_.T)``, for the classes in their order, draws W to an older model.
     solver : str, default="auto"
         "auto" (the fastest), "factored" (trace norms), "fista" (any penalty), "rank_one" and "stochastic" (a penalty
         with atoms), "published" (rank-one descent with its published settings: epsilon 0.035, at most 200 steps), or
@@ -65,6 +67,8 @@ class LinearClassifier(BatchModel):
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     objective_ : float
         The mean loss plus the penalty.
     gap_ : float
@@ -79,6 +83,10 @@ class LinearClassifier(BatchModel):
         Products with all of X, or with the coordinates of its rows in their span, where these are far fewer numbers.
     history_ : list of dict
         The record of every step.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights; `class_prior_` has their shares.
 
     Examples
     --------

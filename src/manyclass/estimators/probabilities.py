@@ -113,7 +113,7 @@ class Probabilities(PredictionSets, Unknowns):
         forget_held_out(self)
         # As if one more had been wrong, lest nothing be doubted where all are right.
         self.temperature_ = best_temperature(S.astype(np.float64), classes, smoothing=1 / (1 + len(S)))
-        held_out = HeldOut.by_scores(S.__getitem__, matrix.shape[1], classes, self.temperature_)
+        held_out = HeldOut.by_scores(lambda at: S[at].copy(), matrix.shape[1], classes, self.temperature_)
         if known is not None:
             learned = validation_problem(self, known, "known")
             found = KnownClasses.of_rows(learned.X, learned.y, learned.k)
@@ -121,6 +121,17 @@ class Probabilities(PredictionSets, Unknowns):
             self.known_classes_ = found._asdict()
         self.held_out_ = held_out._asdict()
         return self
+
+
+def judge_held_out(machines: LinearWeights, judged: Problem, sizes: Any) -> tuple[float | None, dict[str, Any] | None]:
+    """(the temperature by the length of weights, what is said) of examples that machines have not seen, or None.
+
+    Classes count by their sizes (k,), or as they are held out if these are None.
+    """
+    temperature = held_out_temperature(machines, judged)
+    if temperature is None:
+        return None, None
+    return temperature, held_out_examples(machines, judged, temperature, sizes)._asdict()
 
 
 def held_out_temperature(machines: LinearWeights, judged: Problem) -> float | None:
@@ -138,7 +149,9 @@ def held_out_examples(machines: LinearWeights, judged: Problem, temperature: flo
 
     def scores(at: slice) -> Floats:
         rows = judged.X.rows(index[at]).astype(np.float32, copy=False)
-        return rows @ machines.W.T + machines.biases
+        S: Floats = rows @ machines.W.T
+        S += machines.biases
+        return S
 
     return HeldOut.by_scores(scores, judged.d, judged.y[index], temperature * weights_length(machines.W), sizes)
 

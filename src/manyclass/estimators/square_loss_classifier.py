@@ -11,20 +11,22 @@ from manyclass._core.checks import check_bool, check_class_weight, check_count
 from manyclass._core.linalg import unit_rows
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, one_blas_thread, threads
-from manyclass._core.typing import Embeddings, Floats
+from manyclass._core.typing import Doubles, Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
+from manyclass.estimators.centers import as_center, check_center_scale
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import Probabilities
+from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out
 from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
 from manyclass.losses.multiclass import best_temperature
-from manyclass.solvers.closed_form import RidgeSystem, closed_form
+from manyclass.solvers.class_moments import ClassMoments
+from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem, closed_form
 from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
 from manyclass.solvers.problem import Problem
 
 
-class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
+class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
     """Ridge regression of every class in closed form, with the strength chosen by exact leave-one-out.
 
     With targets of 1 for the class of a row and -1 for all others, it minimizes the mean over rows of the squared
@@ -46,10 +48,17 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         its own class, in every machine.
     keep_sums : bool, default=True
         Let `fit` keep the sums by which rows and classes are added and removed, d x d numbers, in memory and in files
-        (`mean_`, `scatter_`, `class_sums_`, `class_weights_`, `class_counts_`). With fewer rows than columns there are
-        none.
+        (`mean_`, `scatter_`, `class_sums_`). With fewer rows than columns there are none.
     n_threads : int, default=None
         Threads; None for `manyclass.get_threads()`. It does not change a bit of the result.
+    center : array-like of shape (k, d) or dict, default=None
+        Weights W0 that are known before: the penalty is ``regularization * |W - center_scale * W0|^2``. They may be
+        embeddings of the names of classes, means of other examples, or an older model. A row for each class in the
+        order of `classes_`, or rows by label, of which some may be missing: these are zero. An older model is
+        ``dict(zip(old.classes_.tolist(), old.coef_))``.
+    center_scale : float or "auto", default="auto"
+        What multiplies the center; "auto" for the scale of least squared error on rows left out, 0 included, so that a
+        center that is of no use is left alone.
 
     Attributes
     ----------
@@ -66,8 +75,16 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
     path_ : list of dict
         Of every strength, weakest first: "regularization", the mean squared error "loss" and the fraction "accuracy" on
         rows left out one by one, as many as "rows".
+    negatives_ : ndarray of shape (m, d)
+        Where there are no sums, rows with the mean and the covariance of those of the fit, at most 128.
     temperature_ : float
         The temperature T of the probabilities ``softmax(scores / T)``, which fits the rows left out best.
+    center_scale_ : float
+        The scale of the center that was used, if there is a center.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights; `class_prior_` has their shares.
     held_out_ : dict of str to ndarray of shape (m,)
         What is said of the rows left out: "losses", -log of the probability of their "classes", how "sure" and "near"
         they are, and "weights", all 1.
@@ -88,6 +105,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
     objective = "square"  # as records call it
 
     regularization_: float
+    center_scale_: float
     path_: list[dict[str, Any]]
 
     def __init__(
@@ -96,11 +114,15 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         class_weight: Any = None,
         keep_sums: bool = True,
         n_threads: int | None = None,
+        center: Any = None,
+        center_scale: float | str = "auto",
     ):
         self.regularization = regularization
         self.class_weight = class_weight
         self.keep_sums = keep_sums
         self.n_threads = n_threads
+        self.center = center
+        self.center_scale = center_scale
 
     @rollback_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -122,10 +144,16 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         """
         with self._computing():
             problem = make_problem(self, X, y, sample_weight)
+            center = self._center()
             system, moments = closed_form(problem)
+            if center is not None:
+                system.set_center(center)
             self._choose(system, problem, float(problem.weights[problem.index].sum(dtype=np.float64)))
             self._solve(system, problem.X.dtype)
+        self._count_classes(problem)
         self._keep(moments if self.keep_sums else None)
+        if not hasattr(self, "scatter_"):
+            self._keep_negatives(problem)
         warn_of_chance(self, problem)
         return self
 
@@ -156,7 +184,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
             problem = weighted_problem(self, matrix, indices, sample_weight)
             if len(problem) < len(matrix):
                 raise ValueError("sample_weight must be above 0 for rows to be left out; got 0; leave out those rows")
-            return left_out_scores(problem, self.regularization_)
+            return left_out_scores(problem, self.regularization_, self._center(), getattr(self, "center_scale_", 0.0))
 
     def class_embeddings(self) -> Embeddings:
         """Compute the directions of the machines, for a gallery of classes.
@@ -187,21 +215,39 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         """
         k, d = len(fitted["classes_"]), fitted["n_features_in_"]
         sums = zip(SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
-        return {"coef_": (k, d), "intercept_": (k,), **dict(sums)}
+        kept = {"negatives_": (len(fitted["negatives_"]), d)} if "negatives_" in fitted else {}
+        return {"coef_": (k, d), "intercept_": (k,), **dict(sums), **kept}
 
     def _choose(self, system: RidgeSystem, problem: Problem, total: float) -> None:
         """Take the strength that does best on rows left out, and the temperature that fits them."""
-        left_out, strengths = LeaveOneOut(system, problem, total), check_strengths(self.regularization)
+        left_out = LeaveOneOut(system, problem, total, scale=check_center_scale(self.center_scale))
+        strengths = check_strengths(self.regularization)
         found = left_out.search() if strengths is None else left_out.judge(strengths)
-        self.regularization_, self.path_ = float(found.strengths[found.best()]), found.records()
+        best, scale = found.best(), 0.0
+        self.regularization_, self.path_ = float(found.strengths[best]), found.records()
+        self.__dict__.pop("center_scale_", None)
+        if found.scales is not None:
+            scale = self.center_scale_ = float(found.scales[best])
         with one_blas_thread():
-            S = left_out.scores(self.regularization_, system.B.astype(np.float32))
+            S = left_out.scores(self.regularization_, system.B.astype(np.float32), scale)
         forget_held_out(self)
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)
-        self.held_out_ = HeldOut.by_scores(S.__getitem__, problem.d, left_out.y, self.temperature_)._asdict()
+        self.held_out_ = HeldOut.by_scores(lambda at: S[at].copy(), problem.d, left_out.y, self.temperature_)._asdict()
+
+    def _center(self) -> Doubles | None:
+        """W0 (d, k) of the classes that there are."""
+        return None if self.center is None else as_center(self.center, self.classes_, self.n_features_in_)
+
+    def _column_system(self, moments: ClassMoments) -> ColumnSystem:
+        center = self._center()
+        system = ColumnSystem(moments)
+        if center is not None:
+            system.set_center(center)
+        return system
 
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
-        W, b = system.weights(self.regularization_)
+        W, b = system.weights(self.regularization_, getattr(self, "center_scale_", 0.0))
+        self._forget_prior()
         self.coef_, self.intercept_ = np.ascontiguousarray(W.T, dtype), b.astype(dtype)
 
     def _link(self) -> str:
@@ -212,6 +258,7 @@ class SquareLossClassifier(ClosedFormUpdates, Probabilities, LinearModel):
         check_strengths(self.regularization)
         check_class_weight(self.class_weight)
         check_bool(self.keep_sums, "keep_sums")
+        check_center_scale(self.center_scale)
         if self.n_threads is not None:
             check_count(self.n_threads, "n_threads")
         with threads(self.n_threads or get_threads()):

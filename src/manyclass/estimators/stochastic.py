@@ -6,12 +6,13 @@ from contextlib import closing, contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._core.checks import draw_seed
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
-from manyclass._core.typing import Callback
+from manyclass._core.typing import Callback, Doubles
 from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators._incremental import IncrementalSgd
 from manyclass.estimators._stochastic_plan import (
@@ -38,14 +39,11 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.probabilities import (
-    Probabilities,
-    held_out_examples,
-    held_out_temperature,
-    weights_length,
-)
+from manyclass.estimators.prior_adjustment import PriorAdjustment, class_totals
+from manyclass.estimators.probabilities import judge_held_out, weights_length
 from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import make_problem
+from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
 from manyclass.solvers.sgd.judging import mean_class_accuracy
@@ -58,7 +56,7 @@ from manyclass.solvers.sgd.tuning import (
 )
 
 
-class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, LinearModel):  # type: ignore[misc]
+class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, LinearModel):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
     They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
@@ -145,6 +143,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     history_ : list of dict
         The record of every epoch.
     step_ : float
@@ -161,6 +161,11 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         The objective and the loss of the machines, which "auto" may have chosen.
     temperature_ : float
         The temperature, found by `fit` on the examples it stopped by, or `calibrate`.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights, or equal parts of that of all where `sampling` is "balanced"; `class_prior_` has
+        their shares.
     held_out_ : dict of str to ndarray of shape (m,)
         What the machines say of these examples, before a refit: "losses", -log of the probability of their "classes",
         how "sure" and "near" they are, and "weights", by which classes count as they do among all examples.
@@ -257,6 +262,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         with self._computing(), closing_callbacks(self.callbacks), closing(Checkpoint(self.checkpoint)) as checkpoint:
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
+            self._forget_prior()
             problem = make_problem(self, X, y, sample_weight)
             cold = not self.warm_start or before is None
             whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
@@ -297,11 +303,11 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
                 if self.early_stopping and judged is not None:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    unseen = descent.weights.mean if refits else descent.weights.result()
-                    sizes = problem.sizes if validation is None else None
-                    run.temperature = held_out_temperature(unseen, judged)
-                    if run.temperature is not None:
-                        run.held_out = held_out_examples(unseen, judged, run.temperature, sizes)._asdict()
+                    run.temperature, run.held_out = judge_held_out(
+                        descent.weights.mean if refits else descent.weights.result(),
+                        judged,
+                        problem.sizes if validation is None else None,
+                    )
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
@@ -319,9 +325,13 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
             task.finish(machines)
             length = weights_length(machines.W)
             machines = machines if problem is whole else machines.lift(problem.X)
-        self.classes_ = self.classes_[machines.first :][: len(machines.W)]
+        held = slice(machines.first, machines.first + len(machines.W))
+        counts, weights = self._class_sizes(whole)
+        self.class_counts_, self.class_weights_ = counts[held], weights[held]
+        self.classes_ = self.classes_[held]
         self._learn(machines, run.trained + descent.history, run.n_epochs, settings)
         self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter
+        self._keep_negatives(whole)
         if not self.keeps_checkpoint:
             checkpoint.remove()
         if run.temperature is not None:
@@ -336,6 +346,18 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, Probabilities, Linea
         """What `fit` bears, a ScaleLimits: nearly all where it may standardize columns."""
         may = compares_objectives(self, self.n_features_in_, len(self.classes_))
         return ScaleLimits() if may else STEP_LIMITS
+
+    def _class_sizes(self, problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
+        counts, weights = class_totals(problem)
+        if self.sampling == "balanced":
+            weights = np.where(counts > 0, weights.sum() / np.count_nonzero(counts), 0.0)
+        return counts, weights
+
+    def _machine_prior(self) -> Doubles:
+        positives = self.class_prior_
+        negatives = 1 - positives if self.beta_ is None else np.minimum(self.beta_ * positives, 1 - positives)
+        shares: Doubles = positives / (positives + negatives)
+        return shares
 
     def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, settings: Any) -> None:
         self._take(machines)

@@ -2,6 +2,7 @@
 
     classification          accuracy with many classes: top-k, per class, confusions
     hierarchy               answers that are nodes of a tree: right, how deep, at which depth
+    class_sizes             accuracy_by_class_size, on classes of many, medium and few examples
     reliability             whether probabilities and sets of classes hold what they say
     detection               how well scores tell known from unknown
     ranking                 average precision and precision at k
@@ -28,8 +29,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "Query": "ground_truth",
         "ReliabilityBin": "reliability",
         "SetCoverage": "reliability",
+        "SizeGroup": "class_sizes",
         "Truth": "ground_truth",
         "accuracy": "classification",
+        "accuracy_by_class_size": "class_sizes",
         "auroc": "detection",
         "average_precision": "ranking",
         "average_precisions": "ranking",

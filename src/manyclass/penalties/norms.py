@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core import singular
 from manyclass._core.typing import Floats
-from manyclass.penalties.penalty import Gauge, Penalty, Ridge, as_weights, squares
+from manyclass.penalties.penalty import Gauge, Penalty, as_weights, squares
+from manyclass.penalties.ridge import Ridge
 
 
 class L1Norm(Gauge):
@@ -172,8 +173,8 @@ def check_penalty(penalty: Any) -> Penalty:
     return penalty
 
 
-def describe_penalty(penalty: Penalty) -> dict[str, float]:
-    """Strengths by name.
+def describe_penalty(penalty: Penalty) -> dict[str, Any]:
+    """Strengths by name; of a ridge with a center, both.
 
     >>> describe_penalty(TraceNorm(0.5) + Ridge(0.25))
     {'TraceNorm': 0.5, 'Ridge': 0.25}
@@ -183,10 +184,14 @@ def describe_penalty(penalty: Penalty) -> dict[str, float]:
     for part in parts:
         if PENALTIES.get(type(part).__name__) is not type(part):
             raise TypeError(f"a penalty must be made of {', '.join(PENALTIES)} to be saved; got {penalty}")
-    return {type(part).__name__: part.strength for part in parts}
+    found: dict[str, Any] = {type(part).__name__: part.strength for part in parts}
+    return found if ridge.center is None else found | {"Ridge": {"strength": ridge.strength, "center": ridge.center}}
 
 
-def penalty_from_description(strengths: dict[str, float]) -> Penalty:
+def penalty_from_description(strengths: dict[str, Any]) -> Penalty:
     """The penalty that was described so."""
-    parts: list[Penalty] = [PENALTIES[name](strength) for name, strength in strengths.items()]
+    parts: list[Penalty] = [
+        PENALTIES[name](**given) if isinstance(given, dict) else PENALTIES[name](given)
+        for name, given in strengths.items()
+    ]
     return reduce(add, parts)

@@ -1,11 +1,11 @@
-"""What solvers ask of a convex function of W (d, k): Penalty; Gauge, a norm made of atoms; Ridge; and their sum."""
+"""What solvers ask of a convex function of W (d, k): Penalty, and Gauge, a norm made of atoms."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from manyclass._core.checks import check_nonnegative
 from manyclass._core.typing import Floats
 
+if TYPE_CHECKING:
+    from manyclass.penalties.ridge import Ridge
+
 
 class Penalty(ABC):
-    """A convex function of W (d, k) that is zero at zero and has its own strength.
+    """A convex function of W (d, k) with a strength of its own, zero at zero or at its center.
 
     Penalties add up by `+`.
     """
@@ -23,8 +26,8 @@ class Penalty(ABC):
     @property
     def is_rotation_invariant(self) -> bool:
         """Whether ``value(Q W) = value(W)`` for every Q with orthonormal columns, a bool."""
-        gauge, _ = self.parts()
-        return gauge is None or gauge.is_rotation_invariant
+        gauge, ridge = self.parts()
+        return ridge.center is None and (gauge is None or gauge.is_rotation_invariant)
 
     @abstractmethod
     def value(self, W: ArrayLike) -> float:
@@ -126,85 +129,13 @@ class Penalty(ABC):
         """
 
     def __add__(self, other: Penalty) -> Penalty:
+        from manyclass.penalties.ridge import add_penalties
+
         return add_penalties(self, other) if isinstance(other, Penalty) else NotImplemented
 
     def __radd__(self, other: object) -> Penalty:
         """For `sum`, which begins with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
-
-
-@dataclass(frozen=True, repr=False)
-class Ridge(Penalty):
-    """The squared Frobenius norm, ``strength * |W|_F^2``, without a factor of one half.
-
-    Parameters
-    ----------
-    strength : float
-        Factor of the square, at least 0.
-
-    Examples
-    --------
-    >>> Ridge(0.5).value([[3.0, 4.0]])
-    12.5
-    """
-
-    strength: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", check_nonnegative(self.strength, "strength"))
-
-    def __repr__(self) -> str:
-        return f"Ridge({self.strength})"
-
-    @property
-    def curvature(self) -> float:
-        """The eigenvalue ``2 * strength`` of the Hessian, as a float."""
-        return 2 * self.strength
-
-    def value(self, W: ArrayLike) -> float:
-        return self.strength * float(squares(as_weights(W)).sum())
-
-    def gradient(self, W: ArrayLike) -> Floats:
-        """Evaluate the gradient, ``2 * strength * W``.
-
-        Parameters
-        ----------
-        W : array-like of shape (d, k)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (d, k)
-            The gradient.
-        """
-        return self.curvature * as_weights(W)
-
-    def prox(self, W: ArrayLike, step: float) -> Floats:
-        return as_weights(W) * self.shrinkage(step)
-
-    def shrinkage(self, step: float) -> float:
-        """Compute the factor ``1 / (1 + 2 * strength * step)`` by which a proximal step multiplies W.
-
-        Parameters
-        ----------
-        step : float
-            The size of the step.
-
-        Returns
-        -------
-        float
-            The factor.
-        """
-        return 1 / (1 + self.curvature * float(step))
-
-    def conjugate(self, G: ArrayLike) -> float:
-        total = float(squares(as_weights(G)).sum())
-        if self.strength == 0:
-            return 0.0 if total == 0 else np.inf
-        return total / (4 * self.strength)
-
-    def parts(self) -> tuple[Gauge | None, Ridge]:
-        return None, self
 
 
 @dataclass(frozen=True, repr=False)
@@ -331,59 +262,14 @@ class Gauge(Penalty):
         return 0.0 if self.polar(G) <= slack * self.strength else np.inf
 
     def parts(self) -> tuple[Gauge | None, Ridge]:
+        from manyclass.penalties.ridge import Ridge
+
         return self, Ridge(0.0)
 
 
-def add_penalties(a: Penalty, b: Penalty) -> Penalty:
-    """a + b: ridges merge, a gauge and a ridge stand side by side, and two gauges are refused."""
-    (gauge, ridge), (other_gauge, other_ridge) = a.parts(), b.parts()
-    if gauge is not None and other_gauge is not None:
-        raise ValueError(f"a penalty may have only one gauge besides a ridge; got {gauge} + {other_gauge}")
-    gauge, ridge = gauge or other_gauge, Ridge(ridge.strength + other_ridge.strength)
-    return ridge if gauge is None else PenaltySum(gauge, ridge)
-
-
-@dataclass(frozen=True, repr=False)
-class PenaltySum(Penalty):
-    """gauge(W) + ridge(W).
-
-    >>> from manyclass.penalties.norms import TraceNorm
-    >>> TraceNorm(0.001) + Ridge(1e-05)
-    TraceNorm(0.001) + Ridge(1e-05)
-    """
-
-    gauge: Gauge
-    ridge: Ridge
-
-    def __repr__(self) -> str:
-        return f"{self.gauge} + {self.ridge}"
-
-    def value(self, W: ArrayLike) -> float:
-        return self.gauge.value(W) + self.ridge.value(W)
-
-    def prox(self, W: ArrayLike, step: float) -> Floats:
-        return self.gauge.prox(*self._shrunk(W, step))
-
-    def prox_and_value(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
-        V, value = self.gauge.prox_and_value(*self._shrunk(W, step))
-        return V, value + self.ridge.value(V)
-
-    def _shrunk(self, W: ArrayLike, step: float) -> tuple[Floats, float]:
-        # Both squares in V complete to one: the gauge sees a shorter W, and a step as much shorter.
-        return self.ridge.prox(W, step), float(step) * self.ridge.shrinkage(step)
-
-    def conjugate(self, G: ArrayLike) -> float:
-        return self.gauge.conjugate(G) if self.ridge.strength == 0 else self.conjugate_along(G)(1.0)
-
-    def conjugate_along(self, G: ArrayLike) -> Callable[[float], float]:
-        if self.ridge.strength == 0:
-            return self.gauge.conjugate_along(G)
-        # The maximum is at W = prox(G, 1) / (2 ridge), and there <G, W> = gauge(W) + 2 ridge(W).
-        squared_distance = self.gauge.squared_distance_to_polar_ball(G)
-        return lambda t: squared_distance(t) / (4 * self.ridge.strength)
-
-    def parts(self) -> tuple[Gauge | None, Ridge]:
-        return self.gauge, self.ridge
+def dot(A: Floats, B: Floats) -> float:
+    """The sum of the products of entries, in float64."""
+    return float(np.einsum("jl,jl->", A, B, dtype=np.float64, casting="same_kind"))
 
 
 def as_weights(W: ArrayLike) -> Floats:

@@ -208,10 +208,23 @@ def _find_rare_classes(tested: Tested) -> Iterator[Advice]:
             words += (
                 f" In the test {format_percent(rare[0] / rare[1])} of these are right and "
                 f"{format_percent(others[0] / others[1])} of others, a difference that chance does not explain: more "
-                "rows of them would help."
+                "rows of them would help, or to count on rare classes as much as on others."
             )
-        command = _try(tested, "balanced", None, "--class-weight", "balanced") if worse else ()
+        command = _try_for_rare(tested) if worse and not _has_prior(tested) else ()
         yield Advice("rare", "Few rows to learn from", words, commands=command)
+
+
+def _try_for_rare(tested: Tested) -> Lines:
+    """A prior where scores are logarithms of probabilities, and weights otherwise (docs/results/long_tail.md)."""
+    if _objective(tested) == "softmax":
+        return _try(tested, "uniform", None, "--prior", "uniform")
+    return _try(tested, "balanced", None, "--class-weight", "balanced")
+
+
+def _has_prior(tested: Tested) -> bool:
+    """Whether rare classes are no longer held for rare."""
+    settings = (tested.record or {}).get("settings") or {}
+    return settings.get("prior") is not None or tested.evaluation.get("prior") is not None
 
 
 def _find_little_tested(tested: Tested) -> Iterator[Advice]:

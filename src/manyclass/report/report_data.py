@@ -12,6 +12,8 @@ from typing import Any
 from manyclass._core.typing import Notify
 from manyclass.runs.folder import EVALUATIONS, check_has_all_classes, is_run, read_run, read_whole_run, seen_rows
 from manyclass.runs.records import (
+    AUDIT,
+    AUDIT_FILE,
     EVALUATION,
     PROBE,
     PROBE_FILE,
@@ -47,6 +49,15 @@ class SearchReport:
 
 
 @dataclass(frozen=True)
+class AuditReport:
+    """What was found wrong with data."""
+
+    name: str
+    folder: Path
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class ProbeReport:
     """How good embeddings are: the record of a probe."""
 
@@ -56,7 +67,7 @@ class ProbeReport:
 
 @dataclass(frozen=True)
 class ReportData:
-    """What a page shows: runs, comparisons of galleries, probes, and a folder of images that the user gave.
+    """What a page shows: runs, comparisons of galleries, probes, audits, and a folder of images that the user gave.
 
     `taken` are the folders and arrays that images on the page came from, which sections add to.
     """
@@ -66,6 +77,7 @@ class ReportData:
     probes: Sequence[ProbeReport] = field(default_factory=list)
     images: Path | None = None
     taken: set[Path] = field(default_factory=set)
+    audits: Sequence[AuditReport] = field(default_factory=list)
 
     @property
     def evaluated_runs(self) -> list[tuple[RunReport, dict[str, Any]]]:
@@ -86,8 +98,9 @@ def _on_one_test(runs: Iterable[RunReport]) -> list[tuple[RunReport, dict[str, A
     """The runs that have an evaluation on the same test, of all tests the one that most runs have."""
     same: dict[tuple[Any, ...], dict[str, tuple[RunReport, dict[str, Any]]]] = {}
     for run in runs:
-        for name, evaluation in run.evaluations.items():
-            # Of a run that was judged twice by the same examples, with other features, the first is as good.
+        for name, evaluation in sorted(run.evaluations.items(), key=lambda pair: pair[1]["prior"] is not None):
+            # Of a run that was judged twice by the same examples, with other features, the first is as good; with
+            # another prior than its own it is judged as something else.
             same.setdefault(_test(name, evaluation), {}).setdefault(run.name, (run, evaluation))
     chosen = min(same, key=lambda key: (*_preference(list(same[key].values())), key), default=None)
     return [] if chosen is None else list(same[chosen].values())
@@ -119,7 +132,7 @@ def collect(
     Parameters
     ----------
     paths : iterable of path-like
-        Run folders, folders of them, gallery folders, or records of galleries and of probes.
+        Run folders, folders of them, gallery folders, audits, or records of galleries, probes and audits.
     images : path-like, default=None
         Folder in which the images of rows are looked for first.
     warn : callable, default=None
@@ -128,7 +141,7 @@ def collect(
     Returns
     -------
     ReportData
-        Runs, comparisons of galleries and probes, each once.
+        Runs, comparisons of galleries, probes and audits, each once.
 
     Raises
     ------
@@ -139,7 +152,7 @@ def collect(
     for path in map(Path, paths):
         here = list(_records_at(path, warn or warnings.warn))
         if not here:
-            rule = f"must hold {RUN_FILE}, {RETRIEVAL_FILE} or {PROBE_FILE}, or folders that do"
+            rule = f"must hold {RUN_FILE}, {RETRIEVAL_FILE}, {PROBE_FILE} or {AUDIT_FILE}, or folders that do"
             raise ValueError(f"{path} {rule}; give what `manyclass train -o` wrote")
         # The same file by two ways is one.
         found.update((file.resolve(), one) for file, one in here)
@@ -147,11 +160,12 @@ def collect(
         raise ValueError(f"images must be a folder; got {images}")
     runs = [one for one in found.values() if isinstance(one, RunReport)]
     searches = [one for one in found.values() if isinstance(one, SearchReport)]
+    audits = [one for one in found.values() if isinstance(one, AuditReport)]
     probes = [one for one in found.values() if isinstance(one, ProbeReport)]
-    return ReportData(_number_runs(runs), searches, probes, None if images is None else Path(images))
+    return ReportData(_number_runs(runs), searches, probes, None if images is None else Path(images), audits=audits)
 
 
-_Found = RunReport | SearchReport | ProbeReport
+_Found = RunReport | SearchReport | ProbeReport | AuditReport
 
 
 def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, _Found]]:
@@ -162,6 +176,8 @@ def _records_at(path: Path, warn: Notify) -> Iterator[tuple[Path, _Found]]:
     if path.name == RUN_FILE:
         return _records_in(path.parent, 0, warn)
     kind = kind_of(path)
+    if kind == AUDIT:
+        return iter([(path, _read_audit(path))])
     if kind == PROBE:
         return iter([(path, _read_probe(path))])
     if kind != RETRIEVAL:
@@ -180,6 +196,8 @@ def _records_in(folder: Path, depth: int, warn: Notify) -> Iterator[tuple[Path, 
         warn(f"{folder} is left out, as its run is unfinished; go on with it by manyclass train --resume")
     if (search := retrieval_file(folder)) is not None:
         yield search, _read_search(search)
+    if (folder / AUDIT_FILE).is_file():
+        yield folder / AUDIT_FILE, _read_audit(folder / AUDIT_FILE)
     if (folder / PROBE_FILE).is_file() and kind_of(folder / PROBE_FILE) == PROBE:
         yield folder / PROBE_FILE, _read_probe(folder / PROBE_FILE)
     if depth and not done:
@@ -200,6 +218,10 @@ def _read_run(folder: Path, warn: Notify) -> RunReport:
 
 def _read_search(file: Path) -> SearchReport:
     return SearchReport(_name(file.parent), file.parent, read_record(file, RETRIEVAL))
+
+
+def _read_audit(file: Path) -> AuditReport:
+    return AuditReport(_name(file.parent), file.parent, read_record(file, AUDIT))
 
 
 def _read_probe(file: Path) -> ProbeReport:

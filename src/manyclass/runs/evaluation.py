@@ -16,10 +16,12 @@ from manyclass._core.errors import StorageError
 from manyclass._core.files import TEMPORARY_SUFFIX, FolderLock, check_output, expand_home, make_folder
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
+from manyclass.evaluation.class_sizes import group_by_size
 from manyclass.evaluation.classification import confusions
 from manyclass.runs.confidence import confidence_record
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
+from manyclass.runs.priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
 from manyclass.runs.provenance import features_of, pictures_of
 from manyclass.runs.records import EVALUATION, write_record
 from manyclass.runs.run_record import describe_data
@@ -54,8 +56,9 @@ class Evaluation:
     path : Path or None
         The file that holds the record; None if there is none.
     record : dict
-        `top_1`, `top_5` and `mean_per_class`, numbers `per_class`, `confusions`, and `examples` of rows; `calibration`
-        of the probabilities and coverage of `sets`, where the classifier has these.
+        `top_1`, `top_5` and `mean_per_class`, numbers `per_class`, `by_size` of classes of many, medium and few
+        examples, `confusions`, and `examples` of rows; `calibration` of the probabilities and coverage of `sets`, where
+        the classifier has these.
     """
 
     path: Path | None
@@ -68,6 +71,7 @@ def evaluate(
     *,
     labels: str | os.PathLike[str] | None = None,
     subset: str | None = None,
+    prior: Prior | None = None,
     out: str | os.PathLike[str] | None = None,
     notify: Notify | None = None,
     warn: Notify | None = None,
@@ -88,6 +92,9 @@ def evaluate(
     subset : str, default=None
         Rows of this value of the split, or "all"; None for "test" or "val" if there is one, or else all rows. A split
         that `train` drew in this data is drawn again.
+    prior : "uniform", "training", path-like or dict, default=None
+        Judge the classifier with another prior of the classes, as `set_prior` gives it: "training" for that of the rows
+        that it learned from, or a CSV file of classes and shares. None for the one that it has.
     out : path-like, default=None
         File for the record; None for one in the folder of the run, or for none if `run` is a file.
     notify : callable, default=None
@@ -123,6 +130,7 @@ def evaluate(
     elif (place / EVALUATIONS).is_symlink():
         raise StorageError(f"{place / EVALUATIONS} must be a folder of the run; it is a link; remove it")
     model, model_digest, trained = open_classifier(place)
+    set_prior(model, prior)
     whole = with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), trained)
     check_columns(model, place, whole.X, source)
     examples = labeled_subset(whole, subset, ("test", "val"), warn)
@@ -145,7 +153,9 @@ def evaluate(
         "fingerprint": examples.examples_fingerprint(),
         "rows": len(examples),
         "seconds": time.perf_counter() - started,
+        "prior": prior_name(prior),
         **numbers,
+        "by_size": _by_size(numbers["per_class"], class_sizes(model, trained)),
         "pictures": pictures_of(source),
     }
     seen = None if trained is None else seen_rows(trained, record["data"])
@@ -154,7 +164,7 @@ def evaluate(
             f"{seen}: what it reaches on them says little of others; judge rows that it has not seen, such as those "
             "that training leaves out with `test_fraction=0.2`"
         )
-    file = _file_of(place, examples) if target is None else target
+    file = _file_of(place, examples, prior) if target is None else target
     if file is not None:
         make_folder(file.parent)
         with _tidied(file.parent) if out is None else nullcontext():
@@ -202,13 +212,25 @@ def labels_for(model: Any, examples: Dataset) -> NDArray[Any]:
     return y if by_number else np.asarray(examples.label_names())
 
 
-def _file_of(run: Path, examples: Dataset) -> Path | None:
+def _file_of(run: Path, examples: Dataset, prior: Prior | None) -> Path | None:
     """Where the result of a run goes; None for a model that is a file."""
     if run.is_file():
         return None
     source = Path(str(examples.path))
     name = source.name if source.is_dir() else source.stem
-    return run / EVALUATIONS / f"{name.removesuffix('.store')}-{examples.subset_name}.json"
+    with_prior = "" if prior is None else f"-{prior}" if prior in (UNIFORM, TRAINING) else "-prior"
+    return run / EVALUATIONS / f"{name.removesuffix('.store')}-{examples.subset_name}{with_prior}.json"
+
+
+def _by_size(classes: list[dict[str, Any]], sizes: dict[str, int] | None) -> list[dict[str, Any]] | None:
+    """How classes of many, medium and few examples do; None where sizes are not known, or much the same."""
+    if sizes is None or any(one["class"] not in sizes for one in classes):
+        return None
+    learned, rows, right = (
+        np.array([sizes[one["class"]] for one in classes]),
+        *(np.array([one[key] for one in classes]) for key in ("rows", "right")),
+    )
+    return [group._asdict() for group in group_by_size(learned, rows, right)] or None
 
 
 def evaluate_model(model: "LinearModel", examples: Dataset, y: NDArray[Any], report: Report) -> dict[str, Any]:

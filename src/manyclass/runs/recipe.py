@@ -106,6 +106,21 @@ def make_recipe(objective: str, tune: Iterable[str], seed: int, settings: Mappin
     )
 
 
+def check_takes_prior(recipe: Recipe, shard: Shard | None) -> None:
+    """Refuse a prior where it will not be known what scores mean, before anything is learned."""
+    if shard is not None:
+        raise SettingsError("`prior` does not go with `classes`, a part of them; give it when all parts are joined")
+    settings = recipe.record
+    linked = settings.get("objective") == ObjectiveName.softmax or settings.get("loss") == "logistic"
+    if recipe.estimator.__name__ == _STOCHASTIC and not linked and not settings["early_stopping"]:
+        raise SettingsError(
+            "`prior` needs probabilities, which rows held out teach; leave out `early_stopping=False`, or calibrate "
+            "the run and give the prior then"
+        )
+    if recipe.estimator.__name__ in (_TRACE, _PATH) and settings["loss"] not in ("softmax", "logistic"):
+        raise SettingsError("`prior` needs probabilities; use `loss='softmax'` or `loss='logistic'`")
+
+
 def _is_all(name: str, value: Any) -> bool:
     """Whether it is a beta of as many negatives as there are, which records write as None."""
     return name == Tune.beta and isinstance(value, float) and value == math.inf

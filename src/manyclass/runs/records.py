@@ -1,4 +1,4 @@
-"""Records: what a run, an evaluation or a comparison of galleries leaves as JSON; sealed, and checked on both sides.
+"""Records: what a run, an evaluation, a comparison of galleries or an audit leaves as JSON; sealed, and checked.
 
 The last entry of the file is its seal: the SHA-256 of all of its bytes, with 64 zeros in place of the digits.
 What their JSON must look like is said by shapes (`record_shapes.py`).
@@ -31,11 +31,12 @@ from manyclass.runs.record_shapes import (
     text,
 )
 
-RUN, UNFINISHED, EVALUATION, RETRIEVAL = "run", "unfinished run", "evaluation", "retrieval"
+RUN, UNFINISHED, EVALUATION, RETRIEVAL, AUDIT = "run", "unfinished run", "evaluation", "retrieval", "audit"
 
 PROBE = "probe"
 
-RUN_FILE, RETRIEVAL_FILE = "run.json", "retrieval.json"  # in the folder of a run, and of a gallery
+# In the folder of a run, of a gallery, and of an audit.
+RUN_FILE, RETRIEVAL_FILE, AUDIT_FILE = "run.json", "retrieval.json", "audit.json"
 
 PROBE_FILE = "probe.json"  # by which a report finds it in a folder
 
@@ -46,6 +47,7 @@ _ADVICE = {
     UNFINISHED: "begin it again with `overwrite=True`",
     EVALUATION: "evaluate again",
     RETRIEVAL: "build its gallery again",
+    AUDIT: "audit again",
     PROBE: "probe again",
 }
 
@@ -68,9 +70,9 @@ _FILE = object_of(name=file_name, size=count, sha256=digest)
 
 _MODEL = having(
     object_of(estimator=text, objective=optional(text), loss=optional(text), classes=count, columns=count),
-    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap"), number),
+    **dict.fromkeys(("step", "beta", "regularization", "trace", "ridge", "gap", "center_scale"), number),
     **dict.fromkeys(("n_epochs", "rank", "bytes"), count),
-    status=text,
+    **dict.fromkeys(("status", "prior"), text),
 )
 
 _BEGUN = dict[str, Shape](
@@ -107,6 +109,11 @@ _RUN = object_of(
     embedding=optional(object_of(classes=list_of(name), x=list_of(number), y=list_of(number))),
 )
 
+_SIZE_GROUP = object_of(
+    name=text, accuracy=fraction, **dict.fromkeys(("smallest", "largest", "classes", "rows", "right"), count)
+)
+
+
 _SPAN = {"low": fraction, "high": fraction}
 _ERROR = object_of(value=fraction, chance=fraction, **_SPAN)
 _BIN = object_of(rows=count, probability=fraction, accuracy=fraction, **_SPAN)
@@ -123,6 +130,8 @@ _EVALUATION = object_of(
     top_5=optional(fraction),
     mean_per_class=optional(fraction),
     per_class=list_of(object_of(class_=name, rows=count, right=count, accuracy=optional(fraction))),
+    prior=optional(text),
+    by_size=optional(list_of(_SIZE_GROUP)),
     confusions=optional(
         list_of(
             object_of(class_=name, predicted=name, count=count, examples=list_of(name), representative=optional(name))
@@ -164,6 +173,60 @@ _RETRIEVAL = object_of(
             )
         )
     ),
+    pictures=_PICTURES,
+)
+
+_ROW = {"row": count, "name": name}
+
+_PAIR = object_of(
+    **_ROW,
+    class_=optional(name),
+    part=optional(text),
+    other=count,
+    other_name=name,
+    other_class=optional(name),
+    other_part=optional(text),
+    similarity=number,
+    group=count,
+)
+
+_AUDIT = object_of(
+    data=_DATA,
+    settings=entries_of,
+    versions=entries_of,
+    machine=entries_of,
+    started=optional(text),
+    seconds=optional(number),
+    peak_bytes=optional(count),
+    noise=optional(fraction),
+    expected_errors=optional(number),
+    counts=entries_of,
+    label_errors=list_of(object_of(**_ROW, given=name, proposed=name, probability=fraction, score=number)),
+    duplicates=list_of(_PAIR),
+    outliers=list_of(object_of(**_ROW, class_=optional(name), distance=number, percentile=number)),
+    class_pairs=list_of(
+        object_of(
+            first=name,
+            second=name,
+            confused=count,
+            rows=count,
+            low=fraction,
+            high=fraction,
+            p_value=number,
+            same=boolean,
+        )
+    ),
+    class_splits=list_of(
+        object_of(
+            class_=name,
+            smaller=count,
+            rows=count,
+            explained=fraction,
+            p_value=number,
+            examples=list_of(name),
+        )
+    ),
+    notes=list_of(text),
     pictures=_PICTURES,
 )
 
@@ -215,6 +278,7 @@ _SHAPES: dict[str, Shape] = {
     UNFINISHED: object_of(**_BEGUN),
     EVALUATION: _EVALUATION,
     RETRIEVAL: _RETRIEVAL,
+    AUDIT: _AUDIT,
     PROBE: _PROBE,
 }
 
@@ -231,9 +295,15 @@ def write_record(path: str | os.PathLike[str], kind: str, record: dict[str, Any]
     ...     read_record(f"{folder}/retrieval.json", "retrieval")["protocol"]
     'holidays'
     """
-    whole = _checked({**_head(kind), **record}, kind, f"the record of {Path(path).name}")
-    write_bytes(path, _seal(whole))
+    whole, data = sealed_record(kind, record, f"the record of {Path(path).name}")
+    write_bytes(path, data)
     return whole
+
+
+def sealed_record(kind: str, record: dict[str, Any], where: str) -> tuple[dict[str, Any], bytes]:
+    """A record as it is written, checked, and the bytes of its file; `where` are words for it."""
+    whole = _checked({**_head(kind), **record}, kind, where)
+    return whole, _seal(whole)
 
 
 def read_record(path: str | os.PathLike[str], kind: str) -> dict[str, Any]:

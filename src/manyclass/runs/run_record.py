@@ -37,10 +37,6 @@ def begin_record(
     shard: "Shard | None" = None,
 ) -> dict[str, Any]:
     """What is known of a run, or of a part of its classes, before it begins; datasets have roles such as "train"."""
-    from manyclass import __version__
-    from manyclass._core.parallel import get_threads
-
-    host = machine()
     described = [describe_data(role, dataset) for role, dataset in data]
     part = {} if shard is None else {"shard": _shard_record(shard, recipe, described, given)}
     return {
@@ -48,11 +44,21 @@ def begin_record(
         "command": "train",
         "arguments": list(arguments),
         "settings": {**recipe.record, **given},
-        "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
-        "machine": host,
         "seed": recipe.seed,
-        "threads": get_threads(),
         "data": described,
+        **here_and_now(),
+    }
+
+
+def here_and_now() -> dict[str, Any]:
+    """With what a run is made, and when: versions, the machine, threads."""
+    from manyclass import __version__
+    from manyclass._core.parallel import get_threads
+
+    return {
+        "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        "machine": machine(),
+        "threads": get_threads(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -139,7 +145,7 @@ _SETTINGS = ("trace", "ridge", "regularization", "bits")
 
 def describe_fit(model: Any) -> dict[str, Any]:
     """What there is to say of a classifier in a few words and numbers."""
-    found = ("step_", "beta_", "regularization_", "n_epochs_", "n_iter_", "status_", "gap_", "rank_")
+    found = ("step_", "beta_", "regularization_", "center_scale_", "n_epochs_", "n_iter_", "status_", "gap_", "rank_")
     about: dict[str, Any] = replace_nonfinite(
         {
             "estimator": type(model).__name__,
@@ -149,6 +155,7 @@ def describe_fit(model: Any) -> dict[str, Any]:
             "columns": int(model.n_features_in_),
             **{name: getattr(model, name) for name in _SETTINGS if hasattr(model, name)},
             **{name.strip("_"): getattr(model, name) for name in found if hasattr(model, name)},
+            **({"prior": "uniform" if np.ptp(model.prior_) == 0 else "given"} if hasattr(model, "prior_") else {}),
         }
     )
     return about
@@ -247,13 +254,15 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
     """What a command prints of a run, done or begun, as JSON: the record without its long lists, and the accuracy."""
     train = record["data"][0] if record["data"] else dict.fromkeys(("path", "part", "rows"))
     history, grid = record.get("history") or [], record.get("grid") or []
-    judged = [one["accuracy"] for one in (*history, *grid) if one.get("accuracy") is not None]
+    changes = record.get("settings", {}).get("changes")
+    judged = [one["accuracy"] for one in (*history, *grid) if one.get("accuracy") is not None and not changes]
     return {
         "format": RUN_FORMAT,
         "status": record["status"],
         "data": train["path"],
         "part": train["part"],
         "shard": record.get("shard"),
+        "changes": changes,
         "rows": train["rows"],
         "model": record.get("model"),
         "validation_accuracy": max(judged, default=None),
@@ -275,6 +284,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("data", _data_words(summary)),
         *model_rows(model),
         ("classes", _classes_words(summary["shard"])),
+        ("changed", "; ".join(map(str, summary["changes"] or []))),
         ("validation accuracy", accuracy),
         ("tried", tried),
         ("seed", str(summary["seed"])),
@@ -309,7 +319,9 @@ def model_rows(model: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-_FACTS = ("step", "beta", "regularization", "n_epochs", "trace", "ridge", "rank", "gap", "status")
+_FACTS = (
+    "step", "beta", "regularization", "center_scale", "n_epochs", "trace", "ridge", "rank", "gap", "status", "prior"
+)  # fmt: skip
 
 
 def _number(value: Any) -> str:

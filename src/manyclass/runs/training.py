@@ -2,24 +2,27 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import expand_home, write_bytes
-from manyclass._core.models import save_model
+from manyclass._core.models import model_pieces, save_model
 from manyclass._core.parallel import get_threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import ALL, Dataset, count_classes
+from manyclass.runs.center_files import with_center
 from manyclass.runs.folder import RunFolder, UnfinishedRun, read_run
+from manyclass.runs.priors import Prior, prior_name, read_prior, set_prior
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
-from manyclass.runs.recipe import ObjectiveName, Recipe, division_words, make_recipe
+from manyclass.runs.recipe import ObjectiveName, Recipe, check_takes_prior, division_words, make_recipe
 from manyclass.runs.run_record import begin_record, finish_record
 from manyclass.runs.sources import draw_sample, labels_words, passing_warnings, read_subset, read_validation
 
@@ -65,6 +68,8 @@ def train(
     tune: Iterable[str] = (),
     plan: str | os.PathLike[str] | None = None,
     classes: Shard | str | None = None,
+    prior: Prior | None = None,
+    center: str | os.PathLike[str] | None = None,
     seed: int = 0,
     resume: bool = False,
     overwrite: bool = False,
@@ -106,6 +111,12 @@ def train(
     classes : str or Shard, default=None
         Train the machines of a part of the classes only, such as "3/16" for the third of 16; by "ovr", with a `plan`
         or its settings given. `join` makes one run of all parts, with the same bits as if it were trained at once.
+    prior : "uniform", path-like or dict, default=None
+        How frequent the classes will be in use, by `set_prior` of the classifier after training: "uniform" for rare
+        classes, a CSV file of classes and shares, or shares by class; None for as frequent as in the data.
+    center : path-like, default=None
+        Weights that are known before, towards which the ridge of "square" draws: rows of an array, in the order of the
+        sorted names of classes, or an older run or model, whose classes go by name.
     seed : int, default=0
         Seed.
     resume : bool, default=False
@@ -153,6 +164,10 @@ def train(
     if classes is not None or plan is not None:
         objective, shard = ObjectiveName.ovr, _check_divisible(objective, classes, plan, validation)
     recipe = make_recipe(objective, tune, seed, settings if plan is None else planned_settings(plan, settings))
+    recipe = recipe if center is None else with_center(recipe, objective, center)
+    if prior is not None:
+        check_takes_prior(recipe, shard)
+        read_prior(prior)
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
         raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
@@ -176,7 +191,16 @@ def train(
         "labels": labels,
         "validation": None if validation is None else os.fspath(validation),
         "test_fraction": test_fraction,
-        **{name: str(value) for name, value in {"sample": sample, "classes": shard}.items() if value is not None},
+        **{
+            name: str(value)
+            for name, value in {
+                "sample": sample,
+                "classes": shard,
+                "prior": prior_name(prior),
+                "center": None if center is None else os.fspath(center),
+            }.items()
+            if value is not None
+        },
     }
     roles = [("train", examples)] + ([] if judged is None else [("validation", judged)])
     record = begin_record(recipe, roles, given, arguments, shard)
@@ -193,6 +217,7 @@ def train(
         run = folder.begin(record, resume, overwrite)
         try:
             model, outcome = fit_recipe(recipe, examples, judged, run.path, list(callbacks), tell, warn, shard)
+            set_prior(model, prior)
             return keep_run(folder, run, record, model, outcome, examples, encoder, time.perf_counter() - started)
         except Exception:
             run.give_up()
@@ -295,6 +320,47 @@ def fit_recipe(
     tried += [{"name": "regularization", "value": value, "accuracy": accuracy} for value, accuracy in path]
     history = getattr(model, "history_", [])
     return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
+
+
+def write_run(
+    folder: RunFolder,
+    record: dict[str, Any],
+    model: Any,
+    outcome: dict[str, Any],
+    encoder: tuple[Path | None, bytes | None],
+    examples: Callable[[], Dataset | None],
+    seconds: Callable[[], float],
+    resume: bool,
+    overwrite: bool,
+    notify: Notify,
+) -> dict[str, Any]:
+    """Make a run of a model that is there, or find that it was made already; its record.
+
+    A run of the same settings and data with the same files is the same; another is refused, or to be replaced.
+    """
+    digests = {
+        "model": sha256_digest(model_pieces(model)),
+        "encoder": None if encoder[1] is None else sha256_digest([encoder[1]]),
+    }
+
+    def finished() -> dict[str, Any] | None:
+        there = folder.done is not None and not overwrite
+        return folder.same_run(record, digests) if there else None
+
+    if done := finished():
+        folder.tidy_done(record)
+        notify(f"{folder.path} is done already")
+        return done
+    with folder.locked(resume, overwrite):
+        if done := finished():  # by another process, just now
+            notify(f"{folder.path} is done already")
+            return done
+        run = folder.begin(record, resume and folder.done is None, overwrite)
+        try:
+            return keep_run(folder, run, record, model, outcome, examples(), encoder, seconds()).record
+        except Exception:
+            run.give_up()
+            raise
 
 
 def keep_run(

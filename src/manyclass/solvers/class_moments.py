@@ -4,7 +4,7 @@ Rows count only by these sums, so a fit on more or fewer rows is a fit on sums t
 """
 
 from contextlib import closing
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,8 +80,8 @@ class ClassMoments(NamedTuple):
         sums[places], weights[places], counts[places] = self.sums, self.weights, self.counts
         return self._replace(sums=sums, weights=weights, counts=counts)
 
-    def only(self, kept: NDArray[np.bool_]) -> "ClassMoments":
-        """Without classes that have no rows any more."""
+    def only(self, kept: NDArray[Any]) -> "ClassMoments":
+        """Without classes that have no rows any more; or all, in another order."""
         return self._replace(sums=self.sums[kept], weights=self.weights[kept], counts=self.counts[kept])
 
     def _combined(self, other: "ClassMoments", sign: int) -> "ClassMoments":

@@ -16,6 +16,10 @@ thread), and (T + strength I)^-1 costs a few operations a number. So for every s
 
 of a row whose coordinates z_i are known take a product with k columns: f is its scores, q its leverage. Without a row
 its error would be e_i / (1 - p_i - p_i q_i), exactly, for the penalty that all rows have.
+
+A penalty strength |W - C|^2 of the distance from a center C is the same for W - C and the targets t_i - C'x_i. So B
+becomes B + strength C in columns, and the targets of rows lose C'(x_i - mu); errors, and rows left out, stay what they
+are.
 """
 
 from abc import ABC, abstractmethod
@@ -99,10 +103,26 @@ class RidgeSystem(ABC):
     middle: Doubles  # (k,), the mean of the targets
     scale: float  # the mean of the eigenvalues of A that are not 0
     usual: float  # the same, if a few columns that vary far more than others did not count
+    pull: Doubles | None = None  # (r, k), rotated: what a center adds to B, in units of `pull_unit`
 
     @abstractmethod
-    def weights(self, strength: float) -> tuple[Doubles, Doubles]:
-        """W (d, k) and b (k,)."""
+    def set_center(self, C: Doubles) -> None:
+        """Draw W to a multiple of C (d, k), which whoever asks for weights or scores names; 0 by default."""
+
+    @abstractmethod
+    def weights(self, strength: float, scale: float = 0.0) -> tuple[Doubles, Doubles]:
+        """W (d, k) and b (k,), with the center times `scale`."""
+
+    @abstractmethod
+    def pull_unit(self, strength: float) -> float:
+        """What multiplies the pull of a center."""
+
+    def _right_side(self, strength: float, scale: float) -> Doubles:
+        """B (r, k), with what a center adds."""
+        if self.pull is None or scale == 0:
+            return self.B
+        pulled: Doubles = self.B + (scale * self.pull_unit(strength)) * self.pull
+        return pulled
 
     @abstractmethod
     def coordinates(self, X: Matrix, index: Any, dtype: Any) -> Floats:
@@ -113,15 +133,24 @@ class RidgeSystem(ABC):
         """(e_i (m, k), 1 less the leverage (m,)) from f_i, q_i and the targets."""
 
     def left_out_scores(
-        self, Z: Floats, y: NDArray[Any], p: Doubles, strength: float, B: Floats | None = None
+        self,
+        Z: Floats,
+        y: NDArray[Any],
+        p: Doubles,
+        strength: float,
+        B: Floats | None = None,
+        pull: Floats | None = None,
     ) -> Floats:
         """The scores (m, k) of rows with coordinates Z (m, r) by machines of all rows but the row itself.
 
-        B of another dtype gives scores of that dtype.
+        B, and the pull of a center times its scale, of another dtype give scores of that dtype.
         """
         B = self.B if B is None else B
         S = self.form.solve(Z.T, strength).T
-        F = S.astype(B.dtype, copy=False) @ B
+        coordinates = S.astype(B.dtype, copy=False)
+        F = coordinates @ B
+        if pull is not None:
+            F += coordinates @ pull * B.dtype.type(self.pull_unit(strength))
         T = targets(y, F.shape[1], B.dtype)
         E, rest = self._errors(F, np.einsum("mr,mr->m", S, Z), T, p, strength)
         # Of a row whose leverage is 1 the others tell nothing.
@@ -147,9 +176,16 @@ class ColumnSystem(RidgeSystem):
         with one_blas_thread():
             self.B = self.form.rotated(moments.sums * (2 / total)).T
 
-    def weights(self, strength: float) -> tuple[Doubles, Doubles]:
+    def set_center(self, C: Doubles) -> None:
         with one_blas_thread():
-            W = self.form.rotated_back(self.form.solve(self.B, strength))
+            self.pull = self.form.rotated(C.T).T
+
+    def pull_unit(self, strength: float) -> float:
+        return strength
+
+    def weights(self, strength: float, scale: float = 0.0) -> tuple[Doubles, Doubles]:
+        with one_blas_thread():
+            W = self.form.rotated_back(self.form.solve(self._right_side(strength, scale), strength))
             return W, self.middle - self.mean @ W
 
     def coordinates(self, X: Matrix, index: Any, dtype: Any) -> Floats:
@@ -192,10 +228,24 @@ class RowSystem(RidgeSystem):
         with one_blas_thread():
             self.B = self.form.rotated(Y.T).T
 
-    def weights(self, strength: float) -> tuple[Doubles, Doubles]:
+    def set_center(self, C: Doubles) -> None:
+        self._center = C
+        n, d = self.X.shape
+        K = np.empty((n, C.shape[1]))
         with one_blas_thread():
-            R = self._root[:, None] * self.form.rotated_back(self.form.solve(self.B, strength))
-            W = self._sum_over_rows(self._mean, R)
+            for at in spans(n, max(1, _TILE_BYTES // (8 * d))):
+                K[at] = center_rows(self.X, at, self._mean) @ C
+            self.pull = self.form.rotated((-self._root[:, None] * K).T).T
+
+    def pull_unit(self, strength: float) -> float:
+        return 1.0
+
+    def weights(self, strength: float, scale: float = 0.0) -> tuple[Doubles, Doubles]:
+        with one_blas_thread():
+            solved = self.form.rotated_back(self.form.solve(self._right_side(strength, scale), strength))
+            W = self._sum_over_rows(self._mean, self._root[:, None] * solved)
+            if self.pull is not None and scale != 0:
+                W += scale * self._center
             return W, self.middle - self._mean @ W
 
     def _sum_over_rows(self, mean: Doubles, R: Doubles) -> Doubles:

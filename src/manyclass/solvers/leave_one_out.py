@@ -2,10 +2,12 @@
 
 The strength is chosen by it. All rows for all strengths would cost n d k operations each, more than the fit itself, so
 some rows are left out, the same for every strength: their coordinates are found once, and a strength costs a product of
-them with k columns. Decades of strengths are tried first, then half decades beside the best.
+them with k columns. Decades of strengths are tried first, then half decades beside the best. Scores are linear in the
+scale of a center, so that the scale of least squared error, none below 0, is known for every strength.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,21 +39,28 @@ class LeftOut:
     losses: Doubles  # (s,): of the squared errors, over classes too
     accuracies: Doubles  # (s,)
     n: int  # rows that were left out
+    scales: Doubles | None = None  # (s,), of a center
 
     def beside(self, other: "LeftOut") -> "LeftOut":
         """These strengths and others, on the same rows, weakest first."""
-        mine, theirs = ((one.strengths, one.losses, one.accuracies) for one in (self, other))
+        mine, theirs = (
+            (one.strengths, one.losses, one.accuracies, *([] if one.scales is None else [one.scales]))
+            for one in (self, other)
+        )
         both = np.array([np.concatenate(pair) for pair in zip(mine, theirs, strict=True)])
-        strengths, losses, accuracies = both[:, np.argsort(both[0], kind="stable")]
-        return LeftOut(strengths, losses, accuracies, self.n)
+        strengths, losses, accuracies, *scales = both[:, np.argsort(both[0], kind="stable")]
+        return LeftOut(strengths, losses, accuracies, self.n, *scales)
 
     def records(self) -> list[dict[str, Any]]:
         """Strength by strength, as plain numbers."""
         columns = (self.strengths.tolist(), self.losses.tolist(), self.accuracies.tolist())
-        return [
+        found: list[dict[str, Any]] = [
             {"regularization": strength, "loss": loss, "accuracy": accuracy, "rows": self.n}
             for strength, loss, accuracy in zip(*columns, strict=True)
         ]
+        for record, scale in zip(found, [] if self.scales is None else self.scales.tolist(), strict=False):
+            record["center_scale"] = scale
+        return found
 
     def best(self) -> int:
         """The strength to take: of those that are right as often, but for half a standard error, the least loss.
@@ -80,29 +89,54 @@ class LeaveOneOut:
         The weight of all rows of the system.
     rows : slice or ndarray of intp, default=None
         Positions among the rows of the problem; with None, some that are spread evenly over the classes.
+    scale : float or None, default=None
+        The scale of the center of the system, if it has one; with None, the best for each strength.
     """
 
-    def __init__(self, system: RidgeSystem, problem: Problem, total: float, rows: Any = None):
+    def __init__(
+        self, system: RidgeSystem, problem: Problem, total: float, rows: Any = None, scale: float | None = None
+    ):
         X, y, c = weighted_rows(problem)
         # float32 is enough to compare strengths: it moves a leverage by 1e-4 of itself at the weakest that are sought.
         dtype = np.float32 if rows is None else np.float64
         rows = _spread(y, len(system.B)) if rows is None else np.arange(len(y))[rows]
         self.system, self.y, self.p = system, y[rows], c[rows] / total
         self.Z = system.coordinates(X, rows, dtype)
+        self.scale = scale
 
-    def scores(self, strength: float, B: Floats | None = None) -> Floats:
+    def scores(self, strength: float, B: Floats | None = None, scale: float = 0.0) -> Floats:
         """The scores (m, k) of every row by the machines of all others; B as in `left_out_scores`."""
-        return self.system.left_out_scores(self.Z, self.y, self.p, strength, B)
+        pull = _scaled(self.system.pull, scale, self.system.B.dtype if B is None else B.dtype)
+        return self.system.left_out_scores(self.Z, self.y, self.p, strength, B, pull)
+
+    def best_scale(self, strength: float) -> float:
+        """The scale of the center at which the squared errors on rows left out are least."""
+        B = self.system.B.astype(np.float32)
+        pull = _scaled(self.system.pull, 1.0, np.float32)
+
+        def of_block(at: slice) -> tuple[float, float]:
+            left_out = partial(self.system.left_out_scores, self.Z[at], self.y[at], self.p[at], strength, B)
+            S = left_out()
+            E, D = targets(self.y[at], B.shape[1], np.float32) - S, left_out(pull) - S
+            with_error, square = np.einsum("mk,mk->m", E, D), np.einsum("mk,mk->m", D, D)
+            return float(self.p[at] @ with_error), float(self.p[at] @ square)
+
+        upper, lower = (sum(one) for one in zip(*thread_map(of_block, spans(len(self.y), _ROWS)), strict=True))
+        return max(0.0, upper / lower) if lower > 0 else 0.0
 
     def judge(self, strengths: Doubles) -> LeftOut:
         """How each strength does; scores are in float32, which is enough to compare."""
-        B = self.system.B.astype(np.float32)
+        B, scales = self.system.B.astype(np.float32), None
+        if self.system.pull is not None:
+            fixed = self.scale
+            scales = np.array([self.best_scale(one) if fixed is None else fixed for one in strengths])
 
         def of_block(at: slice) -> tuple[Doubles, Doubles]:
             y, p = self.y[at], self.p[at]
             T, (loss, right) = targets(y, B.shape[1], np.float32), np.empty((2, len(strengths)))
             for i, strength in enumerate(strengths):
-                S = self.system.left_out_scores(self.Z[at], y, p, strength, B)
+                pull = None if scales is None else _scaled(self.system.pull, scales[i], np.float32)
+                S = self.system.left_out_scores(self.Z[at], y, p, strength, B, pull)
                 right[i] = p @ (S.argmax(axis=1) == y)
                 S -= T
                 loss[i] = p @ np.einsum("mk,mk->m", S, S)
@@ -110,7 +144,7 @@ class LeaveOneOut:
 
         found = list(thread_map(of_block, spans(len(self.y), _ROWS)))
         losses, rights = (sum(one, np.zeros(len(strengths))) / self.p.sum() for one in zip(*found, strict=True))
-        return LeftOut(strengths, losses / B.shape[1], rights, len(self.y))
+        return LeftOut(strengths, losses / B.shape[1], rights, len(self.y), scales)
 
     def search(self) -> LeftOut:
         """How strengths do that fit the scale of the rows, with the best among them."""
@@ -134,13 +168,21 @@ class LeaveOneOut:
         return self.judge((self.system.scale or 1.0) * 10.0 ** np.asarray(decades, np.float64))
 
 
-def left_out_scores(problem: Problem, strength: float) -> Doubles:
+def _scaled(pull: Doubles | None, scale: float, dtype: Any) -> Floats | None:
+    """The pull of a center at this scale; None where there is none."""
+    return None if pull is None or scale == 0 else (scale * pull).astype(dtype)
+
+
+def left_out_scores(problem: Problem, strength: float, center: Doubles | None = None, scale: float = 0.0) -> Doubles:
     """The scores (n, k) of every row by machines of all other rows, in float64."""
     system, _ = closed_form(problem)
+    if center is not None:
+        system.set_center(center)
     total = float(problem.weights[problem.index].sum(dtype=np.float64))
     blocks = spans(len(problem), max(1, _BLOCK_BYTES // (8 * len(system.B))))
     with one_blas_thread():
-        return np.concatenate([LeaveOneOut(system, problem, total, at).scores(strength) for at in blocks])
+        found = [LeaveOneOut(system, problem, total, at).scores(strength, scale=scale) for at in blocks]
+        return np.concatenate(found)
 
 
 _BLOCK_BYTES = 32 << 20  # of coordinates of rows

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
+from manyclass.estimators.uncertainty import prediction_sets
 from manyclass.estimators.uncertainty.held_out import HeldOut
 from manyclass.estimators.uncertainty.prediction_sets import cluster_thresholds
 from tests.estimators.problems import blobs
@@ -45,11 +46,11 @@ def test_sets_of_rows_like_those_of_calibrate_cover_as_often_as_they_promise():
     assert 0.008 < np.std(covered) < 0.035
 
 
-@pytest.mark.parametrize("make", [lambda: mc.StochasticClassifier(random_state=0), mc.SquareLossClassifier])
+@pytest.mark.parametrize("make", [lambda: mc.StochasticClassifier("ovr", random_state=0), mc.SquareLossClassifier])
 def test_sets_of_rows_that_a_fit_held_out_cover_about_as_often(make):
     Xt, yt = drawn(77, 3000)
     covered = [
-        mc.evaluation.set_coverage(yt, make().fit(*drawn(seed, 800)).predict_set(Xt, 0.9)).coverage for seed in range(6)
+        mc.evaluation.set_coverage(yt, make().fit(*drawn(seed, 800)).predict_set(Xt, 0.9)).coverage for seed in range(4)
     ]
     assert np.mean(covered) == pytest.approx(0.9, abs=0.03)
 
@@ -70,6 +71,21 @@ def test_clusters_bring_hard_classes_nearer_to_the_promise():
         held = np.array([label in found for label, found in zip(yt, fitted.predict_set(Xt, 0.9, by=by), strict=True)])
         gaps[by] = np.mean([abs(held[yt == label].mean() - 0.9) for label in range(8)])
     assert gaps["cluster"] < 0.6 * gaps["all"]
+
+
+def test_a_cluster_is_judged_by_rows_that_had_no_part_in_making_it(monkeypatch):
+    losses, seen = np.random.default_rng(0).permutation(200).astype(np.float32), []
+    held_out = HeldOut(losses, losses, losses, np.arange(200, dtype=np.int32) % 2, np.ones(200, np.float32))
+
+    def clusters(rows, k, coverage):
+        seen.append(rows.losses)
+        return np.zeros(k, np.intp)
+
+    monkeypatch.setattr(prediction_sets, "cluster_classes", clusters)
+    found = cluster_thresholds(held_out, 2, 0.9)
+    others = np.setdiff1d(losses, seen[0])
+    assert len(seen[0]) == len(others) == 100
+    assert found.tolist() == [np.sort(others)[90]] * 2
 
 
 def test_too_few_rows_for_a_promise_give_sets_of_all_classes():

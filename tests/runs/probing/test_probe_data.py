@@ -50,6 +50,14 @@ def test_the_parts_of_the_data_are_used(tmp_path, parts, learned, judged, chosen
     assert sorted([*task.learned, *task.held_out]) == list(range(len(data.y)))
 
 
+def test_a_class_of_the_part_val_alone_is_learned_from(tmp_path):
+    split = np.array(["train", "val", "test"])[np.arange(60) % 3]
+    y = np.where((split == "val") & (np.arange(60) < 12), 7, np.arange(60) // 3 % 4)
+    task = read(write(tmp_path / "x.npz", y=y, split=split)).task(0)
+    assert set(task.y[task.learned]) == set(task.y) == {0, 1, 2, 3, 4}
+    assert set(task.y[task.held_out]) == {0, 1, 2, 3}
+
+
 def test_parts_of_other_names_are_refused(tmp_path):
     path = write(tmp_path / "x.npz", split=np.array(["a", "b"])[np.arange(60) % 2])
     with pytest.raises(ValueError, match=r"parts train and test \(or val\), or no parts at all; it has a, b"):

@@ -7,7 +7,7 @@ from contracts.solver import objective, rows
 import manyclass as mc
 from manyclass.losses.multiclass import Softmax
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch import factored
 from manyclass.solvers.batch.factored_lbfgs import sizes
 from manyclass.solvers.batch.null_model import alpha_max, fit_null_model

@@ -5,7 +5,7 @@ import pytest
 from contracts.solver import objective, rows
 
 from manyclass.penalties.norms import GroupNorm, L1Norm, TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch import fista as module
 from manyclass.solvers.batch.fista import Proximal, largest_eigenvalue
 from manyclass.solvers.batch.solve import solve

@@ -5,7 +5,7 @@ import pytest
 from contracts.solver import objective
 
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.path import follow_path
 from manyclass.solvers.batch.solve import solve

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import manyclass as mc
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Ridge
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch import preconditioner, ridge_lbfgs
 from manyclass.solvers.batch.null_model import fit_null_model
 from manyclass.solvers.batch.solve import solve

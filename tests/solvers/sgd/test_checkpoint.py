@@ -234,3 +234,17 @@ def test_machines_of_a_part_of_the_classes_come_back_as_such(path):
     under_way(path).write()
     weights = Checkpoint(path).run.descent_from(LinearWeights.zeros(3, 4, first=128), OVR, problem()).weights
     assert [one.first for one in (weights.machines, weights.mean, weights.best)] == [128] * 3
+
+
+def test_what_was_said_of_held_out_examples_is_kept_and_odd_vectors_are_refused(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    kept = Checkpoint(path)
+    kept.check({"X": "a"})
+    kept.run.held_out = {"losses": np.float32([1, 2]), "classes": np.int32([0, 1])}
+    kept.write()
+    found = Checkpoint(path).run.held_out
+    assert {name: values.tolist() for name, values in found.items()} == {"losses": [1, 2], "classes": [0, 1]}
+    kept.run.held_out["classes"] = np.int32([0])
+    kept.write()
+    with pytest.raises(ValueError, match="must be vectors of one length"):
+        Checkpoint(path)

@@ -73,6 +73,16 @@ TestFraction = Annotated[
     ),
 ]
 
+PriorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="PRIOR",
+        help="How frequent classes are in use: uniform, training, or a CSV file of class and share.",
+        show_default="that of the run",
+    ),
+]
+
 Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
 
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads to use; by default all.")]

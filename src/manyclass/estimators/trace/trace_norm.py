@@ -9,14 +9,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from manyclass._core.checks import check_finite, check_nonnegative
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.singular import svd_flip
-from manyclass._core.typing import Callback, Floats
+from manyclass._core.singular import singular_triples, svd_flip
+from manyclass._core.typing import Callback, Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.batch import BatchModel
 from manyclass.estimators.linear_model import LinearModel, finite_scores
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.points import Factors, LowRankWeights, Weights
 from manyclass.solvers.batch.solution import Solution
 from manyclass.solvers.row_sums import Scorer
@@ -82,10 +83,10 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         check_finite(S, "scores of X")
         return S
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
         if not self._narrow():
-            return super()._blocks()
-        (left, right), intercept = self._sides(), self.intercept_
+            return super()._blocks(intercept)
+        (left, right), intercept = self._sides(), self.intercept_ if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             Z = rows @ left.astype(rows.dtype, copy=False)
@@ -95,6 +96,35 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
 
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         return None if self._narrow() else super()._shortlisted(X, k)
+
+    def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        """The rank grows by as many as come: what old classes share says too little of new ones."""
+        together = np.concatenate([self.classes_, new])
+        order = np.argsort(together, kind="stable")
+        U, s, V = self.factors_
+        with one_blas_thread():
+            basis = np.linalg.qr(np.concatenate([U, W.T], axis=1))[0]
+            rows = np.concatenate([(V * s) @ (U.T @ basis), W @ basis])
+        self._keep_factors(basis, rows[order])
+        self.intercept_ = np.concatenate([self.intercept_, b]).astype(self.intercept_.dtype)[order]
+        self._forget_known_classes()
+        self._move_held_out(np.searchsorted(together[order], self.classes_))
+        self.classes_ = together[order]
+
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        U, s, V = self.factors_
+        self.factors_ = U, s, V[places]
+        if len(places) < len(V):
+            self._keep_factors(U, V[places] * s)
+        self.intercept_ = self.intercept_[places]
+
+    def _keep_factors(self, basis: Floats, rows: Doubles) -> None:
+        """Let W' be these rows (k, r) times an orthonormal basis (d, r)', in factors anew."""
+        U, _, V = self.factors_
+        with one_blas_thread():
+            left, s, right = singular_triples(rows.astype(V.dtype))
+            found = svd_flip(basis @ right, s, left)
+        self.factors_ = found[0].astype(U.dtype), found[1], found[2].astype(V.dtype)
 
     def _sides(self) -> tuple[Floats, Floats]:
         """U diag(s) and V."""
@@ -163,6 +193,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     objective_ : float
         The mean loss plus the penalty.
     gap_ : float
@@ -177,6 +209,10 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         Products with all of X, or with the coordinates of its rows in their span, where these are far fewer numbers.
     history_ : list of dict
         The record of every step.
+    class_counts_ : ndarray of int64 of shape (k,)
+        The rows of each class.
+    class_weights_ : ndarray of shape (k,)
+        The sums of their weights; `class_prior_` has their shares.
 
     Examples
     --------

@@ -36,7 +36,8 @@ from manyclass.estimators.trace.trace_norm import TraceNormClassifier
 from manyclass.estimators.validation import make_problem, validation_problem
 from manyclass.losses.multiclass import as_score_loss
 from manyclass.penalties.norms import TraceNorm
-from manyclass.penalties.penalty import Penalty, Ridge
+from manyclass.penalties.penalty import Penalty
+from manyclass.penalties.ridge import Ridge
 from manyclass.solvers.batch.null_model import alpha_max
 from manyclass.solvers.batch.path import PathCheckpoint, follow_path, ridge_max
 from manyclass.solvers.batch.solution import Solution, Status
@@ -211,6 +212,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             if problem is not whole:
                 found = replace(found, point=found.point.lift(problem.X))
         self.best_ = self._model(walk.trace, walk.ridge, found)
+        self.best_._count_classes(whole)
+        self.best_._keep_negatives(whole)
         self.status_ = walk.status
         if not self.status_.is_unfinished and not self.keeps_checkpoint:
             checkpoint.remove()

@@ -17,12 +17,10 @@ def cluster_classes(held_out: HeldOut, k: int, coverage: float) -> NDArray[np.in
     A class needs rows enough for a quantile of `coverage`, and of 0.9. There are half as many clusters as the class
     with the fewest of these has rows, so that clusters have many more rows than classes where classes are many.
 
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat(np.arange(6), 40)
-    >>> losses = rng.exponential(np.where(y % 2 == 0, 1.0, 9.0)).astype(np.float32)
-    >>> of_class = cluster_classes(HeldOut(*[losses] * 3, y.astype(np.int32), np.ones(240, np.float32)), 6, 0.9)
-    >>> bool(of_class[0] == of_class[2] == of_class[4] != of_class[1]), int(of_class.max()) < 20
-    (True, True)
+    >>> y = np.repeat(np.arange(6), 10)
+    >>> losses = (np.tile(np.arange(10), 6) * np.where(y % 2 == 0, 1, 9)).astype(np.float32)
+    >>> cluster_classes(HeldOut(*[losses] * 3, y.astype(np.int32), np.ones(60, np.float32)), 6, 0.9)
+    array([0, 1, 0, 1, 0, 1])
     """
     counts = np.bincount(held_out.classes, minlength=k)
     least = int(np.ceil(1 / min(1 - coverage, 1 - _LEVELS[-1]) - 1e-9)) - 1

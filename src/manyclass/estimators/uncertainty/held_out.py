@@ -12,7 +12,7 @@ from manyclass.data.matrix import spans
 
 _SCORES, _LEAST = 1 << 24, 1000  # scores of held-out rows at most: half a second for 1,000 columns; rows in any case
 
-_NUMBERS = 1 << 19  # scores, or numbers of rows, that are worked on at a time
+_NUMBERS, _ROWS = 1 << 18, 32  # scores, or numbers of rows, that are worked on at a time; and rows, as a product wants
 
 
 class HeldOut(NamedTuple):
@@ -33,16 +33,14 @@ class HeldOut(NamedTuple):
     def by_scores(
         cls, scores: Callable[[slice], Floats], d: int, y: NDArray[Any], temperature: float, sizes: Any = None
     ) -> "HeldOut":
-        """Of rows of d columns with classes y (m,), by the scores (p, k) of any slice of them.
+        """Of rows of d columns with classes y (m,), by the scores (p, k) of any slice of them, which are overwritten.
 
         Where sizes of all classes (k,) are given, classes count by these, in whatever shares their rows were held out.
         """
 
         def of_rows(at: slice) -> tuple[Floats, Floats]:
-            S = scores(at)
-            S = S / S.dtype.type(temperature)
-            L = log_softmax(S)
-            return -L[np.arange(len(S)), y[at]], L.max(axis=1)
+            L = log_softmax(scores(at), temperature)
+            return -L[np.arange(len(L)), y[at]], L.max(axis=1)
 
         k = scores(slice(0, 1)).shape[1]
         losses, sure = map(_singles, zip(*thread_map(of_rows, spans(len(y), rows_at_once(d, k))), strict=True))
@@ -56,7 +54,11 @@ class HeldOut(NamedTuple):
         found, k = cls(**model.held_out_), len(model.classes_)
         if not ((found.classes >= 0) & (found.classes < k)).all():
             raise ValueError(f"held_out_ must have classes in [0, {k}); got others; calibrate the classifier again")
-        return found
+        if not hasattr(model, "prior_"):
+            return found
+        # With another prior, rows of a class come that much more often than they were held out.
+        weights = found.weights * (model.prior_ / model.class_prior_)[found.classes]
+        return found._replace(weights=(weights / weights.mean()).astype(np.float32))
 
     def rows(self, which: NDArray[Any]) -> "HeldOut":
         """Some of them."""
@@ -104,18 +106,25 @@ def some_rows(m: int, k: int) -> NDArray[np.intp]:
 
 def rows_at_once(d: int, k: int) -> int:
     """Rows of d columns whose scores of k classes are worked on at a time."""
-    return max(1, _NUMBERS // max(d, k, 512))
+    return max(_ROWS, _NUMBERS // max(d, k, 512))
 
 
-def log_softmax(S: Floats) -> Floats:
-    """The logarithms of probabilities (m, k).
+def log_softmax(S: Floats, temperature: float = 1.0) -> Floats:
+    """The logarithms of the probabilities softmax(S / temperature) (m, k), in the memory of S and as much again.
 
-    >>> np.exp(log_softmax(np.log([[1.0, 3.0]])))
+    >>> np.exp(log_softmax(2 * np.log([[1.0, 3.0]]), 2.0))
     array([[0.25, 0.75]])
     """
-    S = S - S.max(axis=1, keepdims=True)
+    S /= S.dtype.type(temperature)
+    S -= S.max(axis=1, keepdims=True)
     S -= np.log(np.exp(S).sum(axis=1, keepdims=True))
     return S
+
+
+def trained_intercept(model: Any) -> Floats:
+    """The biases (k,) by which held-out rows were scored, whatever prior a classifier has by now."""
+    found: Floats = getattr(model, "trained_intercept_", model.intercept_)
+    return found
 
 
 LEARNED = ("temperature_", "held_out_", "known_classes_", "_known_judge")  # what goes when machines change

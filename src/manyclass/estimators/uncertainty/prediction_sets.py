@@ -11,7 +11,13 @@ from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import spans
 from manyclass.estimators.uncertainty.class_clusters import cluster_classes
-from manyclass.estimators.uncertainty.held_out import HeldOut, has_held_out, log_softmax, rows_at_once
+from manyclass.estimators.uncertainty.held_out import (
+    HeldOut,
+    has_held_out,
+    log_softmax,
+    rows_at_once,
+    trained_intercept,
+)
 
 BY = ("all", "cluster")
 
@@ -31,7 +37,8 @@ class PredictionSets:
         their own class (conformal prediction), and the best class in any case: where that is right more often than
         `coverage`, so are the sets. The promise is for rows like those that were held out: those by which `fit`
         stopped, which chose the machines, or left out one by one in a closed form, or those of `calibrate`, for which
-        alone it is exact. All scores are never held at once.
+        alone it is exact. Of a classifier with another prior, held-out rows count by that, and probabilities are those
+        of training. All scores are never held at once.
 
         Parameters
         ----------
@@ -53,11 +60,11 @@ class PredictionSets:
         check_one_of(by, "by", BY)
         held_out, k = HeldOut.of_model(self), len(self.classes_)
         most = held_out.threshold(coverage) if by == "all" else cluster_thresholds(held_out, k, coverage)
-        matrix, block = self._matrix(X), self._blocks()  # type: ignore[attr-defined]
+        matrix, block = self._matrix(X), self._blocks(trained_intercept(self))  # type: ignore[attr-defined]
 
         def of_rows(at: slice) -> list[NDArray[np.intp]]:
             S = block(matrix.rows(at), at.start)(slice(0, k))
-            return _sets(log_softmax(S / S.dtype.type(self.temperature_)), most)
+            return _sets(log_softmax(S, self.temperature_), most)
 
         with np.errstate(invalid="ignore", over="ignore"):
             found = thread_map(of_rows, spans(len(matrix), rows_at_once(matrix.shape[1], k)))

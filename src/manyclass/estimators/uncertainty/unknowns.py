@@ -10,7 +10,13 @@ from manyclass._core.checks import check_fraction
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats, Singles
 from manyclass.data.matrix import Matrix, spans
-from manyclass.estimators.uncertainty.held_out import HeldOut, has_held_out, log_softmax, rows_at_once
+from manyclass.estimators.uncertainty.held_out import (
+    HeldOut,
+    has_held_out,
+    log_softmax,
+    rows_at_once,
+    trained_intercept,
+)
 from manyclass.estimators.uncertainty.known_classes import KnownClasses, KnownJudge
 
 
@@ -69,11 +75,11 @@ class Unknowns:
             the row is likely of none of the classes.
         """
         held_out, matrix = HeldOut.of_model(self), self._matrix(X)  # type: ignore[attr-defined]
-        k, block = len(self.classes_), self._blocks()  # type: ignore[attr-defined]
+        k, block = len(self.classes_), self._blocks(trained_intercept(self))  # type: ignore[attr-defined]
 
         def best(at: slice) -> Floats:
             S = block(matrix.rows(at), at.start)(slice(0, k))
-            found: Floats = log_softmax(S / S.dtype.type(self.temperature_)).max(axis=1)
+            found: Floats = log_softmax(S, self.temperature_).max(axis=1)
             return found
 
         with np.errstate(invalid="ignore", over="ignore"):

@@ -99,7 +99,7 @@ def _curve(key: str, shots: list[dict[str, Any]]) -> Markup:
         Curve(title, number, [one["shots"] for one in some], [one["top_1"]["value"] for one in some])
         for number, (title, some) in enumerate(points.items())
     ]
-    axes = Axis("examples of a class", log=True), Axis("top-1 accuracy", most=1.0)
+    axes = Axis("examples of a class", log=min(one["shots"] for one in shots) > 0), Axis("top-1 accuracy", most=1.0)
     drawing = draw_lines(f"{key}-shots", "top-1 accuracy by the number of examples of a class", lines, *axes)
     numbers = list(dict.fromkeys(one["shots"] for one in shots))
     rows = [[f"{number:,}", *(_at(points[title], number) for title in titles)] for number in numbers]

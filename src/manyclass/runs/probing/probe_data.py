@@ -79,6 +79,7 @@ def _tried_and_chosen_by(
     if known.sum() > _MOST_HELD_OUT:  # one of each of very many classes
         drawn = np.random.default_rng(seed).permutation(np.flatnonzero(known))[:_MOST_HELD_OUT]
         known = np.isin(np.arange(len(y)), drawn)
+    known = known & np.isin(y, y[~known])  # a class of the part val alone is learned from
     return np.flatnonzero(~known), np.flatnonzero(known)
 
 
@@ -97,16 +98,14 @@ def read_probe_data(
     split = next((one.split for one in read if one.split is not None), None)
     read = [replace(one, split=split) for one in read]
     first, words = _with_test(read[0], test_fraction, seed)
-    learned, judged = _parts(first, warn)
-    sampled = sample is not None and max(len(learned), len(judged)) > sample
-    learned, judged = draw_sample(learned, sample, seed), _sample_of(judged, sample, seed)
+    every, tested = _parts(first, warn)
+    learned, judged = draw_sample(every, sample, seed), _sample_of(tested, sample, seed)
+    sampled = len(learned) + len(judged) < len(every) + len(tested)
     classes, y = np.unique(np.asarray(learned.label_names()), return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"{paths[0]} must have at least two classes to learn from; got {len(classes)}")
     judged = _of_classes(judged, classes, warn)
     rows, asked = _positions(learned), _positions(judged)
-    sizes = f"{len(rows):,} rows to learn from and {len(asked):,} to judge by"
-    about = f"{words}; {sizes}, of {pluralize(len(classes), 'class', 'classes')}"
     return ProbeData(
         _names(paths),
         [_loaded(one, rows, "train") for one in read],
@@ -114,11 +113,16 @@ def read_probe_data(
         classes,
         y.astype(np.int32),
         np.searchsorted(classes, np.asarray(judged.label_names())).astype(np.int32),
-        about + (f" (a sample of at most {sample:,} each)" if sampled else ""),
+        f"{words}; {_sizes(rows, asked, classes)}" + (f" (a sample of at most {sample:,} each)" if sampled else ""),
         _rows_of_val(first, rows, judged.subset_name),
         sampled,
         seed,
     )
+
+
+def _sizes(rows: NDArray[np.intp], asked: NDArray[np.intp], classes: NDArray[Any]) -> str:
+    sizes = f"{len(rows):,} rows to learn from and {len(asked):,} to judge by"
+    return f"{sizes}, of {pluralize(len(classes), 'class', 'classes')}"
 
 
 def _loaded(dataset: Dataset, rows: NDArray[np.intp], part: str) -> Dataset:

@@ -144,7 +144,8 @@ class Proximal:
         self.penalty = penalty
         gauge, self.ridge = penalty.parts()
         self.strength = gauge.strength if gauge else 0.0
-        self.truncates = gauge is not None and gauge.spectral and min(d, k) > _TRUNCATE_FROM
+        narrow = self.ridge.center is None and min(d, k) > _TRUNCATE_FROM
+        self.truncates = gauge is not None and gauge.spectral and narrow
         self.V: Floats | None = None
         self.r = 32
 

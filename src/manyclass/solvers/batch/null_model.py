@@ -23,7 +23,8 @@ class NullModel:
 
     `center` is the row whose scores a free b can keep while W moves: the mean row, or zero without an intercept.
     `dual_point` is X'Q (d, k) for Q_i = p_i (fractions - e_y), with the fraction of the rows in each class: a point of
-    the dual problem for any loss, and well inside.
+    the dual problem for any loss, and well inside. `worst` is the objective that a solver has to gain on, where that is
+    another than the loss: at the center of a ridge.
     """
 
     b: Doubles
@@ -33,6 +34,7 @@ class NullModel:
     mean: Doubles
     center: Doubles
     dual_point: Doubles
+    worst: float | None = None
 
 
 def fit_null_model(objective: Objective) -> NullModel:

@@ -83,7 +83,7 @@ def _largest_fraction(objective: Objective, base: NullModel, value: float, targe
 
     The dual is concave, and there it is about the loss at W = 0 less a conjugate.
     """
-    lower = value - base.loss + objective.penalty.conjugate(base.dual_point)
+    lower = value - base.loss + objective.penalty.conjugate(-base.dual_point)
     return 0.3 * target * scale(value, base) / lower if lower > 0 else 1.0
 
 
@@ -132,9 +132,10 @@ class _Function:
 
     def _with_ridge(self, known: LossGradient) -> tuple[float, Doubles]:
         ridge, self.loss_gradient = self.objective.ridge, known
-        gradient = ridge.curvature * self.W
+        V = ridge.from_center(self.W)
+        gradient: Doubles = np.multiply(V, ridge.curvature, dtype=np.float64)
         gradient += known.W
-        value = known.loss + ridge.strength * float(np.vdot(self.W, self.W))
+        value = known.loss + ridge.strength * float(np.vdot(V, V))
         return value, self.preconditioner.gradient(gradient, known.b)
 
     def search(self, here: LbfgsStep, direction: Doubles, slack: float) -> LbfgsStep | None:
@@ -146,7 +147,7 @@ class _Function:
         Z = objective.matmat(D)
         Z += db.astype(Z.dtype)
         self.R = np.empty_like(self.S) if self.R is None else self.R
-        line = _Line(objective, self.S, Z, self.R, self.W, D)
+        line = _Line(objective, self.S, Z, self.R, objective.ridge.from_center(self.W), D)
         t = line.search(here.value, derivative, slack)
         if t is None:
             return None
@@ -172,12 +173,15 @@ class _Function:
 
 
 class _Line:
-    """F along a direction, from the scores S and Z along it; R (n, k) becomes the gradient by scores at the last t."""
+    """F along a direction, from the scores S and Z along it; R (n, k) becomes the gradient by scores at the last t.
 
-    def __init__(self, objective: Objective, S: Floats, Z: Floats, R: Floats, W: Doubles, D: Floats):
+    V is W less the center of the ridge, and D the direction of both.
+    """
+
+    def __init__(self, objective: Objective, S: Floats, Z: Floats, R: Floats, V: Floats, D: Floats):
         self.objective, self.S, self.Z, self.R = objective, S, Z, R
         self.loss = np.inf
-        self.ridge = objective.ridge.strength * np.array([np.vdot(W, W), 2 * np.vdot(W, D), np.vdot(D, D)])
+        self.ridge = objective.ridge.strength * np.array([np.vdot(V, V), 2 * np.vdot(V, D), np.vdot(D, D)])
 
     def __call__(self, t: float) -> tuple[float, float]:
         """The value and the derivative at t."""

@@ -202,10 +202,11 @@ def is_solved(gap: float, value: float, base: NullModel, tolerance: float, dtype
     The latter, as near W = 0 any point has a gap that is small against the objective. What W can gain is at most the
     gain that is seen, plus the gap. No gap is asked to be smaller than the rounding of the loss at zero.
     """
-    rounding = 4 * float(np.finfo(dtype).eps) * abs(base.loss)
+    rounding = 4 * float(np.finfo(dtype).eps) * max(abs(base.loss), abs(base.worst or 0.0))
     return bool(np.isfinite(gap)) and gap <= max(tolerance * scale(value - gap, base), rounding)
 
 
 def scale(value: float, base: NullModel) -> float:
-    """The smaller of the objective and its gain over W = 0, against which gaps are measured."""
-    return min(abs(value), max(0.0, base.loss - value))
+    """The smaller of the objective and its gain over W = 0, or over a center, against which gaps are measured."""
+    worst = base.loss if base.worst is None else base.worst
+    return min(abs(value), max(0.0, worst - value))

@@ -16,7 +16,7 @@ from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored import factored
 from manyclass.solvers.batch.fista import fista
 from manyclass.solvers.batch.null_model import NullModel, fit_null_model
-from manyclass.solvers.batch.points import LowRankWeights, Weights, zero_weights
+from manyclass.solvers.batch.points import DenseWeights, LowRankWeights, Weights, zero_weights
 from manyclass.solvers.batch.rank_one import PUBLISHED, rank_one
 from manyclass.solvers.batch.ridge_lbfgs import ridge
 from manyclass.solvers.batch.solution import Solution, SolverRun, Status, StopSolver
@@ -60,6 +60,8 @@ class Solver:
         Whether it goes on until a duality gap proves the optimum, where time and iterations allow.
     seeded : bool, default=False
         Whether `minimize` takes a `random_state`.
+    takes_center : bool, default=False
+        Whether the ridge may have a center; solvers that add atoms to W = 0 count on none.
     """
 
     name: str
@@ -67,6 +69,22 @@ class Solver:
     needs: Needs
     certifies: bool = True
     seeded: bool = False
+    takes_center: bool = False
+
+    def can_minimize(self, penalty: Penalty) -> bool:
+        """Say whether the penalty has what is needed, and nothing else.
+
+        Parameters
+        ----------
+        penalty : Penalty
+            The penalty.
+
+        Returns
+        -------
+        bool
+            Whether it does.
+        """
+        return self.needs.are_met_by(penalty) and (self.takes_center or penalty.parts()[1].center is None)
 
     def check(self, penalty: Penalty) -> None:
         """Refuse a penalty that it cannot minimize.
@@ -76,17 +94,18 @@ class Solver:
         penalty : Penalty
             The penalty.
         """
-        if not self.needs.are_met_by(penalty):
-            raise ValueError(f"solver {self.name!r} needs {self.needs}; got {penalty}; use 'auto'")
+        if not self.can_minimize(penalty):
+            center = "" if self.takes_center else ", and a ridge without a center"
+            raise ValueError(f"solver {self.name!r} needs {self.needs}{center}; got {penalty}; use 'auto'")
 
 
 SOLVERS: dict[str, Solver] = {
     "factored": Solver("factored", factored, Needs.SPECTRAL_GAUGE),
-    "fista": Solver("fista", fista, Needs.ANYTHING),
+    "fista": Solver("fista", fista, Needs.ANYTHING, takes_center=True),
     "rank_one": Solver("rank_one", rank_one, Needs.GAUGE),
     "published": Solver("published", partial(rank_one, settings=PUBLISHED), Needs.GAUGE, certifies=False),
     "stochastic": Solver("stochastic", stochastic_atoms, Needs.GAUGE, seeded=True),
-    "ridge": Solver("ridge", ridge, Needs.NO_GAUGE),
+    "ridge": Solver("ridge", ridge, Needs.NO_GAUGE, takes_center=True),
 }
 
 AUTO = "auto"
@@ -108,18 +127,18 @@ def named_solver(name: str, penalty: Penalty, seed: Callable[[], int] | None = N
 def solvers_of(penalty: Penalty) -> tuple[str, ...]:
     """The names of the solvers that can minimize a penalty, "auto" among them.
 
-    >>> from manyclass.penalties.penalty import Ridge
+    >>> from manyclass.penalties.ridge import Ridge
     >>> solvers_of(Ridge(1.0))
     ('auto', 'fista', 'ridge')
     """
-    return AUTO, *(name for name, solver in SOLVERS.items() if solver.needs.are_met_by(penalty))
+    return AUTO, *(name for name, solver in SOLVERS.items() if solver.can_minimize(penalty))
 
 
 def fastest(objective: Objective) -> Solver:
     """The solver that "auto" stands for."""
     if objective.gauge is None or objective.gauge.strength == 0:
         return SOLVERS["ridge"]
-    return SOLVERS["factored" if objective.gauge.spectral else "fista"]
+    return SOLVERS["factored" if objective.gauge.spectral and objective.ridge.center is None else "fista"]
 
 
 def solve(
@@ -169,6 +188,11 @@ def solve(
     """
     held = np.flatnonzero(objective.rows.class_fractions)
     if len(held) < objective.k and objective.fit_intercept:
+        if objective.ridge.center is not None:
+            raise ValueError(
+                f"a ridge with a center needs rows of every class whose weight is not zero; {objective.k - len(held)} "
+                "have none; leave out these classes"
+            )
         inner = partial(solve, solver=solver, tolerance=tolerance, max_iter=max_iter, max_seconds=max_seconds)
         return _without_empty_classes(objective, held, start, partial(inner, callback=callback))
     run, before, status = SolverRun(max_seconds, callback), objective.passes, Status.INTERRUPTED
@@ -193,6 +217,8 @@ def _truncate(objective: Objective, run: SolverRun) -> None:
     a solver that has not quite arrived still holds.
     """
     gauge, gap = objective.gauge, run.gap
+    if objective.ridge.center is not None:
+        return
     if gauge is None or not gauge.spectral or gauge.strength == 0 or not np.isfinite(gap) or run.point is None:
         return
     U, s, V = run.point.factors()
@@ -245,6 +271,8 @@ def _run(
     minimize = fastest(objective).minimize if isinstance(solver, str) else solver
     base = fit_null_model(objective) if base is None else base
     nothing = zero_weights(objective, base.b)
+    if objective.ridge.center is not None:
+        return _run_from_center(objective, run, minimize, tolerance, max_iter, start, base)
     run.record(nothing, base.loss)
     gauge, limits = objective.gauge, np.finfo(objective.dtype)
     length = float(np.linalg.norm(base.gradient.astype(np.float64)))
@@ -259,3 +287,19 @@ def _run(
     if start is not None and not objective.fit_intercept:
         start = replace(start, b=np.zeros(objective.k))  # solvers leave b alone then
     return minimize(objective, run, base, start, tolerance, max_iter)
+
+
+def _run_from_center(
+    objective: Objective,
+    run: SolverRun,
+    minimize: Minimize,
+    tolerance: float,
+    max_iter: int,
+    start: Weights | None,
+    base: NullModel,
+) -> Status:
+    """With a center of the ridge, W = 0 is nothing special: there is as much to gain as the center leaves."""
+    center = DenseWeights(np.asarray(objective.ridge.center, objective.dtype), base.b)
+    value = objective.loss_of(center) + objective.penalty.value(center.W)
+    run.record(center, value)
+    return minimize(objective, run, replace(base, worst=value), start or center, tolerance, max_iter)

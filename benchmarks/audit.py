@@ -1,0 +1,286 @@
+"""Wrong labels found by `mc.audit.label_errors`, against cleanlab; near-duplicates; and the memory that both take.
+
+Some labels of each set are flipped, to any other class or to that of the nearest class mean. Precision is the part of
+flips among as many rows as are flipped, the most suspicious first; labels that were wrong before count against
+everybody. cleanlab is given probabilities of five folds of scikit-learn's LogisticRegression, its usual recipe, and
+ranks rows by each of its scores and by `find_label_issues`; its best ranking stands in the table, chosen by the truth.
+It is also given our held-out probabilities. The verdict is McNemar's test, at 5 %, of the flips that only one of the
+two finds. Seconds are those of one thread of the processor, all folds included.
+
+Memory is what a call adds to what is held before, in a process of its own. That of cleanlab is of `find_label_issues`
+alone, with the probabilities that it needs, and grows with rows times classes.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import manyclass as mc
+from benchmarks.contender import forget_peak, peak
+from benchmarks.load import load
+from benchmarks.page import Page
+from benchmarks.written import read_page
+
+SCORES = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
+FILTERS = ("prune_by_noise_rate", "both", "confident_learning")
+_COLUMNS = ["flips", "ours", "right class proposed", "expected / flipped", "seconds", "cleanlab, its best of 6",
+            "its ranking", "cleanlab, `find_label_issues`", "cleanlab on ours", "seconds of cleanlab",
+            "times as long", "verdict"]  # fmt: skip
+
+
+def flipped(X: Any, y: Any, kind: str, rate: float, seed: int = 0) -> tuple[Any, Any]:
+    """Labels of which some are flipped, and which."""
+    rng = np.random.default_rng([seed, round(1000 * rate)])
+    n, k = len(y), int(y.max()) + 1
+    rows, z, wrong = rng.permutation(n)[: round(rate * n)], y.copy(), np.zeros(n, bool)
+    if kind == "any class":
+        z[rows] = (y[rows] + rng.integers(1, k, len(rows))) % k
+    else:
+        means = np.stack([X[y == c].mean(axis=0, dtype=np.float64) for c in range(k)])
+        squares = (means**2).sum(axis=1)
+        apart = squares[:, None] + squares - 2 * means @ means.T
+        np.fill_diagonal(apart, np.inf)
+        z[rows] = apart.argmin(axis=1)[y[rows]]
+    wrong[rows] = True
+    return z, wrong
+
+
+def probabilities(X: Any, y: Any) -> Any:
+    """All that `label_errors` makes of every row, in one matrix, which it never does."""
+    from manyclass.audit.held_out import LeftOutMachines, Neighbors, NeighborVotes
+    from manyclass.audit.mislabeled import _learn
+
+    matrix, k = mc.DenseMatrix(X), int(y.max()) + 1
+    labels = y.astype(np.int32)
+    views = [LeftOutMachines(matrix, labels, k), NeighborVotes(Neighbors(matrix), labels, k)]
+    noise = _learn(views, labels, k)
+    every = np.arange(len(y))
+    P = np.exp(noise.log_q([view.scores(every) for view in views]).astype(np.float64))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def logistic(X: Any, y: Any) -> Any:
+    """Probabilities of five folds, with the strength that it has by default."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    return cross_val_predict(LogisticRegression(max_iter=1000), X, y, method="predict_proba", cv=5)
+
+
+def cleanlab_rankings(y: Any, P: Any) -> dict[str, Any]:
+    """Rows by each ranking, the most suspicious first; those that a filter leaves out come after it in no order."""
+    from cleanlab.filter import find_label_issues
+    from cleanlab.rank import get_label_quality_scores
+
+    found = {score: np.argsort(get_label_quality_scores(y, P, method=score), kind="stable") for score in SCORES}
+    for name in FILTERS:
+        found[name] = find_label_issues(
+            y, P, filter_by=name, return_indices_ranked_by="self_confidence", n_jobs=1, verbose=False
+        )
+    return found
+
+
+def precisions(rankings: dict[str, Any], wrong: Any) -> dict[str, float]:
+    """The part of flips among the first of each ranking."""
+    m = int(wrong.sum())
+    return {name: float(wrong[order[:m]].sum() / m) for name, order in rankings.items()}
+
+
+def _verdict(wrong: Any, ours: Any, theirs: Any, level: float = 0.05) -> str:
+    """Who finds more flips among as many rows, by McNemar's test of those that only one of the two finds."""
+    from scipy.stats import binomtest
+
+    m = int(wrong.sum())
+    mine, others = (set(order[:m][wrong[order[:m]]].tolist()) for order in (ours, theirs))
+    a, b = len(mine - others), len(others - mine)
+    p = binomtest(a, a + b).pvalue if a + b else 1.0
+    return "alike" if p >= level else "ours" if a > b else "cleanlab"
+
+
+def _warm_up() -> None:
+    """Load all that both need, so that it is not counted."""
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 3
+    mc.audit.label_errors(X, y)
+    cleanlab_rankings(y, logistic(X, y))
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of the processor, and what came of it."""
+    started = time.process_time()
+    result = work()
+    return time.process_time() - started, result
+
+
+def compare(page: Page, name: str, X: Any, y: Any, rates: tuple[float, ...]) -> None:
+    """A table for a set, with a line for every kind of flips."""
+    lines = []
+    for rate in rates:
+        for kind in ("any class", "most similar class"):
+            z, wrong = flipped(X, y, kind, rate)
+            seconds, found = timed(lambda z=z: mc.audit.label_errors(X, z))
+            mine = float(wrong[found.ranked()[: wrong.sum()]].mean())
+            proposed = float((found.proposed == y)[wrong].mean())
+            on_ours = max(precisions(cleanlab_rankings(z, probabilities(X, z)), wrong).values())
+            theirs, ranked = timed(lambda z=z: cleanlab_rankings(z, logistic(X, z)))
+            reached = precisions(ranked, wrong)
+            best = max(reached, key=lambda one: reached[one])
+            lines.append([
+                f"{rate:.0%} to {kind}", f"{mine:.3f}", f"{proposed:.3f}", f"{found.expected:.0f} / {wrong.sum()}",
+                f"{seconds:.2f}", f"{reached[best]:.3f}", best, f"{reached['prune_by_noise_rate']:.3f}",
+                f"{on_ours:.3f}", f"{theirs:.1f}", f"{theirs / seconds:.1f}",
+                _verdict(wrong, found.ranked(), ranked[best]),
+            ])  # fmt: skip
+            print(name, lines[-1], file=sys.stderr, flush=True)
+    n, d = X.shape
+    page.table(f"{name}: {n} x {d}, {int(y.max()) + 1} classes, one thread", _COLUMNS, lines)
+
+
+def sets(folder: Path | None, tiny: str) -> dict[str, tuple[Any, Any]]:
+    """Those at hand: X and y."""
+    from experiments.sources import omniglot_features, one
+    from experiments.train_sets import _table
+
+    found: dict[str, tuple[Any, Any]] = {}
+    if folder and any(folder.rglob("caltech*.npz")):
+        found["Caltech features"] = _features(one(folder, "caltech*.npz"))
+    if folder and any(folder.rglob("omniglot*.tar.gz")):
+        X, y = omniglot_features(folder)
+        found["Omniglot, 200 characters"] = (X[y < 200], y[y < 200].astype(np.intp))
+    if folder and any(folder.rglob("letter*.csv")):
+        found["letters"] = _table(one(folder, "letter*.csv"), 0, 1)
+    if tiny:
+        found["Tiny-ImageNet features"] = _features(Path(tiny))
+    return found
+
+
+def some(X: Any, y: Any, most: int) -> tuple[Any, Any]:
+    """So many rows at most, the same part of every class."""
+    rows = np.sort(np.argsort(y, kind="stable")[np.linspace(0, len(y) - 1, min(len(y), most)).astype(np.intp)])
+    return X[rows], y[rows]
+
+
+def _features(path: Path) -> tuple[Any, Any]:
+    found = mc.datasets.read_features(path)
+    return found.X.toarray().astype(np.float32), np.unique(found.y, return_inverse=True)[1]
+
+
+def memory(what: str, n: int, d: int, k: int) -> dict[str, float]:
+    """MiB that a call adds, and its seconds, in this process; small calls before it load what it needs."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % k
+    if what == "ours":
+        X = rng.standard_normal((k, d), np.float32)[y] + rng.standard_normal((n, d), np.float32)
+        mc.audit.label_errors(X[: 4 * k : 7], y[: 4 * k : 7] % 5)
+        held, (seconds, _) = forget_peak(), timed(lambda: mc.audit.label_errors(X, y))
+        return {"MiB": peak() - held, "seconds": seconds}
+    from cleanlab.filter import find_label_issues
+
+    find_label_issues(np.arange(40) % 4, rng.dirichlet(np.ones(4), 40), n_jobs=1)
+    held = forget_peak()
+    P = rng.random((n, k))
+    P[np.arange(n), y] += 1
+    P /= P.sum(axis=1, keepdims=True)
+    held_with = forget_peak()
+    seconds, _ = timed(lambda: find_label_issues(y, P, return_indices_ranked_by="self_confidence", n_jobs=1))
+    return {"MiB": peak() - held, "seconds": seconds, "probabilities": held_with - held}
+
+
+def in_process(what: str, n: int, d: int, k: int) -> dict[str, float]:
+    """The same in a process of its own, with one thread."""
+    one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.audit", what, str(n), str(d), str(k)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | one_thread)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def compare_memory(page: Page, n: int, k: int, d: int) -> None:
+    """Ours at the full shape, cleanlab at a hundredth of it, and what that is at the full one."""
+    ours = in_process("ours", n, d, k)
+    small = in_process("cleanlab", n // 10, d, k // 10)
+    full = 100 * small["MiB"]
+    page.table(
+        f"Memory, {n} rows of {k} classes",
+        ["what", "shape", "added", "seconds", "at the full shape", "times ours"],
+        [
+            ["`label_errors`", f"{n} x {d}, {k} classes", f"{ours['MiB']:.0f} MiB", f"{ours['seconds']:.0f}", "", ""],
+            [
+                "cleanlab `find_label_issues`", f"{n // 10} rows, {k // 10} classes", f"{small['MiB']:.0f} MiB",
+                f"{small['seconds']:.1f}", f"{full:.0f} MiB", f"{full / ours['MiB']:.0f}",
+            ],
+        ],
+    )  # fmt: skip
+
+
+def planted(n: int, d: int, pairs: int, seed: int = 0) -> tuple[Any, Any]:
+    """Random rows of which some are near copies of others, at a cosine of 0.97, and those pairs."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d), np.float32)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    places = rng.permutation(n)[: 2 * pairs].reshape(-1, 2)
+    noise = rng.standard_normal((pairs, d), np.float32)
+    noise -= np.einsum("ij,ij->i", noise, X[places[:, 0]])[:, None] * X[places[:, 0]]
+    noise /= np.linalg.norm(noise, axis=1, keepdims=True)
+    X[places[:, 1]] = 0.97 * X[places[:, 0]] + np.sqrt(1 - 0.97**2) * noise
+    return X, np.sort(places, axis=1)
+
+
+def find_duplicates(page: Page, n: int, d: int, n_threads: int) -> None:
+    """Whether all planted pairs are found, and the time."""
+    X, places = planted(n, d, 1000)
+    with mc.threads(n_threads):
+        started = time.perf_counter()
+        found = mc.audit.duplicates(X)
+        seconds = time.perf_counter() - started
+    known = set(map(tuple, places.tolist()))
+    hit = len(known & set(map(tuple, found.pairs.tolist())))
+    page.table(
+        f"Near-duplicates, {n} x {d}, {n_threads} threads",
+        ["planted pairs", "found", "others found", "seconds", "pairs of rows per second"],
+        [[str(len(known)), str(hit), str(len(found) - hit), f"{seconds:.1f}", f"{n * (n - 1) / 2 / seconds:.3g}"]],
+    )
+
+
+def run(
+    folder: str = os.environ.get("MANYCLASS_DATA", ""), tiny: str = "", rows: int = 1_000_000, n: int = 200_000,
+    k: int = 5_000, d: int = 16, only: str = "labels,memory,duplicates", rates: str = "5,10", most: int = 20_000,
+) -> Page:  # fmt: skip
+    """The page; `tiny` are features of Tiny-ImageNet with labels, as `manyclass features` writes them.
+
+    Of each set, so many rows at `most` are taken, and so many percent of them are flipped. Tables of parts that are not
+    asked for stay as the page has them.
+    """
+    page = Page("audit", "Wrong labels and duplicates", f"{__doc__}\n{load()}")
+    written = Path("docs/benchmarks/audit.md")
+    kept = read_page(written).tables if written.exists() else []
+    page.tables += [(one.caption, one.columns, one.rows) for one in kept if _part(one.caption) not in only]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if "labels" in only:
+            with mc.threads(1):
+                _warm_up()
+                for name, (X, y) in sets(Path(folder) if folder else None, tiny).items():
+                    compare(page, name, *some(X, y, most), tuple(int(one) / 100 for one in str(rates).split(",")))
+        if "memory" in only:
+            compare_memory(page, n, k, d)
+    if "duplicates" in only:
+        find_duplicates(page, rows, 256, mc.get_threads())
+    page.tables.sort(key=lambda table: ["labels", "memory", "duplicates"].index(_part(table[0])))
+    return page
+
+
+def _part(caption: str) -> str:
+    """Which part of the benchmark a table is of."""
+    return "memory" if caption.startswith("Memory") else "duplicates" if caption.startswith("Near") else "labels"
+
+
+if __name__ == "__main__":
+    print(json.dumps(memory(sys.argv[1], *map(int, sys.argv[2:]))))

@@ -1,0 +1,82 @@
+"""Priors of classes as users name them: a word, a file of shares, or a dictionary; and the sizes of classes."""
+
+import csv
+import os
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from manyclass._core.errors import SettingsError
+from manyclass._core.files import expand_home
+from manyclass._core.reading import read_text
+
+UNIFORM, TRAINING = "uniform", "training"
+
+Prior = str | os.PathLike[str] | Mapping[str, float]
+
+
+def set_prior(model: Any, prior: Prior | None) -> None:
+    """Give a classifier that prior; None leaves the one that it has."""
+    if prior is None:
+        return
+    if not hasattr(model, "set_prior"):
+        raise ValueError(f"`prior` needs a classifier that takes one; got a {type(model).__name__}")
+    wanted = read_prior(prior)
+    if isinstance(wanted, dict):
+        # Labels in files are text, whatever the classes are.
+        labels = {str(label): label for label in model.classes_.tolist()}
+        wanted = {labels.get(name, name): share for name, share in wanted.items()}
+    model.set_prior(wanted)
+
+
+def read_prior(prior: Prior) -> Any:
+    """What `set_prior` of a classifier takes: "uniform", None for "training", or shares by the names of classes."""
+    if isinstance(prior, Mapping):
+        return {str(label): share for label, share in prior.items()}
+    if prior in (UNIFORM, TRAINING):
+        return UNIFORM if prior == UNIFORM else None
+    path = expand_home(prior)
+    if not path.exists():
+        raise SettingsError(
+            f"`prior` must be {UNIFORM}, {TRAINING}, or a CSV file of class and share; there is no file at {path}"
+        )
+    return _read_shares(path)
+
+
+def _read_shares(path: Path) -> dict[str, float]:
+    """Lines of a class and a number; a first line without a number is a heading."""
+    shares: dict[str, float] = {}
+    for number, line in enumerate(csv.reader(StringIO(read_text(path, "labels"))), start=1):
+        if not line:
+            continue
+        try:
+            label, share = line[0], float(line[1])
+        except (IndexError, ValueError):
+            if number == 1:
+                continue
+            raise ValueError(
+                f"{path} must have a class and a number on every line; got {','.join(line)!r} on line {number}"
+            ) from None
+        if label in shares:
+            raise ValueError(f"{path} must have every class once; got {label!r} again on line {number}")
+        shares[label] = share
+    return shares
+
+
+def prior_name(prior: Prior | None) -> str | None:
+    """What a record calls it.
+
+    >>> prior_name("uniform"), prior_name({"cat": 1.0, "dog": 2.0}), prior_name(None)
+    ('uniform', 'given', None)
+    """
+    return None if prior is None else "given" if isinstance(prior, Mapping) else os.fspath(prior)
+
+
+def class_sizes(model: Any, run: dict[str, Any] | None) -> dict[str, int] | None:
+    """The rows of each class that a classifier learned from; None where neither it nor its run says."""
+    counts = getattr(model, "class_counts_", None)
+    if counts is not None and len(counts) == len(model.classes_):
+        return {str(label): size for label, size in zip(model.classes_.tolist(), counts.tolist(), strict=True)}
+    training = (run or {}).get("training")
+    return {one["class"]: one["rows"] for one in training["per_class"]} if training else None
