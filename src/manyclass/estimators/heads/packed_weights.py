@@ -23,7 +23,7 @@ from manyclass.solvers.shortlist import CLASSES, FEWEST, ClassUnits
 BITS = 4, 8, 12, 16
 
 # Standard deviations that a rough score may stray. More than those of a shortlist, which is tried on some rows first:
-# of 1,340 rows of pooled activations, few of whose entries are large, softmax of 101 classes lost 5 at 3.25, and 1 at 4.
+# of 1,340 rows of pooled activations, few of whose entries are large, softmax of 101 classes lost 5 at 3.25, 1 at 4.
 MARGIN = 4.0
 
 ByteMatrix = NDArray[np.uint8]
