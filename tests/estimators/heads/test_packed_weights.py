@@ -57,11 +57,11 @@ def test_weights_come_back_up_to_half_a_unit(bits, largest):
 
 @pytest.mark.parametrize("bits", [12, 16])
 def test_what_scores_without_the_second_byte_stray_is_told(bits):
-    W, b, X = grouped(2000, 300, n=30)
+    W, b, X = grouped(2500, 300, n=30)
     head = packed(W, b, bits)
     high = PackedWeights(**{**vars(head), "low": np.full_like(head.low, 0)})  # as if all were at their lower end
-    middle = high.scores(X, slice(0, 2000)) + 127.5 / 256 * (X @ head.columns)[:, None] * head.units
-    error = middle - head.scores(X, slice(0, 2000))
+    middle = high.scores(X, slice(0, 2500)) + 127.5 / 256 * (X @ head.columns)[:, None] * head.units
+    error = middle - head.scores(X, slice(0, 2500))
     told = np.linalg.norm(X * head.columns, axis=1)[:, None] * head.weight_spreads
     assert 0.9 < np.std(error / told) < 1.1
 
@@ -98,7 +98,9 @@ def test_the_best_are_found_for_any_shape(bits, k, d, top, n, seed):
     W, b, X = grouped(k, d, n=n, seed=seed)
     head, top = packed(W, b, bits), min(top, k)
     S = head.scores(X, slice(0, k))
-    found, scores, _ = head.top(X, top)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packed_weights, "CLASSES", 0)
+        found, scores, _ = head.top(X, top)
     # What is left out by chance is seldom, and then nearly as good.
     np.testing.assert_allclose(scores, -np.sort(-S, axis=1)[:, :top], atol=0.15 * S.std() + 1e-4)
     np.testing.assert_array_equal(scores, np.take_along_axis(S, found, axis=1))
@@ -127,24 +129,24 @@ def test_of_equal_scores_the_first_class_wins():
 
 
 def test_classes_of_few_large_weights_are_never_ruled_out():
-    W, b, X = grouped(2000, 128)
+    W, b, X = grouped(2500, 128)
     W[7] = 0
     W[7, 3] = 60  # errors of one weight do not average
     X[:, 3] = 40
     head = packed(W, b, 8)
     assert head.rough[7] > 1e20
     assert np.median(head.rough) < 1e3
-    np.testing.assert_array_equal(head.top(X, 5)[0], best(head.scores(X, slice(0, 2000)), 5))
+    np.testing.assert_array_equal(head.top(X, 5)[0], best(head.scores(X, slice(0, 2500)), 5))
 
 
 def test_rows_of_few_large_entries_are_scored_by_all_weights():
-    W, b, X = grouped(2000, 128, n=3)
+    W, b, X = grouped(2500, 128, n=3)
     X[1] = 0
     X[1, 5] = 10
     X[2] = 0
     head = packed(W, b, 8)
-    assert head.top(X[1:2], 5)[2] == 2000
-    np.testing.assert_array_equal(head.top(X, 5)[0], best(head.scores(X, slice(0, 2000)), 5))
+    assert head.top(X[1:2], 5)[2] == 2500
+    np.testing.assert_array_equal(head.top(X, 5)[0], best(head.scores(X, slice(0, 2500)), 5))
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e12, 1e25])
@@ -193,3 +195,8 @@ def test_arrays_that_do_not_fit_together_are_refused(name):
         wrong.top(X, 1)
     with pytest.raises(ValueError, match="must"):
         wrong.scores(X, slice(0, 10))
+
+
+def test_of_few_classes_all_are_scored_by_their_weights():
+    W, b, X = grouped(300, 384)
+    assert packed(W, b, 8).top(X, 1)[2] == 300 * len(X)

@@ -154,8 +154,10 @@ class QuantizedHead(Probabilities, LinearModel):
             made.link_ = classifier._link()
         if hasattr(classifier, "temperature_"):
             made.temperature_ = float(classifier.temperature_)
-        # The scale of its rows; objective and loss; what it says of rows that it has not seen.
-        for name in ("row_lengths_", "trained_", "held_out_", "known_classes_"):
+        # The scale of its rows; objective and loss; what it says of rows that it has not seen, unless it said so with
+        # other biases than it has now.
+        seen = () if hasattr(classifier, "prior_") else ("held_out_", "known_classes_")
+        for name in ("row_lengths_", "trained_", *seen):
             if hasattr(classifier, name):
                 setattr(made, name, getattr(classifier, name))
         return made._pack(as_matrix(classifier.coef_), classifier.intercept_, classifier.classes_, path, rows)
