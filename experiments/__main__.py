@@ -46,6 +46,7 @@ ALL = (
     "strangers",
     "long_tail",
     "few_shot",
+    "add_a_class",
     "probe_peers",
     "prediction_sets",
     "unknowns",

@@ -249,6 +249,15 @@ def few_shot(page: WrittenPage) -> str:
     return f"With one example, a center of an older model takes {'; '.join(map(gain, page.tables))}."
 
 
+def add_a_class(page: WrittenPage) -> str:
+    table = page.tables[0]
+    ways = ("one-vs-rest, imprinted", "closed form, imprinted", "nearest mean", "trained again")
+    found = [f"{way} {table.cell(way, '5 pictures')}" for way in ways]
+    return (
+        f"Of new classes are found, {table.caption.split(',')[0]}, 5 pictures of each, in percent: {'; '.join(found)}."
+    )
+
+
 def probe_peers(page: WrittenPage) -> str:
     """How often the probe is no less accurate than its peers, and how much longer these take."""
     return f"{page.sentence('The probe is no more than')} {page.sentence('LogisticRegression with its sweep')}"
@@ -297,6 +306,7 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     strangers: "Are strangers called matched as seldom as promised?",
     long_tail: "What helps rare classes: weights, sampling, or a prior after training?",
     few_shot: "Do weights that are known before help with few examples?",
+    add_a_class: "Do five pictures make a class, without training again?",
     probe_peers: "Is a probe of embeddings as accurate as scikit-learn's classifiers, swept?",
     prediction_sets: "Do sets of classes hold the right one as often as they promise?",
     unknowns: "Are rows of none of the classes told?",

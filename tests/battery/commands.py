@@ -86,6 +86,7 @@ _RUN = (
     _REPORT,
     "verify out --json",
 )
+_CHANGED = ("predict out x.store --json", "info out --json", _REPORT, "verify out --json")
 _JUDGED = ("info run --json", "report run -o page.html --json")
 _GALLERY = ("verify out --json", "search out --id owl/0.jpg --json")
 _NUMBERED = ("verify out --json", "search out --id 0 --json")
@@ -165,6 +166,14 @@ COMMANDS: Mapping[str, Command] = {
     "calibrate": Command(
         "calibrate out x.store --quiet", ("x.store",), _RUN, before=(f"train x.store -o out {QUICK}",)
     ),
+    "classes --add": Command("classes run --add new.npz -o out --quiet", ("run", "new.npz", "x.store"), _CHANGED),
+    "classes --add --overwrite": _overwrites(
+        "classes run --rename owl=eagle -o out --quiet", "classes run --add new.npz -o out --quiet",
+        "run", "new.npz", "x.store", reads=_CHANGED,
+    ),
+    "classes --remove": Command(
+        "classes run --remove owl -o out --quiet", ("run", "x.store"), _CHANGED
+    ),
     "audit": Command("audit x.store -o out --quiet", ("x.store",), ("info out --json", _REPORT)),
     "compress of a run": Command(
         "compress run -o out --quiet", ("run", "x.store"), ("predict out x.store --json", "info out --json")
@@ -206,6 +215,7 @@ def make_world(folder: Path, run: Callable[[str], None]) -> None:
     np.save(folder / "many.npy", np.random.default_rng(0).standard_normal((1100, 4), np.float32))  # two blocks
     y = np.arange(260) % 130  # two blocks of classes
     np.savez(folder / "classes.npz", X=np.random.default_rng(0).standard_normal((130, 4), np.float32)[y], y=y)
+    np.savez(folder / "new.npz", X=X[:5] + 3, y=np.repeat("zebra", 5))
     store_of(folder / "x.store", "")
     store_of(folder / "more.store", "new ")
     run(f"features album -o photos.store {FISHER}")

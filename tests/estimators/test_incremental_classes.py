@@ -1,5 +1,7 @@
 """Classes that come later leave the earlier ones alone."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -55,7 +57,6 @@ def test_classes_can_be_added_after_batches():
     ("more", "words"),
     [
         (Y[OLD][np.zeros(len(Y), int)], "add_classes needs rows of classes that are not in classes_ yet"),
-        (np.full(len(Y), 9), r"add_classes needs negatives; all rows are of the class 9"),
         (NAMES[Y], "labels must be of the kind of the classes, int64"),
         (Y[:5], "y must have one label per row of X"),
     ],
@@ -131,11 +132,40 @@ def test_a_new_class_needs_an_example_that_counts(weights, words):
         model.add_classes(X, Y, sample_weight=weights.astype(float))
 
 
+@pytest.mark.parametrize("objective", ["ovr", "multiclass", "softmax"])
+def test_five_rows_of_one_new_class_alone_are_enough(objective):
+    model = mc.StochasticClassifier(objective, max_epochs=10, random_state=0).fit(X[OLD], Y[OLD])
+    before, coef = model.score(X[OLD], Y[OLD]), model.coef_
+    new = np.flatnonzero(Y == 3)
+    model.add_classes(X[new[:5]], Y[new[:5]])
+    assert model.classes_.tolist() == [0, 2, 3, 4, 5, 7]
+    np.testing.assert_array_equal(np.delete(model.coef_, 2, axis=0), coef)
+    assert model.steps_[2] == 5
+    assert model.score(X[new[5:]], Y[new[5:]]) > 0.8
+    assert model.score(X[OLD], Y[OLD]) > before - 0.05
+
+
 def test_negatives_of_weight_zero_are_none():
     model = mc.StochasticClassifier(max_epochs=3, random_state=0).fit(X[OLD], Y[OLD])
-    some = OLD | (Y == 3)
-    with pytest.raises(ValueError, match="add_classes needs negatives; all rows are of the class 3"):
-        model.add_classes(X[some], Y[some], sample_weight=(Y[some] == 3).astype(float))
+    twin, some = copy.deepcopy(model), OLD | (Y == 3)
+    model.add_classes(X[some], Y[some], sample_weight=(Y[some] == 3).astype(float))
+    np.testing.assert_array_equal(model.coef_, twin.add_classes(X[Y == 3], Y[Y == 3]).coef_)
+
+
+def test_a_few_rows_beside_many_of_others_are_imprinted():
+    few = OLD | (np.arange(len(Y)) < 60)
+    model = mc.StochasticClassifier(objective="ovr", max_epochs=3, random_state=0).fit(X[OLD], Y[OLD])
+    counts = np.bincount(Y[few])
+    assert counts[[1, 3, 6]].min() < 10 == counts[[0, 2, 4, 5, 7]].mean() / 2
+    twin = copy.deepcopy(model).imprint_classes(X[few], Y[few])
+    np.testing.assert_array_equal(model.add_classes(X[few], Y[few]).coef_, twin.coef_)
+
+
+def test_without_negatives_of_any_kind_there_is_nothing_to_tell_a_class_from():
+    model = mc.StochasticClassifier(max_epochs=3, random_state=0).fit(X[OLD], Y[OLD])
+    del model.negatives_
+    with pytest.raises(ValueError, match=r"rows of old classes are needed .* no `negatives_`; give a hundred"):
+        model.add_classes(X[Y == 3], Y[Y == 3])
 
 
 @pytest.mark.parametrize(
@@ -160,9 +190,10 @@ def test_classes_are_added_by_the_objective_and_loss_of_the_others(trained, now,
 
 
 @pytest.mark.parametrize("objective", ["multiclass", "softmax"])
-def test_machines_that_compete_do_not_grow(objective):
-    with pytest.raises(ValueError, match="add_classes needs objective='ovr', whose classes do not compete"):
-        grown(objective=objective)
+def test_machines_that_compete_are_imprinted(objective):
+    (classes, coef, _), model = grown(objective=objective)
+    np.testing.assert_array_equal(model.coef_[np.isin(model.classes_, classes)], coef)
+    assert model.score(X[~OLD], Y[~OLD]) > 0.8
 
 
 def test_nothing_grows_before_it_is_fitted():

@@ -6,9 +6,8 @@ labels are numbers); its content is
     {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
      "parameters": {name: value}, "fitted": {name: value}}
 
-with values as `encode_value` gives them: what JSON has stands for itself, as do lists, and all else is an object with
-one entry, whose name says what it is. Not kept are what belongs to a run rather than to a model (callbacks, the path of
-the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
+with values as `plain_values` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path
+of the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
 `partial_fit` has under way: it goes on from the weights.
 
 A class may have `plain_parameters` and `parameters_of`, which describe parameters that are objects; `fitted_shapes`,
@@ -17,12 +16,9 @@ from it, being too large to be read; and `former_names`, for files of earlier ve
 parameters and attributes, or {old: (new, function of the old value)}.
 """
 
-import math
 import os
-import re
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -31,33 +27,20 @@ import numpy as np
 import manyclass
 from manyclass._core.digest import canonical_json, sha256_digest
 from manyclass._core.files import write_output
+from manyclass._core.label_lists import FORMS
 from manyclass._core.lazy import find_public
-from manyclass._core.reading import check_unpacked
-from manyclass._core.sealed import DTYPES, SealedFormat
+from manyclass._core.plain_values import decode_value, encode_value
+from manyclass._core.sealed import SealedFormat
 from manyclass._core.typing import Arrays
 
 FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or save the model again")
 
 # The models that may be saved and loaded. A file names one of them, and never a module.
 _SAVABLE = (
-    "BagOfWords",
-    "ExemplarLDA",
-    "ExemplarSVM",
-    "FisherVectors",
-    "KernelSquareLossExemplar",
-    "LinearClassifier",
-    "MultiTaskTraceNorm",
-    "NearestCentroid",
-    "OnnxFeatures",
-    "QuantizedHead",
-    "SharedStructureClassifier",
-    "SquareLossClassifier",
-    "SquareLossExemplar",
-    "StochasticClassifier",
-    "TraceNormClassifier",
-    "Vlad",
-    "WhitenedPCA",
-)
+    "BagOfWords", "ExemplarLDA", "ExemplarSVM", "FisherVectors", "KernelSquareLossExemplar", "LinearClassifier",
+    "MultiTaskTraceNorm", "NearestCentroid", "OnnxFeatures", "QuantizedHead", "SharedStructureClassifier",
+    "SquareLossClassifier", "SquareLossExemplar", "StochasticClassifier", "TraceNormClassifier", "Vlad", "WhitenedPCA",
+)  # fmt: skip
 
 _RUN_PARAMETERS = ("callbacks", "checkpoint")
 
@@ -143,11 +126,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"{os.fspath(path)} cannot be read as a {FORMAT.name}: {error}; {FORMAT.advice}") from error
 
 
-def _mapped_arrays(content: Any) -> Collection[str]:
+def _mapped_arrays(content: Any) -> Any:
     """The arrays that stay in the file, by the name of the estimator, if it is one."""
     name = content.get("estimator") if isinstance(content, dict) else None
-    names: Collection[str] = getattr(find_public(name), "mapped_arrays", ()) if name in _SAVABLE else ()
-    return names
+    return getattr(find_public(name), "mapped_arrays", ()) if name in _SAVABLE else ()
 
 
 def _model_with(kind: Any, plain: dict[str, Any]) -> Any:
@@ -160,13 +142,9 @@ def _renamed(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
     renamed = {}
     for key, value in values.items():
         now = former.get(key, key)
-        name, translate = (now, _unchanged) if isinstance(now, str) else now
-        renamed[name] = translate(value)
+        name, translate = (now, None) if isinstance(now, str) else now
+        renamed[name] = value if translate is None else translate(value)
     return renamed
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def _restored(model: Any, fitted: dict[str, Any]) -> Any:
@@ -214,22 +192,19 @@ def _is_labels(value: Any) -> bool:
 
 def _is_held_out(value: Any) -> bool:
     kinds = {"losses": "f", "sure": "f", "near": "f", "classes": "i", "weights": "f"}
-    return (
-        isinstance(value, dict)
-        and value.keys() == kinds.keys()
-        and all(isinstance(one, np.ndarray) and one.dtype.kind == kinds[name] for name, one in value.items())
-        and {one.shape for one in value.values()} == {(len(value["losses"]),)}
-        and len(value["losses"]) > 0
-    )
+    return _are_arrays(value, kinds) and {one.shape for one in value.values()} == {(len(value["losses"]) or -1,)}
 
 
 def _is_known_classes(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {"mean", "means", "shares", "within"}:
-        return False
-    if not all(isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in value.values()):
-        return False
-    k, d = len(value["shares"]), len(value["mean"])
-    return [one.shape for one in value.values()] == [(d,), (k, d), (k,), (d, d)]
+    k, d = np.size(value["shares"]), np.size(value["mean"])
+    shapes = {"mean": (d,), "means": (k, d), "shares": (k,), "within": (d, d)}
+    return _are_arrays(value, dict.fromkeys(shapes, "f")) and {n: v.shape for n, v in value.items()} == shapes
+
+
+def _are_arrays(value: Any, kinds: dict[str, str]) -> bool:
+    """Whether it is a dictionary of arrays of these names and kinds."""
+    found = {name: getattr(one, "dtype", np.dtype("O")).kind for name, one in dict(value).items()}
+    return found == kinds and all(np.ndim(one) for one in value.values())
 
 
 # What fitted attributes of one name are in every model that has them: (rule, whether it holds).
@@ -244,16 +219,23 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ("a number or None", lambda value: value is None or _is_number(value)),
     ),
     "status_": ("text", lambda value: isinstance(value, str)),
+    "label_form_": (f"one of {', '.join(FORMS)}", lambda value: value in FORMS),
     "trained_": ("the names of an objective and a loss", _is_trained),
-    "history_": (
-        "a list of records",
-        _is_history,
-    ),
+    "history_": ("a list of records", _is_history),
 }
 
 
 # Of each class a number, where a model has them.
-_OF_CLASSES = ("steps_", "class_counts_", "class_weights_", "prior_", "trained_intercept_")
+_OF_CLASSES = (
+    "steps_",
+    "class_counts_",
+    "class_weights_",
+    "prior_",
+    "trained_intercept_",
+    "thresholds_",
+    "slopes_",
+    "offsets_",
+)
 
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
@@ -263,7 +245,10 @@ def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ..
         own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
         return own + numbers
     k, d = len(fitted["classes_"]), fitted["n_features_in_"]
-    return [("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,)), *numbers]
+    rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
+    negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]
+    both = ("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,))
+    return [*both, *numbers, *negatives]
 
 
 def _is_fitted_name(name: str) -> bool:
@@ -276,116 +261,6 @@ def _parameters(model: Any) -> dict[str, Any]:
     if isinstance(parameters.get("random_state"), np.random.RandomState | np.random.Generator):
         del parameters["random_state"]
     return model.plain_parameters(parameters) if hasattr(model, "plain_parameters") else parameters
-
-
-_EXACT = (bool, int, str, type(None))
-
-# What arrays and numbers of files may be: text of some length or objects, numbers of few kinds.
-_TEXT, _NUMBER = re.compile(r"[<>=|]?U\d{1,9}|\|?O"), re.compile(r"[<>=|]?(?:[iu][1248]|f[248]|b1)")
-
-
-def encode_value(value: Any, name: str, arrays: Arrays) -> Any:
-    """`value` as JSON; arrays of numbers are put into `arrays`, under names that begin with `name`.
-
-    >>> arrays = {}
-    >>> encode_value({"a": (1, np.float32(0.5)), 2: np.eye(2)}, "x", arrays), list(arrays)
-    ({'dict': [['a', {'tuple': [1, {'scalar': ['<f4', 0.5]}]}], [2, {'tensor': ['x.2', '<f8']}]]}, ['x.2'])
-    """
-    if isinstance(value, np.ndarray):
-        return _encode_array(value, name, arrays)
-    if isinstance(value, np.str_) or (isinstance(value, np.generic) and _can_hold(np.asarray(value))):
-        return {"scalar": [value.dtype.str, encode_value(value.item(), name, arrays)]}
-    if isinstance(value, StrEnum):
-        return value.value
-    if type(value) in _EXACT or (type(value) is float and math.isfinite(value)):
-        return value
-    if type(value) is float:
-        return {"float": repr(value)}
-    if type(value) in (list, tuple):
-        items = [encode_value(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
-        return items if type(value) is list else {"tuple": items}
-    if type(value) is dict:
-        return {
-            "dict": [[encode_value(k, name, arrays), encode_value(v, f"{name}.{k}", arrays)] for k, v in value.items()]
-        }
-    raise TypeError(f"{name} must be made of numbers, text and arrays to be saved; got {type(value).__name__}")
-
-
-def decode_value(value: Any, arrays: Arrays) -> Any:
-    """The value of which `encode_value` made this."""
-    if isinstance(value, list):
-        return [decode_value(item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ((kind, what),) = value.items()
-    return _DECODERS[kind](what, arrays)
-
-
-def _encode_array(array: Any, name: str, arrays: Arrays) -> Any:
-    if _can_hold(array):
-        while name in arrays:  # the keys 1 and "1" of a dictionary
-            name += "'"
-        arrays[name] = array
-        return {"tensor": [name, array.dtype.str]}
-    if array.dtype.kind not in "UO":
-        raise TypeError(f"{name} must hold numbers or text to be saved; got dtype {array.dtype}")
-    values = [encode_value(item, f"{name}.{i}", arrays) for i, item in enumerate(array.reshape(-1).tolist())]
-    return {"array": [array.dtype.str, list(array.shape), values]}
-
-
-def _can_hold(array: Any) -> bool:
-    """Whether an array of this dtype, in either byte order, may go into a file as it is."""
-    return array.dtype.newbyteorder("<") in DTYPES.values()
-
-
-def _decode_array(what: Any, arrays: Arrays) -> Any:
-    dtype, shape, values = what
-    if not isinstance(dtype, str) or not _TEXT.fullmatch(dtype):
-        raise ValueError(f"an array of dtype {str(dtype)[:40]} cannot be stored as a list")
-    decoded = [decode_value(value, arrays) for value in values]
-    # A short file can ask for very long strings, each of which would take its whole length.
-    kind, letters = np.dtype(dtype), sum(len(value) for value in decoded if isinstance(value, str))
-    check_unpacked(len(decoded) * kind.itemsize, 4 * letters, "an array of strings")
-    array = np.empty(len(decoded), kind)
-    # Item by item: NumPy would make of a list of tuples what it likes.
-    for i, value in enumerate(decoded):
-        array[i] = value
-    return array.reshape(shape)
-
-
-def _decode_tensor(what: Any, arrays: Arrays) -> Any:
-    name, dtype = what
-    array = arrays.pop(name)  # once: in another byte order it is copied
-    if _number_dtype(dtype).newbyteorder("<") != array.dtype.newbyteorder("<"):
-        raise ValueError(f"{name} must have the dtype {array.dtype}; got {dtype!r}")
-    return array.astype(np.dtype(dtype), copy=False)
-
-
-def _decode_scalar(what: Any, arrays: Arrays) -> Any:
-    dtype, value = what
-    decoded = decode_value(value, arrays)
-    if isinstance(decoded, str) and isinstance(dtype, str) and _TEXT.fullmatch(dtype):
-        return np.str_(decoded)
-    if not isinstance(decoded, int | float):
-        raise ValueError(f"a number cannot be stored as {type(decoded).__name__}")
-    return _number_dtype(dtype).type(decoded)
-
-
-def _number_dtype(dtype: Any) -> np.dtype[Any]:
-    """The dtype of that name, if files may have it."""
-    if not isinstance(dtype, str) or not _NUMBER.fullmatch(dtype):
-        raise ValueError(f"numbers cannot be stored as dtype {str(dtype)[:40]}")
-    return np.dtype(dtype)
-
-
-_DECODERS: dict[str, Any] = {
-    "array": _decode_array,
-    "tensor": _decode_tensor,
-    "scalar": _decode_scalar,
-    "float": lambda what, arrays: float(what),
-    "tuple": lambda what, arrays: tuple(decode_value(what, arrays)),
-    "dict": lambda what, arrays: {decode_value(k, arrays): decode_value(v, arrays) for k, v in what},
-}
 
 
 def rollback_on_error(method: F) -> F:

@@ -36,7 +36,7 @@ _SAMPLE, _PAIRED = 8192, 1024  # rows that the rotation is learned from, and row
 
 _LEAST_COLUMNS = 16
 
-# A pair that is left over costs so many times the products of a column of a pair; rows with many of them cost more still.
+# A pair that is left over costs so many times the products of a column of a pair; rows with many of them cost more.
 # Measured on 60,000 random rows of 256 columns, one core: 18.6, 2.4, 2.2 and 2.7 s by 32, 40, 48 and 64 columns, which
 # leave over 140,000, 12,000, 1,051 and 1,000 pairs.
 _COST_OF_LEFT_OVER = 5000.0

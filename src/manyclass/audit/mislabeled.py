@@ -1,6 +1,6 @@
 """label_errors: which labels are likely wrong, and what they should be, by what all other rows say of each.
 
-Every row is judged by machines and neighbors that have not seen its label (`left_out_views`), and ranked by how
+Every row is judged by machines and neighbors that have not seen its label (`out_of_sample`), and ranked by how
 unlikely it is (`label_noise`). How likely a label is wrong is the mean of what the model of noise says of rows of about
 that rank: of all curves that fall with the score, the one that is nearest to it.
 """
@@ -16,7 +16,7 @@ from manyclass._core.checks import check_count, check_finite
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Labels, ProgressFactory, no_progress
 from manyclass.audit.label_noise import LabelNoise, LabelVerdicts
-from manyclass.audit.left_out_views import N_NEIGHBORS, LeftOutMachines, Neighbors, NeighborVotes, View
+from manyclass.audit.out_of_sample import N_NEIGHBORS, LeftOutMachines, Neighbors, NeighborVotes, View
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.estimators.validation import encode_labels

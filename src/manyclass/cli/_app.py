@@ -23,6 +23,7 @@ from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
 from manyclass.cli.audit import audit
 from manyclass.cli.calibrate import calibrate
+from manyclass.cli.classes import classes
 from manyclass.cli.compress import compress
 from manyclass.cli.demo.command import demo
 from manyclass.cli.evaluate import evaluate
@@ -182,6 +183,8 @@ app.command(epilog="Example: manyclass predict run new/1.jpg new/2.jpg")(predict
 app.command(epilog="Example: manyclass audit photos.store -o audit")(audit)
 
 app.command(epilog="Example: manyclass calibrate run photos.store --part val")(calibrate)
+
+app.command(epilog="Example: manyclass classes run --add photos/zebra -o run-with-zebra")(classes)
 
 app.command(epilog="Example: manyclass export run -o classifier.onnx")(export)
 

@@ -9,25 +9,26 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.models import rollback_on_error
-from manyclass._core.typing import Floats
+from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix
 from manyclass.estimators._incremental import check_batch_classes
-from manyclass.estimators.uncertainty.held_out import HeldOut
+from manyclass.estimators.class_updates import ClassUpdates
 from manyclass.estimators.validation import check_labels, encode_known_labels, encode_new_labels, weighted_problem
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem
+from manyclass.solvers.imprinting import KnownNegatives, NegativeSums, rows_with_covariance
 from manyclass.solvers.problem import Problem
 
 SUMS = ("mean_", "scatter_", "class_sums_", "class_weights_", "class_counts_")  # in the order of `ClassMoments`
 
 
-class ClosedFormUpdates:
+class ClosedFormUpdates(ClassUpdates):
     """`partial_fit`, `add_rows`, `remove_rows`, `add_classes` and `remove_classes` of a `SquareLossClassifier`."""
 
     class_weight: Any
     classes_: NDArray[Any]
     coef_: Floats
-    held_out_: dict[str, Any]
     _computing: Callable[[], AbstractContextManager[None]]
     _choose: Callable[[RidgeSystem, Problem, float], None]
     _solve: Callable[[RidgeSystem, Any], None]
@@ -120,10 +121,41 @@ class ClosedFormUpdates:
             return self._learn(before.minus(gone))
 
     @rollback_on_error
+    def imprint_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn new classes from a few rows of each, even one; the old machines stay the same to the bit.
+
+        Negatives are all rows so far, by their sums, or those that are kept in their place. Rows that are given are
+        added to the sums, so that a call of `add_rows` makes all machines, these too, those of a fit on all rows.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows of the new classes; rows of old classes are added to the sums, too.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        SquareLossClassifier
+            The classifier itself.
+        """
+        with self._computing():
+            known = hasattr(self, "scatter_") and self.class_weight != "balanced"
+            before, old = self._kept_moments() if known else None, self.classes_
+            super().imprint_classes(X, y, sample_weight)
+            if before is not None:
+                spread = before.at(np.searchsorted(self.classes_, old), len(self.classes_))
+                self._keep(spread.plus(self._moments(X, y, sample_weight)))
+        return self
+
+    @rollback_on_error
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows of new classes: the machines become those of a fit on all rows, but for rounding.
 
-        New rows are negatives of the old classes, whose machines change too. The strength and the temperature stay.
+        New rows are negatives of the old classes, whose machines change too. The strength and the temperature stay. A
+        class of a few rows beside others of many has in such a fit a machine that seldom wins; use `imprint_classes`.
 
         Parameters
         ----------
@@ -151,19 +183,24 @@ class ClosedFormUpdates:
                     f"got none of the class {self.classes_.tolist()[place]!r}"
                 )
             places = np.searchsorted(self.classes_, old)
+            self._forget_known_classes()
             self._move_held_out(places)
             return self._learn(before.at(places, len(self.classes_)).plus(added))
 
     @rollback_on_error
-    def remove_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def remove_classes(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Remove classes with all of their rows: the machines become those of a fit without them, but for rounding.
+
+        By labels alone, ``remove_classes(["bee"])``, their machines go and the others stay the same to the bit: they
+        are those of a fit in which the rows that went are still negatives of all. The sums go then too, as they hold
+        those rows.
 
         Parameters
         ----------
-        X : matrix-like of shape (n, d)
-            All rows of these classes, as they were given.
-        y : array-like of shape (n,)
-            Their labels.
+        X : matrix-like of shape (n, d), or label or array-like of labels
+            All rows of these classes, as they were given; or the classes, without `y`.
+        y : array-like of shape (n,), default=None
+            Labels of the rows.
         sample_weight : array-like of shape (n,), default=None
             Their weights, as they were given.
 
@@ -172,6 +209,9 @@ class ClosedFormUpdates:
         SquareLossClassifier
             The classifier itself.
         """
+        if y is None:
+            self._drop_sums()
+            return super().remove_classes(X)
         with self._computing():
             before = self._sums("remove_classes")
             gone = self._moments(X, y, sample_weight)
@@ -184,6 +224,7 @@ class ClosedFormUpdates:
             if np.count_nonzero(~removed) < 2:
                 raise ValueError(f"remove_classes must leave two classes; got {np.count_nonzero(~removed)} that stay")
             left = before.minus(gone).only(~removed)
+            self._forget_known_classes()
             self._move_held_out(np.where(removed, -1, np.cumsum(~removed) - 1))
             self.classes_ = self.classes_[~removed]
             return self._learn(left)
@@ -195,6 +236,9 @@ class ClosedFormUpdates:
             raise ValueError(f"class_weight='balanced' needs all labels at once; pass a dictionary for {task}")
         if not hasattr(self, "scatter_"):
             raise ValueError(f"{task} needs the sums over rows, which this fit did not keep; begin with partial_fit")
+        return self._kept_moments()
+
+    def _kept_moments(self) -> ClassMoments:
         return ClassMoments(*(getattr(self, name) for name in SUMS))
 
     def _moments(self, X: Any, y: Any, sample_weight: Any) -> ClassMoments:
@@ -203,26 +247,37 @@ class ClosedFormUpdates:
         indices = encode_known_labels(y, self.classes_, len(matrix))
         return ClassMoments.of(weighted_problem(self, matrix, indices, sample_weight))
 
-    def _move_held_out(self, places: NDArray[np.intp]) -> None:
-        """Give the rows that were left out the new places (k,) of their classes; those of classes at -1 go."""
-        if hasattr(self, "known_classes_"):  # by which what is said was told, and which has other classes
-            for name in ("held_out_", "known_classes_", "_known_judge"):
-                self.__dict__.pop(name, None)
-        if not hasattr(self, "held_out_"):
-            return
-        found = HeldOut.of_model(self)
-        moved = found._replace(classes=places[found.classes].astype(np.int32))
-        self.held_out_ = moved.rows(moved.classes >= 0)._asdict()
-        if not len(self.held_out_["classes"]):
-            del self.held_out_
-
     def _learn(self, moments: ClassMoments) -> Self:
         """Solve for other sums, with the strength that there is."""
         self._solve(self._column_system(moments), self.coef_.dtype)
         self._keep(moments)
         return self
 
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> KnownNegatives:
+        if not hasattr(self, "scatter_"):
+            return super()._negatives(X, others)
+        moments = self._kept_moments()
+        return NegativeSums(moments.mean, moments.scatter / moments.total, int(moments.counts.sum()))
+
+    def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        self._drop_sums()
+        super()._append_machines(new, W, b, counts)
+
+    def _drop_sums(self) -> None:
+        """Keep rows of the same mean and covariance in the place of sums that will be of other classes."""
+        if hasattr(self, "scatter_"):
+            moments = self._kept_moments()
+            C = moments.scatter / moments.total
+            self._keep(None)
+            self.negatives_ = rows_with_covariance(moments.mean, C, self.coef_.dtype)
+
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        moments = self._kept_moments().only(places) if hasattr(self, "scatter_") else None
+        super()._select_machines(places)
+        if moments is not None:
+            self._keep(moments)
+
     def _keep(self, moments: ClassMoments | None) -> None:
-        for name in SUMS[:3]:  # the sizes of classes are known in any case
+        for name in (*SUMS[:3], "negatives_"):  # the sizes of classes are known in any case
             self.__dict__.pop(name, None)
         self.__dict__.update(zip(SUMS, moments or (), strict=bool(moments)))

@@ -17,7 +17,9 @@ from manyclass._core.typing import Doubles
 from manyclass.data.inputs import open_examples
 from manyclass.data.matrix import Matrix
 from manyclass.estimators._stochastic_plan import STEP_LIMITS, SgdSettings
+from manyclass.estimators.class_updates import ClassUpdates, class_counts
 from manyclass.estimators.prior_adjustment import class_totals
+from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.estimators.validation import (
     check_classes,
     check_labels,
@@ -117,21 +119,18 @@ def new_class_problem(X: Matrix, y: Any, classes: NDArray[Any], sample_weight: A
     new, indices = encode_new_labels(check_labels(y, len(X)), classes)
     weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
     problem = Problem.whole(X, indices, len(new) + 1, weights).part(np.flatnonzero(weights > 0))
-    _check_new_classes(problem.sizes, new)
+    class_counts(problem.y[problem.index][problem.y[problem.index] < len(new)], new)
     return new, problem
 
 
-def _check_new_classes(sizes: NDArray[Any], new: NDArray[Any]) -> None:
-    """Every new class needs positives and negatives; `sizes` counts rows of the new classes, then of all others."""
-    for missing in np.flatnonzero(sizes[:-1] == 0)[:1]:
-        raise ValueError(
-            "add_classes needs a row of every new class whose sample_weight is not zero; "
-            f"got none of the class {new.tolist()[missing]!r}"
-        )
-    if len(new) == 1 and not sizes[1]:
-        raise ValueError(
-            f"add_classes needs negatives; all rows are of the class {new.tolist()[0]!r}, so add rows of others"
-        )
+_ENOUGH = 0.5  # rows of the smallest new class, of those of an old one, from which on it is trained
+
+
+def _can_train(problem: Problem, y: Any) -> bool:
+    """Whether new classes, all but the last of the problem, are large enough beside the old ones that are there."""
+    *new, old = problem.sizes.tolist()
+    places = problem.index[problem.y[problem.index] == len(new)]
+    return bool(old) and min(new) >= _ENOUGH * old / len(np.unique(np.asarray(y).ravel()[places]))
 
 
 def join_weights(
@@ -148,7 +147,7 @@ def join_weights(
     return together[order], LinearWeights.around(W, biases, both(old.steps, machines.steps))
 
 
-class IncrementalSgd:
+class IncrementalSgd(ClassUpdates):
     """`partial_fit` and `add_classes` of a `StochasticClassifier`."""
 
     objective: str
@@ -171,7 +170,9 @@ class IncrementalSgd:
     _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
     _forget_prior: Callable[[], None]
-    _class_sizes: Callable[[Problem], tuple[NDArray[np.int64], Doubles]]
+    sampling: str
+    class_prior_: Doubles
+    _check_one_label: Callable[[str], None]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -199,6 +200,7 @@ class IncrementalSgd:
         """
         with self._computing():
             settings = self._settled()
+            self._check_one_label("partial_fit")
             check_same_objective(settings, "partial_fit")
             self._forget_prior()
             known = hasattr(self, "coef_")
@@ -221,12 +223,18 @@ class IncrementalSgd:
         self._learn(machines, history, max(calls, getattr(self, "n_epochs_", 0)), settings)
         self.step_, self.beta_ = plan.schedule.step, plan.algorithm.beta
         self._count_more(problem, known)
+        if not hasattr(self, "negatives_"):
+            self._keep_negatives(problem)
         self._running = replace(running, machines=machines, plan=plan, calls=calls)
         return self
 
     @rollback_on_error
     def add_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn new classes of objective "ovr"; the old machines stay the same to the bit.
+        """Learn new classes; the old machines stay the same to the bit.
+
+        With objective "ovr" and rows of old classes, of which the new ones have at least half as many on average, they
+        are trained like the others. With fewer, or none, or another objective, they are imprinted: a machine that is
+        trained on a few rows nearly never wins.
 
         Parameters
         ----------
@@ -244,14 +252,16 @@ class IncrementalSgd:
         """
         with self._computing():
             settings = self._settled()
-            if settings.objective != "ovr":
-                raise ValueError(
-                    f"add_classes needs objective='ovr', whose classes do not compete; got {settings.objective!r}"
-                )
             check_is_fitted(self)
+            self._check_one_label("add_classes")
             check_same_objective(settings, "add_classes")
             self._forget_prior()
-            new, problem = new_class_problem(open_examples(self, X), y, self.classes_, sample_weight)
+            matrix = open_examples(self, X)
+            new, problem = new_class_problem(matrix, y, self.classes_, sample_weight)
+            if settings.objective != "ovr" or not _can_train(problem, y):
+                self.imprint_classes(matrix, y, sample_weight)
+                forget_held_out(self)
+                return self
             plan = make_plan(settings, self.step_, self.beta_, problem, draw_seed(self.random_state))
             descent = SgdRun.start(LinearWeights.zeros(problem.k, problem.d))
             epochs = epochs_from_zero(self.n_epochs_, getattr(self, "n_iter_", 0))
@@ -277,6 +287,20 @@ class IncrementalSgd:
             before, sizes = (self.class_counts_, self.class_weights_), class_totals(problem)
             both = (np.concatenate([a, b[:-1]])[order] for a, b in zip(before, sizes, strict=True))
             self.class_counts_, self.class_weights_ = both
+
+    def _class_sizes(self, problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
+        """Of each class, the rows and what they weigh among those that are shown."""
+        counts, weights = class_totals(problem)
+        if self.sampling == "balanced":
+            weights = np.where(counts > 0, weights.sum() / np.count_nonzero(counts), 0.0)
+        return counts, weights
+
+    def _machine_prior(self) -> Doubles:
+        """The share of positives among the rows that the machine of each class has seen (k,)."""
+        positives = self.class_prior_
+        negatives = 1 - positives if self.beta_ is None else np.minimum(self.beta_ * positives, 1 - positives)
+        shares: Doubles = positives / (positives + negatives)
+        return shares
 
     def _settled(self) -> Any:
         """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""

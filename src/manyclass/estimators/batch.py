@@ -200,6 +200,7 @@ class BatchModel(PriorAdjustment, LinearModel):
                 found = replace(found, point=_lifted(found.point, solved.X, penalty, inner))
         self._learn(found)
         self._count_classes(problem)
+        self._keep_negatives(problem)
         self._warn(found)
         warn_of_chance(self, problem)
         return self

@@ -67,6 +67,8 @@ class LinearClassifier(BatchModel):
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     objective_ : float
         The mean loss plus the penalty.
     gap_ : float

@@ -15,6 +15,7 @@ from manyclass._core.typing import Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.inputs import RowScale, open_features, scale_limits
 from manyclass.data.matrix import Matrix, spans
+from manyclass.estimators.class_updates import ClassUpdates
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.row_sums import Scorer
 from manyclass.solvers.sgd.top_k import top_classes
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from manyclass.estimators.heads.quantized_head import QuantizedHead
 
 
-class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearModel(ClassUpdates, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Scores X coef_' + intercept_; X is an array, a sparse array, a memory map, a Matrix, or a path of one."""
 
     classes_: NDArray[Any]
@@ -119,7 +120,7 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The k best classes of each row, where there is a faster way than all scores."""
         if len(X) * len(self.classes_) < SCORES:
             return None
-        return top_by_shortlist(X.rows, X.shape, self.coef_, self.intercept_, k)
+        return top_by_shortlist(X.rows, X.shape, *self._ranking_weights(), k)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one safetensors file, which `manyclass.load` reads.
@@ -172,12 +173,17 @@ class LinearModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
         """The scores of some rows, of which the second argument is the number of the first; biases may be others."""
-        coef, intercept = self.coef_, self.intercept_ if intercept is None else intercept
+        coef, ranking = self._ranking_weights()
+        intercept = ranking if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)
 
         return block
+
+    def _ranking_weights(self) -> tuple[Floats, Floats]:
+        """Weights (k, d) and biases (k,) by whose scores classes are ranked."""
+        return self.coef_, self.intercept_
 
     def _shape(self) -> tuple[int, ...]:
         """That of coef_, (k, d)."""

@@ -4,15 +4,18 @@ from contextlib import closing
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.checks import check_count, check_one_of
 from manyclass._core.linalg import unit_rows
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Doubles
+from manyclass.data.inputs import open_examples
 from manyclass.data.views import UnitRows
+from manyclass.estimators.class_updates import class_counts
 from manyclass.estimators.linear_model import LinearModel
-from manyclass.estimators.validation import make_problem
+from manyclass.estimators.validation import check_labels, encode_new_labels, example_weights, make_problem
 from manyclass.solvers.class_moments import weighted_rows
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.row_blocks import open_blocks
@@ -86,21 +89,53 @@ class NearestCentroid(LinearModel):
         with threads(self.n_threads or get_threads()):
             problem = make_problem(self, X, y, sample_weight)
             means, weights = class_means(problem, self.metric)
-        if self.metric == "cosine":
-            W, b = unit_rows(means), np.zeros(len(means))
-        else:
-            W, b = means, -0.5 * np.einsum("ij,ij->i", means, means)
+        W, b = self._of_means(means)
         dtype = problem.X.dtype
         self.coef_, self.intercept_ = W.astype(dtype), np.where(weights > 0, b, _NEVER).astype(dtype)
         return self
 
+    @rollback_on_error
+    def imprint_classes(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Add the means of new classes: what a fit on all rows would give.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Rows of new classes; those of old classes are left out.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; those of weight 0 are left out.
+
+        Returns
+        -------
+        NearestCentroid
+            The classifier itself.
+        """
+        check_is_fitted(self)
+        matrix = open_examples(self, X)
+        new, indices = encode_new_labels(check_labels(y, len(matrix)), self.classes_)
+        weights = example_weights(indices, np.arange(len(new) + 1), None, sample_weight)
+        used = np.flatnonzero((indices < len(new)) & (weights > 0))
+        counts = class_counts(indices[used], new)
+        means, _ = class_means(Problem.whole(matrix, indices, len(new) + 1, weights).part(used), self.metric)
+        self._append_machines(new, *self._of_means(means[:-1]), counts)
+        return self
+
+    def _of_means(self, means: Doubles) -> tuple[Doubles, Doubles]:
+        """Weights (k, d) and biases (k,) by which the nearest mean has the largest score."""
+        if self.metric == "cosine":
+            return unit_rows(means), np.zeros(len(means))
+        return means, -0.5 * np.einsum("ij,ij->i", means, means)
+
 
 def class_means(problem: Problem, metric: str) -> tuple[Doubles, Doubles]:
     """The weighted means (k, d) of the rows of each class, of unit length for "cosine", and their weights (k,)."""
-    X, y, c = weighted_rows(problem)
-    sums, weights = np.zeros((problem.k, problem.d)), np.bincount(y, c, problem.k).astype(np.float64)
+    X, labels, c = weighted_rows(problem)
+    weights = np.bincount(labels.classes, c[labels.rows], problem.k).astype(np.float64)
+    sums = np.zeros((problem.k, problem.d))
     near = np.zeros(problem.d)
-    with closing(open_blocks(UnitRows(X) if metric == "cosine" else X, y, c)) as blocks:
+    with closing(open_blocks(UnitRows(X) if metric == "cosine" else X, labels, c)) as blocks:
         for classes, found in blocks.sums("class_sums", near):
             sums[classes] += found
     return sums / np.where(weights > 0, weights, 1)[:, None], weights

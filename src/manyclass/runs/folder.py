@@ -18,6 +18,7 @@ from manyclass._core.digest import file_digest
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass._core.files import LOCK, TEMPORARY_SUFFIX, FolderLock, make_folder, sync_folder
 from manyclass._core.models import save_model
+from manyclass._core.reading import read_file
 from manyclass.runs.records import EVALUATION, RUN, RUN_FILE, UNFINISHED, read_record, write_record
 
 EVALUATIONS = "evaluations"
@@ -253,6 +254,12 @@ def file_damage(folder: Path, named: dict[str, Any]) -> Damage | None:
     if size != named["size"]:
         return Damage(file.name, None, f"has {size} bytes instead of {named['size']}")
     return None if file_digest(file) == named["sha256"] else Damage(file.name, None, "does not match its checksum")
+
+
+def encoder_content(folder: Path, run: dict[str, Any]) -> bytes | None:
+    """The bytes of the encoder of a run; None if it has none."""
+    named = run["files"]["encoder"]
+    return None if named is None else read_file(folder / named["name"], "model")
 
 
 def last_unfinished(folder: Path) -> UnfinishedRun | None:

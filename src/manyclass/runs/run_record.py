@@ -37,10 +37,6 @@ def begin_record(
     shard: "Shard | None" = None,
 ) -> dict[str, Any]:
     """What is known of a run, or of a part of its classes, before it begins; datasets have roles such as "train"."""
-    from manyclass import __version__
-    from manyclass._core.parallel import get_threads
-
-    host = machine()
     described = [describe_data(role, dataset) for role, dataset in data]
     part = {} if shard is None else {"shard": _shard_record(shard, recipe, described, given)}
     return {
@@ -48,11 +44,21 @@ def begin_record(
         "command": "train",
         "arguments": list(arguments),
         "settings": {**recipe.record, **given},
-        "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
-        "machine": host,
         "seed": recipe.seed,
-        "threads": get_threads(),
         "data": described,
+        **here_and_now(),
+    }
+
+
+def here_and_now() -> dict[str, Any]:
+    """With what a run is made, and when: versions, the machine, threads."""
+    from manyclass import __version__
+    from manyclass._core.parallel import get_threads
+
+    return {
+        "versions": {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()},
+        "machine": machine(),
+        "threads": get_threads(),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -111,24 +117,37 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
         "part": dataset.subset_name,
         "rows": len(dataset),
         "columns": int(dataset.X.shape[1]),
-        "classes": None if y is None else count_classes(y),
+        "classes": None if y is None else _count_labels(dataset) if dataset.separator else count_classes(y),
         "fingerprint": dataset.fingerprint(),
         "bytes": int(dataset.X.nbytes),
     }
 
 
+def _count_labels(dataset: "Dataset") -> int:
+    return len({label for labels in dataset.label_lists() for label in labels})
+
+
 def training_record(model: Any, examples: "Dataset") -> dict[str, Any]:
-    """How many of the rows that made a model, or of 5,000 of them, it gets right; and how many each class has."""
+    """How many of the rows that made a model, or of 5,000 of them, it gets right; and how many each class has.
+
+    Of rows with several labels, all of them and no others must be found.
+    """
     from manyclass.data.dense import DenseMatrix
     from manyclass.data.matrix import spans
 
-    n, y = len(examples), np.asarray(examples.label_names())
+    n, lists = len(examples), examples.label_lists() if examples.separator else None
+    y = np.asarray(examples.label_names()) if lists is None else np.array([label for row in lists for label in row])
     looked_at = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_SEEN])
     parts = spans(len(looked_at), max(1, (1 << 22) // examples.X.shape[1]))
     right = np.zeros(0, np.bool_)
     with suppress(ValueError):  # of rows whose scores overflow, which must not cost the fit
         found = [model.predict(DenseMatrix(examples.X.rows(looked_at[at]))) for at in parts]
-        right = np.concatenate(found) == y[looked_at]
+        if lists is None:
+            right = np.concatenate(found) == y[looked_at]
+        else:
+            predicted = [labels for part in found for labels in part]
+            given = (lists[row] for row in looked_at)
+            right = np.array([set(a) == set(b) for a, b in zip(predicted, given, strict=True)], np.bool_)
     labels, counts = np.unique(y, return_counts=True)
     per_class = [{"class": str(label), "rows": rows} for label, rows in zip(labels, counts.tolist(), strict=True)]
     return {"rows": len(right), "right": int(np.count_nonzero(right)), "per_class": per_class}
@@ -248,13 +267,15 @@ def run_summary(record: dict[str, Any]) -> dict[str, Any]:
     """What a command prints of a run, done or begun, as JSON: the record without its long lists, and the accuracy."""
     train = record["data"][0] if record["data"] else dict.fromkeys(("path", "part", "rows"))
     history, grid = record.get("history") or [], record.get("grid") or []
-    judged = [one["accuracy"] for one in (*history, *grid) if one.get("accuracy") is not None]
+    changes = record.get("settings", {}).get("changes")
+    judged = [one["accuracy"] for one in (*history, *grid) if one.get("accuracy") is not None and not changes]
     return {
         "format": RUN_FORMAT,
         "status": record["status"],
         "data": train["path"],
         "part": train["part"],
         "shard": record.get("shard"),
+        "changes": changes,
         "rows": train["rows"],
         "model": record.get("model"),
         "validation_accuracy": max(judged, default=None),
@@ -276,6 +297,7 @@ def run_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("data", _data_words(summary)),
         *model_rows(model),
         ("classes", _classes_words(summary["shard"])),
+        ("changed", "; ".join(map(str, summary["changes"] or []))),
         ("validation accuracy", accuracy),
         ("tried", tried),
         ("seed", str(summary["seed"])),

@@ -226,6 +226,9 @@ class QuantizedHead(Probabilities, LinearModel):
                 raise ValueError(f"{name}_ must have the dtype {np.dtype(wanted)}")
         return {"intercept_": (k,), **{f"{name}_": shape for name, shape in sizes.items()}}
 
+    def _check_changeable(self) -> None:
+        raise ValueError("a head keeps its classes; change those of the classifier, and make a head of it anew")
+
     @property
     def _labels(self) -> LabelTable:
         if self._table is None:
@@ -309,12 +312,14 @@ class QuantizedHead(Probabilities, LinearModel):
             )
         return open_features(self, X)
 
-    def _blocks(self) -> Callable[[Floats, int], Scorer]:
-        packed = self._packed
+    def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
+        packed, shift = self._packed, None if intercept is None else intercept - self.intercept_
 
         def block(rows: Floats, start: int) -> Scorer:
             def scores(classes: slice) -> Floats:
                 S: Floats = packed.scores(_singles(rows), classes)
+                if shift is not None:
+                    S += shift[classes]
                 check_finite(S, "scores of X", start)
                 return S
 

@@ -11,6 +11,7 @@ from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import open_examples
+from manyclass.data.matrix import Matrix
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.shared.kernel_machines import KernelMachines
 from manyclass.estimators.validation import (
@@ -22,6 +23,7 @@ from manyclass.estimators.validation import (
 )
 from manyclass.losses.multiclass import SmoothedHinge
 from manyclass.penalties.smoothed import HalfSquare
+from manyclass.solvers.imprinting import KnownNegatives
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.smooth import Coordinates, SmoothProblem
 
@@ -270,6 +272,12 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
                 f"got others, {(len(self.classes_), m)}"
             )
         return points.on_points(weights)
+
+    def _negatives(self, X: Matrix, others: NDArray[np.intp]) -> KnownNegatives:
+        raise ValueError("imprint_classes needs machines with a bias, which these have not; use add_classes")
+
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        self._keep_weights(self._weights()[:, places])
 
     def _append(self, new: NDArray[Any], weights: Doubles) -> None:
         together = np.concatenate([self.classes_, new])

@@ -9,8 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from manyclass._core.checks import check_finite, check_nonnegative
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.singular import svd_flip
-from manyclass._core.typing import Callback, Floats
+from manyclass._core.singular import singular_triples, svd_flip
+from manyclass._core.typing import Callback, Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 from manyclass.estimators.batch import BatchModel
@@ -97,6 +97,35 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
     def _shortlisted(self, X: Matrix, k: int) -> NDArray[Any] | None:
         return None if self._narrow() else super()._shortlisted(X, k)
 
+    def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
+        """The rank grows by as many as come: what old classes share says too little of new ones."""
+        together = np.concatenate([self.classes_, new])
+        order = np.argsort(together, kind="stable")
+        U, s, V = self.factors_
+        with one_blas_thread():
+            basis = np.linalg.qr(np.concatenate([U, W.T], axis=1))[0]
+            rows = np.concatenate([(V * s) @ (U.T @ basis), W @ basis])
+        self._keep_factors(basis, rows[order])
+        self.intercept_ = np.concatenate([self.intercept_, b]).astype(self.intercept_.dtype)[order]
+        self._forget_known_classes()
+        self._move_held_out(np.searchsorted(together[order], self.classes_))
+        self.classes_ = together[order]
+
+    def _select_machines(self, places: NDArray[np.intp]) -> None:
+        U, s, V = self.factors_
+        self.factors_ = U, s, V[places]
+        if len(places) < len(V):
+            self._keep_factors(U, V[places] * s)
+        self.intercept_ = self.intercept_[places]
+
+    def _keep_factors(self, basis: Floats, rows: Doubles) -> None:
+        """Let W' be these rows (k, r) times an orthonormal basis (d, r)', in factors anew."""
+        U, _, V = self.factors_
+        with one_blas_thread():
+            left, s, right = singular_triples(rows.astype(V.dtype))
+            found = svd_flip(basis @ right, s, left)
+        self.factors_ = found[0].astype(U.dtype), found[1], found[2].astype(V.dtype)
+
     def _sides(self) -> tuple[Floats, Floats]:
         """U diag(s) and V."""
         U, s, V = self.factors_
@@ -164,6 +193,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         The biases.
     n_features_in_ : int
         The number of columns of X.
+    negatives_ : ndarray of shape (m, d)
+        Rows with the mean and the covariance of those of the fit, at most 128, for classes that come later.
     objective_ : float
         The mean loss plus the penalty.
     gap_ : float

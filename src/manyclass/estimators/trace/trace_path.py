@@ -213,6 +213,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 found = replace(found, point=found.point.lift(problem.X))
         self.best_ = self._model(walk.trace, walk.ridge, found)
         self.best_._count_classes(whole)
+        self.best_._keep_negatives(whole)
         self.status_ = walk.status
         if not self.status_.is_unfinished and not self.keeps_checkpoint:
             checkpoint.remove()

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import is_of_machine
 from manyclass._core.files import expand_home
-from manyclass._core.models import model_pieces
-from manyclass._core.reading import read_file
 from manyclass._core.shards import SHARD
 from manyclass._core.typing import Notify
-from manyclass.runs.folder import RunFolder, read_whole_run
+from manyclass.runs.folder import RunFolder, encoder_content, read_whole_run
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 from manyclass.runs.load_model import load_run_file
 from manyclass.runs.sources import draw_sample, read_subset
-from manyclass.runs.training import keep_run
+from manyclass.runs.trained_run import write_run
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
@@ -47,40 +44,24 @@ def join_runs(
     histories = zip(*(one["history"] or [] for one in records), strict=True)
     outcome = {"history": [_joined_epoch(epochs) for epochs in histories], "tuning": [], "grid": None}
     encoder = records[0]["encoder"]
-
-    def finished() -> dict[str, Any] | None:
-        """The run that is there already, which must be the one of these parts."""
-        there = folder.done is not None and not overwrite
-        return folder.same_run(record, _digests(model, records[0])) if there else None
-
-    tell = notify or _ignore
-    if done := finished():
-        folder.tidy_done(record)
-        tell(f"{out} is done already")
-        return _facts(done)
-    with folder.locked(resume, overwrite):
-        if done := finished():  # by another process, just now
-            tell(f"{out} is done already")
-            return _facts(done)
-        run = folder.begin(record, resume and folder.done is None, overwrite)
-        try:
-            examples = _examples(record, warn or warnings.warn)
-            learned = None if encoder is None else Path(encoder), _encoder_bytes(parts[0].path, records[0])
-            seconds = sum(one["seconds"] or 0 for one in records)
-            return _facts(keep_run(folder, run, record, model, outcome, examples, learned, seconds).record)
-        except Exception:
-            run.give_up()
-            raise
+    return _facts(
+        write_run(
+            folder,
+            record,
+            model,
+            outcome,
+            (None if encoder is None else Path(encoder), encoder_content(parts[0].path, records[0])),
+            examples=lambda: _examples(record, warn or warnings.warn),
+            seconds=lambda: sum(one["seconds"] or 0 for one in records),
+            resume=resume,
+            overwrite=overwrite,
+            notify=notify or _ignore,
+        )
+    )
 
 
 def _ignore(message: str) -> None:
     pass
-
-
-def _digests(model: Any, part: dict[str, Any]) -> dict[str, str | None]:
-    """Those of the files that the run is going to have."""
-    encoder = part["files"]["encoder"]
-    return {"model": sha256_digest(model_pieces(model)), "encoder": None if encoder is None else encoder["sha256"]}
 
 
 def _facts(record: dict[str, Any]) -> dict[str, Any]:
@@ -99,11 +80,6 @@ def _check_encoders(parts: list[Part], records: list[dict[str, Any]]) -> None:
     for part, sha256 in zip(parts[1:], digests[1:], strict=True):
         if sha256 != digests[0]:
             refuse_other(parts[0].path, part.path, "features.encoder")
-
-
-def _encoder_bytes(path: Path, record: dict[str, Any]) -> bytes | None:
-    file = record["files"]["encoder"]
-    return None if file is None else read_file(path / file["name"], "model")
 
 
 def _joined(models: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from manyclass._core.models import save_model
 from manyclass._core.typing import Notify
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
-from manyclass.runs.evaluation import labels_for, with_split_of_run
+from manyclass.runs.evaluating.evaluation import labels_for, with_split_of_run
 from manyclass.runs.folder import RunFolder, is_run, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
 from manyclass.runs.run_record import describe_data
@@ -98,6 +98,10 @@ def calibrate(
     model, _, record = open_classifier(place)
     if not hasattr(model, "calibrate"):
         raise ValueError(f"{place} must hold a classifier that can be calibrated; it holds a {type(model).__name__}")
+    if getattr(model, "has_several_labels", False):
+        raise ValueError(
+            f"{place} must have one label per row to be calibrated; thresholds of several are found by train"
+        )
     whole = with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), record)
     check_columns(model, place, whole.X, source)
     examples = labeled_subset(whole, subset, ("val", "test"), warn)
