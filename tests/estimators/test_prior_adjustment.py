@@ -229,6 +229,17 @@ def test_a_path_counts_the_classes_of_its_best():
     path.best_.set_prior("uniform")
 
 
+def test_classes_with_other_names_keep_prior_and_sets():
+    clf = fitted("closed form").set_prior("uniform")
+    sets, before = clf.predict_set(XT, 0.8), clf.predict(XT)
+    weights = clf.held_out_["weights"].copy()
+    clf.rename_classes({0: 9})
+    np.testing.assert_array_equal(clf.held_out_["weights"], weights)
+    np.testing.assert_array_equal(clf.predict(XT), np.where(before == 0, 9, before))
+    for old, new in zip(sets, clf.predict_set(XT, 0.8), strict=True):
+        np.testing.assert_array_equal(new, np.where(old == 0, 9, old))
+
+
 def test_sets_keep_their_promise_where_rare_classes_become_frequent():
     sizes = [400, 200, 80, 40, 20]
     clf = mc.LinearClassifier(penalty=mc.Ridge(1e-2)).fit(*long_tail(0, sizes)).calibrate(*long_tail(4, sizes))
