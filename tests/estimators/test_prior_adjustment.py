@@ -281,3 +281,14 @@ def test_shares_add_up_to_one_and_keep_their_ratios(numbers):
 def test_what_is_no_prior_is_refused_in_a_sentence(prior, words):
     with pytest.raises(ValueError, match=words):
         as_prior(prior, np.array(["a", "b", "c"]))
+
+
+@pytest.mark.parametrize("name", ["trace norm", "batch softmax", "closed form", "one-vs-rest"])
+def test_classes_that_come_and_go_are_counted_and_saved(name, tmp_path):
+    clf = fitted(name).set_prior("uniform")
+    clf.imprint_classes(*long_tail(5, [0, 0, 0, 0, 0, 6, 5]))
+    np.testing.assert_array_equal(clf.class_counts_, [*SIZES, 6, 5])
+    np.testing.assert_array_equal(clf.class_weights_, [*SIZES, 6, 5])
+    assert not hasattr(clf, "prior_")
+    clf.save(tmp_path / "model")
+    np.testing.assert_array_equal(mc.load(tmp_path / "model").class_counts_, clf.class_counts_)

@@ -196,7 +196,7 @@ def _predictions(
 ) -> Iterator[Prediction]:
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
     from manyclass.runs.pictures import picture_blocks, pictures_among
-    from manyclass.runs.priors import set_prior
+    from manyclass.runs.prior_knowledge.class_priors import set_prior
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)

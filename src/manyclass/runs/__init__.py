@@ -5,8 +5,6 @@ evaluation          evaluate, a classifier against labels
 auditing            audit, what is wrong with labeled data, in a folder of tables
 confidence          what an evaluation says of probabilities and of sets of classes
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
-priors              priors of classes as users name them, and the sizes of classes
-center_files        weights known before training, of an array or an older run
 changed_classes     add_classes, remove_classes and rename_classes: a new run of a classifier that is there
 recipe              which estimator an objective asks for, with which settings
 grid_search         settings chosen by whole fits, judged on validation
@@ -14,8 +12,6 @@ folder              RunFolder, where a run keeps its files and goes on from
 run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations, comparisons and audits as JSON, checked when written and read
 record_shapes       what JSON must look like
-records             records of runs, evaluations and comparisons as JSON, checked when written and read
-record_shapes       what that JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
 pictures            pictures at paths, as rows of an encoder
 load_model          load: the classifier of a run or file, and the encoder that goes with it
@@ -23,6 +19,7 @@ verify_run          whether every file of a run is what its record says
 provenance          where features came from: the pictures, and the encoder
 
 compression         compress, features into a store of codes
+prior_knowledge/    priors of classes and weights from elsewhere, as users name them
 galleries/          build_gallery, update_gallery and compare_encoders: features into what can be searched
 probing/            probe, how good embeddings are, by several classifiers on the same rows
 joining/            join, parts that `--shard i/n` made into what one run would have made

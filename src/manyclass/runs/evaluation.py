@@ -21,7 +21,7 @@ from manyclass.evaluation.classification import confusions
 from manyclass.runs.confidence import confidence_record
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
-from manyclass.runs.priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
+from manyclass.runs.prior_knowledge.class_priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
 from manyclass.runs.provenance import features_of, pictures_of
 from manyclass.runs.records import EVALUATION, write_record
 from manyclass.runs.run_record import describe_data

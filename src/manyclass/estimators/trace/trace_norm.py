@@ -107,6 +107,10 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
             rows = np.concatenate([(V * s) @ (U.T @ basis), W @ basis])
         self._keep_factors(basis, rows[order])
         self.intercept_ = np.concatenate([self.intercept_, b]).astype(self.intercept_.dtype)[order]
+        for name in ("class_counts_", "class_weights_"):
+            if name in vars(self):
+                before = getattr(self, name)
+                setattr(self, name, np.concatenate([before, counts.astype(before.dtype)])[order])
         self._forget_known_classes()
         self._move_held_out(np.searchsorted(together[order], self.classes_))
         self.classes_ = together[order]
@@ -116,7 +120,7 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
         self.factors_ = U, s, V[places]
         if len(places) < len(V):
             self._keep_factors(U, V[places] * s)
-        self.intercept_ = self.intercept_[places]
+        super()._select_machines(places)  # biases, and whatever else there is of each class
 
     def _keep_factors(self, basis: Floats, rows: Doubles) -> None:
         """Let W' be these rows (k, r) times an orthonormal basis (d, r)', in factors anew."""

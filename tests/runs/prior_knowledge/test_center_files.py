@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass._core.errors import SettingsError
-from manyclass.runs.center_files import read_center
+from manyclass.runs.prior_knowledge.center_files import read_center
 
 NAMES = np.array(["ant", "bee", "cat"])
 MEANS = np.random.default_rng(9).normal(size=(3, 8))
