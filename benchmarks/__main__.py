@@ -17,6 +17,7 @@ ALL = (
     "encoding",
     "classification",
     "closed_form",
+    "multilabel",
     "wide",
     "imagenet_shape",
     "ten_thousand",

@@ -25,31 +25,53 @@ class Lists {
     by_offset_.sort(negatives_.offsets + from, to - from);
     rows_.resize(to - from);
     positives_.assign(end_ - begin_, NONE);
-    next_.resize(to - from);
-    for (size_t i = from; i < to; ++i) {
-      const size_t y = examples_.y[i];
-      if (y >= begin_ && y < end_) next_[i - from] = std::exchange(positives_[y - begin_], i - from);
-    }
+    own_.assign(to - from, false);
+    labels_.clear();
+    for (size_t i = from; i < to; ++i)
+      for (std::int64_t l = examples_.starts[i]; l < examples_.starts[i + 1]; ++l) {
+        const size_t y = examples_.y[l];
+        if (y < begin_ || y >= end_) continue;
+        labels_.push_back({i - from, std::exchange(positives_[y - begin_], labels_.size())});
+      }
   }
 
+  // An example, and whether it is of the class.
+  struct Item {
+    size_t example;
+    bool own;
+  };
+
   // Those that concern class c, in order.
-  const std::vector<size_t>& of(size_t c) {
-    for (size_t i = positives_[c - begin_]; i != NONE; i = next_[i]) rows_.insert(i);
+  const std::vector<Item>& of(size_t c) {
+    for (size_t l = positives_[c - begin_]; l != NONE; l = labels_[l].next) {
+      rows_.insert(labels_[l].row);
+      own_[labels_[l].row] = true;
+    }
     by_offset_.drawing(Mark(negatives_.shares[c]), Mark(negatives_.shares[c + 1]), [&](size_t i) { rows_.insert(i); });
     list_.clear();
-    rows_.drain([&](size_t i) { list_.push_back(from_ + i); });
+    rows_.drain([&](size_t i) { list_.push_back({from_ + i, bool(own_[i])}); });
+    for (size_t l = positives_[c - begin_]; l != NONE; l = labels_[l].next) own_[labels_[l].row] = false;
     return list_;
   }
 
  private:
   static constexpr size_t NONE = ~size_t{0};
+
+  // An example that is of a class, and the next label of that class.
+  struct Label {
+    size_t row, next;
+  };
+
   const Examples& examples_;
   const Negatives& negatives_;
   const size_t begin_, end_;
   size_t from_ = 0;
   ByOffset by_offset_;
   Ordered rows_;
-  std::vector<size_t> positives_, next_, list_;  // the first of each class, the next of the same class
+  std::vector<size_t> positives_;  // the first label of each class
+  std::vector<Label> labels_;
+  std::vector<char> own_;  // of the class that is asked for
+  std::vector<Item> list_;
 };
 
 // The classes [begin, end), roughly by the offset from which on they are drawn: neighbors then concern about the same
@@ -104,10 +126,10 @@ void one_vs_rest(const Examples& examples, const Negatives& negatives, const Lin
         // A step is taken on the way to the next score: w is read and written once for both.
         const float* last = nullptr;
         float move = 0;
-        for (const size_t i : lists.of(c)) {
+        for (const auto [i, own] : lists.of(c)) {
           const float* x = examples.X + i * d;
           const float product = last ? loops.move_and_dot(move, last, x, d, w) : loops.dot(x, w, d);
-          const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
+          const float sign = own ? 1.0f : -1.0f, weight = examples.weights[i];
           const LossAt at = evaluate(loss, sign * (float(scale) * product + bias));
           lost += weight * at.loss;
           const double step = step_at(schedule, t++);
@@ -144,10 +166,14 @@ void one_vs_rest_block(const Examples& examples, const Negatives& negatives, con
       bool any = false;
       const double u = negatives.offsets[i];
       std::int64_t below = Mark(negatives.shares[begin]).points_below(u);
+      const std::int32_t* last = examples.y + examples.starts[i + 1];
+      const std::int32_t* label = std::lower_bound(examples.y + examples.starts[i], last, std::int32_t(begin));
       for (size_t c = begin; c < end; ++c) {
         const std::int64_t before = std::exchange(below, Mark(negatives.shares[c + 1]).points_below(u));
-        if (below == before && examples.y[i] != std::int32_t(c)) continue;
-        const float sign = examples.y[i] == std::int32_t(c) ? 1.0f : -1.0f, weight = examples.weights[i];
+        const bool own = label != last && *label == std::int32_t(c);
+        label += own;
+        if (below == before && !own) continue;
+        const float sign = own ? 1.0f : -1.0f, weight = examples.weights[i];
         double& scale = model.scales[c];
         const LossAt at = evaluate(loss, sign * (float(scale) * S[i * k + c] + model.biases[c]));
         losses[c] += weight * at.loss;

@@ -16,9 +16,11 @@ enum class Violator { max, random, sampled };
 // A run of examples, in the order in which they are seen.
 struct Examples {
   const float* X;         // (n, d)
-  const std::int32_t* y;  // (n) class of each; -1 for one of other classes, where these are a part of them
+  const std::int32_t* y;  // class after class of each; -1 for one of other classes, where these are a part of them
   const float* weights;   // (n) what the gradient is multiplied with
   std::size_t n, d;
+  const std::int64_t* starts = nullptr;  // (n + 1) example i is of the classes y[starts[i]] < ... < y[starts[i + 1] - 1];
+                                         // joint machines, which have one of each, do without
 };
 
 // Class c scores scales[c] * (weights[c]' x) + biases[c]; steps[c] counts the examples it has seen.
@@ -49,7 +51,8 @@ struct Negatives {
   const double* shares;   // (k + 1) where the share of each class begins, and the end of the last
 };
 
-// One-vs-rest. Every example updates its own class as a positive and its negative classes as negatives:
+// One-vs-rest. Every example updates its own classes, one or any number, as a positive and its negative classes as
+// negatives:
 //   w_c <- (1 - step_t * regularization) w_c - step_t * dL(y s) / dw.
 // losses (k) receives the sum of the losses met before each update. Each thread owns a range of classes.
 void one_vs_rest(const Examples& examples, const Negatives& negatives, const LinearWeights& model, Loss loss,

@@ -1,3 +1,10 @@
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <vector>
+
 #include "bindings.h"
 #include "stochastic.h"
 
@@ -9,6 +16,7 @@ using manyclass::Loss;
 using manyclass::Negatives;
 using manyclass::Violator;
 using Labels = In<std::int32_t, 1>;
+using Starts = std::optional<In<std::int64_t, 1>>;
 
 void require_classes(const Labels& labels, std::int64_t least, std::int64_t most) {
   for (std::size_t i = 0; i < labels.shape(0); ++i)
@@ -24,12 +32,31 @@ LinearWeights linear_weights(const Out<float, 2>& W, const Out<float, 1>& biases
   return {W.data(), biases.data(), scales.data(), steps.data(), k};
 }
 
-// Examples of other classes than these have the label -1.
-Examples examples(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, std::size_t k) {
+// Where the classes of each example begin in y, and the end of the last; without `starts` it has one each.
+std::vector<std::int64_t> checked_starts(const Starts& starts, const Labels& y, std::size_t n) {
+  std::vector<std::int64_t> places(n + 1);
+  if (!starts) {
+    require(y.shape(0) == n, "y must have one entry per row of X, or starts be given");
+    std::iota(places.begin(), places.end(), 0);
+    return places;
+  }
+  require(starts->shape(0) == n + 1, "starts must have one entry per row of X and one more");
+  std::copy_n(starts->data(), n + 1, places.begin());
+  require(places[0] == 0 && places[n] == std::int64_t(y.shape(0)), "starts must begin with 0 and end with that of y");
+  for (std::size_t i = 0; i < n; ++i) require(places[i] <= places[i + 1], "starts must not fall");
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::int64_t l = places[i] + 1; l < places[i + 1]; ++l)
+      require(y(l - 1) < y(l), "classes of a row must be in order, and different");
+  return places;
+}
+
+// Examples of other classes than these have the label -1, or none.
+Examples examples(const In<float, 2>& X, const Labels& y, const In<float, 1>& weights, std::size_t k,
+                  const std::vector<std::int64_t>& starts) {
   const std::size_t n = X.shape(0);
-  require(y.shape(0) == n && weights.shape(0) == n, "y and weights must have one entry per row of X");
+  require(weights.shape(0) == n, "weights must have one entry per row of X");
   require_classes(y, -1, static_cast<std::int64_t>(k) - 1);
-  return {X.data(), y.data(), weights.data(), n, X.shape(1)};
+  return {X.data(), y.data(), weights.data(), n, X.shape(1), starts.data()};
 }
 
 Negatives negatives(const In<double, 1>& offsets, const In<double, 1>& shares, std::size_t n, std::size_t k) {
@@ -46,9 +73,10 @@ void one_vs_rest(const In<float, 2>& X, const Labels& y, const In<float, 1>& wei
                  const In<double, 1>& shares, const Out<float, 2>& W, const Out<float, 1>& biases,
                  const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps, Loss loss, double step,
                  double regularization, double bias_rate, double decay, const Out<double, 1>& losses,
-                 std::size_t threads) {
+                 std::size_t threads, const Starts& starts) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
-  const Examples run = examples(X, y, weights, model.k);
+  const std::vector<std::int64_t> places = checked_starts(starts, y, X.shape(0));
+  const Examples run = examples(X, y, weights, model.k, places);
   const Negatives drawn = negatives(offsets, shares, run.n, model.k);
   require(W.shape(1) == X.shape(1) && losses.shape(0) == model.k, "W must be as wide as X, losses as long as W");
   nb::gil_scoped_release release;
@@ -60,9 +88,10 @@ void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1
                        const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
                        Loss loss, double step, double regularization, double bias_rate, double decay,
                        const In<float, 2>& G, const Out<float, 2>& S, const Out<double, 1>& losses,
-                       std::size_t threads) {
+                       std::size_t threads, const Starts& starts) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
-  const Examples run = examples(X, y, weights, model.k);
+  const std::vector<std::int64_t> places = checked_starts(starts, y, X.shape(0));
+  const Examples run = examples(X, y, weights, model.k, places);
   const Negatives drawn = negatives(offsets, shares, run.n, model.k);
   require(G.shape(0) == run.n && G.shape(1) == run.n, "G must have shape (n, n)");
   require(S.shape(0) == run.n && S.shape(1) == model.k && losses.shape(0) == model.k, "S must have shape (n, k)");
@@ -143,11 +172,11 @@ void bind_stochastic(nb::module_& m) {
   m.def("one_vs_rest", &one_vs_rest, exact("X"), exact("y"), exact("weights"), exact("offsets"), exact("shares"),
         exact("W"), exact("biases"), exact("scales"), exact("steps"), exact("loss"), nb::arg("step"),
         nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decay"), exact("losses"), nb::arg("threads"),
-        "One pass of one-vs-rest over a run of examples.");
+        exact("starts") = nb::none(), "One pass of one-vs-rest over a run of examples.");
   m.def("one_vs_rest_block", &one_vs_rest_block, exact("X"), exact("y"), exact("weights"), exact("offsets"),
         exact("shares"), exact("W"), exact("biases"), exact("scales"), exact("steps"), exact("loss"), nb::arg("step"),
         nb::arg("regularization"), nb::arg("bias_rate"), nb::arg("decay"), exact("G"), exact("S"), exact("losses"),
-        nb::arg("threads"), "The same from scores and Gram matrix; S becomes A.");
+        nb::arg("threads"), exact("starts") = nb::none(), "The same from scores and Gram matrix; S becomes A.");
   m.def("joint_block", &joint_block, exact("X"), exact("y"), exact("weights"), exact("W"), exact("biases"),
         exact("scales"), exact("steps"), exact("violator"), nb::arg("step"), nb::arg("regularization"),
         nb::arg("bias_rate"), nb::arg("decay"), exact("G"), exact("S"), exact("draws"), exact("rivals"), exact("pulls"),

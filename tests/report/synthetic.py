@@ -66,6 +66,14 @@ def run_record(objective="warp", **changes):
     return record | changes
 
 
+MULTILABEL = {
+    "labels_per_row": 2.0, "predicted_per_row": 1.9, "micro_f1": 0.81, "macro_f1": 0.61, "samples_f1": 0.71,
+    "all_right": 0.5, "mean_average_precision": 0.66,
+    "precision_at": [{"k": 1, "precision": 0.9}, {"k": 3, "precision": 0.6}],
+    "propensity_scored": [{"k": 1, "precision": 0.77}],
+}  # fmt: skip
+
+
 def evaluation_record(top_1=0.75, **changes):
     """An evaluation on 240 rows, 20 of each class."""
     right = [20 - i for i in range(len(CLASSES))]
@@ -226,6 +234,8 @@ def write_everything(folder: Path):
     """Two runs, a gallery, a probe, an audit and pictures: a page of it has every section."""
     write_run(folder / "ovr", evaluation=evaluation_record(0.7))
     write_run(folder / "warp", evaluation=evaluation_record(0.75))
+    tags = evaluation_record(0.65, multilabel=MULTILABEL)
+    write_record(folder / "ovr" / "evaluations" / "tags-test.json", "evaluation", tags)
     (folder / "gallery").mkdir()
     write_record(folder / "gallery" / "retrieval.json", "retrieval", retrieval_record())
     (folder / "audit").mkdir()

@@ -58,11 +58,11 @@ def text(everything):
 
 
 SECTIONS = {
-    "next", "setup", "runs", "accuracy", "sizes", "confusions", "examples", "calibration", "curves", "tuning",
+    "next", "setup", "runs", "labels", "accuracy", "sizes", "confusions", "examples", "calibration", "curves", "tuning",
     "spectrum", "grid", "embedding", "retrieval", "probe", "audit", "cost",
 }  # fmt: skip
 
-_OF_SEVERAL = {"runs", "retrieval", "probe", "audit"}  # which a run alone does not have
+_OF_SEVERAL = {"runs", "retrieval", "probe", "audit", "labels"}  # which a run alone does not have
 
 
 @pytest.fixture

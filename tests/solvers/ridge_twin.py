@@ -5,6 +5,9 @@ from numpy.typing import NDArray
 
 
 def targets(y: NDArray, k: int) -> NDArray:
+    """Of classes (n,), or of an indicator matrix (n, k)."""
+    if np.ndim(y) == 2:
+        return np.where(y, 1.0, -1.0)
     return np.where(np.arange(k) == np.asarray(y)[:, None], 1.0, -1.0)
 
 

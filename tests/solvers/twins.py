@@ -20,11 +20,12 @@ class Twin:
         return schedule.step / (1 + self.t[c] / t0)
 
 
-def probabilities(sizes, beta):
-    """With which each class meets an example of another."""
+def probabilities(sizes, beta, n=None):
+    """With which each class meets one of n examples that is not of it."""
     if beta is None:
         return [1.0] * len(sizes)
-    n, absent = sum(sizes), min(1, sum(sizes) / len(sizes))
+    n = sum(sizes) if n is None else n
+    absent = min(1, n / len(sizes))
     return [min(1.0, beta * (size or absent) / max(1, n - size)) for size in sizes]
 
 
@@ -38,11 +39,13 @@ def one_vs_rest(twin, problem, schedule, epoch, loss, beta):
     rng = schedule.generator(epoch)
     order = schedule.order(problem, rng)
     offsets = rng.random(len(order))
-    P = cumulative_rates(np.array(probabilities([sum(problem.y[order] == c) for c in range(problem.k)], beta)))
+    own = [set(problem.label_lists(np.array([i])).classes.tolist()) for i in range(len(problem.X))]
+    sizes = [sum(c in own[i] for i in order) for c in range(problem.k)]
+    P = cumulative_rates(np.array(probabilities(sizes, beta, len(order))))
     X, lost = problem.X.toarray().astype(np.float64), 0.0
     for place, i in enumerate(order):
-        for c in {problem.y[i], *drawn(P, offsets[place])}:
-            sign = 1.0 if c == problem.y[i] else -1.0
+        for c in {*own[i], *drawn(P, offsets[place])}:
+            sign = 1.0 if c in own[i] else -1.0
             z = sign * (twin.W[c] @ X[i] + twin.b[c])
             function = MARGIN_LOSSES[loss]
             lost += problem.weights[i] * float(function.value(np.array(z)))

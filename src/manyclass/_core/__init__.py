@@ -4,6 +4,7 @@ checks.py            checks of arguments, and the sentences in which they compla
 digest.py            SHA-256 of bytes, arrays, files and JSON
 errors.py            the exceptions of the library, and Damage: what can be wrong with files of ours
 files.py             writing files whole or not at all; room on the disk; the lock of a folder
+label_lists.py       rows with several labels, as users have them and as positions of classes
 lazy.py              fronts of folders, and the one table of where the public names live
 linalg.py            aligned arrays, rows of unit length, signed roots, power iteration
 models.py            save_model and load: one sealed file per model; methods that leave one as it was when they fail

@@ -27,6 +27,7 @@ import numpy as np
 import manyclass
 from manyclass._core.digest import canonical_json, sha256_digest
 from manyclass._core.files import write_output
+from manyclass._core.label_lists import FORMS
 from manyclass._core.lazy import find_public
 from manyclass._core.plain_values import decode_value, encode_value
 from manyclass._core.sealed import SealedFormat
@@ -218,13 +219,23 @@ _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ("a number or None", lambda value: value is None or _is_number(value)),
     ),
     "status_": ("text", lambda value: isinstance(value, str)),
+    "label_form_": (f"one of {', '.join(FORMS)}", lambda value: value in FORMS),
     "trained_": ("the names of an objective and a loss", _is_trained),
     "history_": ("a list of records", _is_history),
 }
 
 
 # Of each class a number, where a model has them.
-_OF_CLASSES = ("steps_", "class_counts_", "class_weights_", "prior_", "trained_intercept_")
+_OF_CLASSES = (
+    "steps_",
+    "class_counts_",
+    "class_weights_",
+    "prior_",
+    "trained_intercept_",
+    "thresholds_",
+    "slopes_",
+    "offsets_",
+)
 
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:

@@ -53,8 +53,8 @@ class LeftOutMachines:
         """(m, k), for positions (m,)."""
         with one_blas_thread():
             Z = self._system.coordinates(self._problem.X, rows, np.float32)
-            y, p = self._problem.y[rows], np.full(len(rows), 1 / len(self._problem))
-            return self._system.left_out_scores(Z, y, p, self.strength, self._B).astype(np.float32, copy=False)
+            labels, p = self._problem.label_lists(rows), np.full(len(rows), 1 / len(self._problem))
+            return self._system.left_out_scores(Z, labels, p, self.strength, self._B).astype(np.float32, copy=False)
 
 
 class NeighborVotes:

@@ -12,6 +12,7 @@ from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import (
     Json,
     LabelFile,
+    LabelSeparator,
     PriorOption,
     Quiet,
     Run,
@@ -28,6 +29,7 @@ def evaluate(
     run: Run,
     data: Annotated[Path, path_argument("A store, .npy, .npz, ..., with labels.")],
     labels: LabelFile = None,
+    label_separator: LabelSeparator = None,
     part: Annotated[str | None, typer.Option(help="A part of the split.", show_default="test, val, or all")] = None,
     prior: PriorOption = None,
     out: Annotated[Path | None, out_option("The file to write.", show_default="RUN/evaluations/DATA-PART.json")] = None,
@@ -42,13 +44,16 @@ def evaluate(
     judged as if they were as frequent as others: the mean per class rises, and top-1 falls where frequent classes are
     frequent in DATA too.
 
-    The result is kept with the run, where a report finds it.
+    The result is kept with the run, where a report finds it. Of rows with several labels it is told how good the labels
+    above their thresholds are (F1), and how good the order of rows and of classes is (average precision, precision at
+    k; propensity-scored, rare labels count more).
     """
     import manyclass as mc
 
     console = Console(quiet, json)
     with mc.threads(threads):
-        found = judge(run, data, console, labels=labels, subset=part, prior=prior, out=out)
+        asked = {"labels": labels, "label_separator": label_separator, "subset": part, "prior": prior, "out": out}
+        found = judge(run, data, console, **asked)
     console.json({**found.record, "path": None if found.path is None else str(found.path)})
     console.table("what next", findings(run, found.record, page=f"manyclass report {quote(str(run))}"))
 
@@ -68,9 +73,7 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
     worst = sorted(mistaken, key=lambda one: one["accuracy"])[:_SHOWN]
     return [
         ("rows", f"{record['rows']:,}, part {record['data']['part']}, {len(record['per_class']):,} classes"),
-        ("top-1", f"{record['top_1']:.2%}"),
-        ("top-5", f"{record['top_5']:.2%}"),
-        ("mean per class", f"{record['mean_per_class']:.2%}"),
+        *_accuracies(record),
         *([("prior", record["prior"])] if record["prior"] else []),
         *_by_size(record["by_size"] or []),
         *_confidence_rows(record),
@@ -81,6 +84,23 @@ def _rows(record: dict[str, Any], file: Path | None) -> list[tuple[str, str]]:
         ),
         ("time", format_seconds(record["seconds"])),
         *([("written to", str(file))] if file is not None else []),
+    ]
+
+
+def _accuracies(record: dict[str, Any]) -> list[tuple[str, str]]:
+    """How good it is: by the best classes, or by all labels of rows that have several."""
+    several = record.get("multilabel")
+    if several is None:
+        names = {"top-1": "top_1", "top-5": "top_5", "mean per class": "mean_per_class"}
+        return [(name, f"{record[key]:.2%}") for name, key in names.items()]
+    found = several["mean_average_precision"]
+    at = {"precision": several["precision_at"], "propensity-scored precision": several["propensity_scored"]}
+    return [
+        ("labels of a row", f"{several['labels_per_row']:.2f}, predicted {several['predicted_per_row']:.2f}"),
+        *((f"F1, {name}", f"{several[f'{name}_f1']:.2%}") for name in ("micro", "macro", "samples")),
+        ("all labels right", f"{several['all_right']:.2%} of rows"),
+        *([] if found is None else [("mean average precision", f"{found:.2%}")]),
+        *((f"{what} at {one['k']}", f"{one['precision']:.2%}") for what, many in at.items() for one in many),
     ]
 
 

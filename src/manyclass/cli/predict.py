@@ -64,7 +64,7 @@ def predict(
     """Tell the best classes, with probabilities where the classifier has them and scores otherwise.
 
     A best class whose probability is below a half is called unsure. A classifier without probabilities gets them by
-    `manyclass calibrate`.
+    `manyclass calibrate`. Of a classifier of several labels per row all labels above their thresholds are told.
 
     With --coverage 0.95 each row is told a set of classes, as many as it takes to hold the right one in 95 of 100
     rows. With --unknown 0.05 rows are said to be none of these if only 5 of 100 rows of known classes look as strange.
@@ -124,6 +124,8 @@ class Asked:
         from manyclass.estimators.uncertainty.unknowns import check_unknown
 
         needs = [name for name in ("coverage", "unknown") if getattr(self, name) is not None]
+        if needs and getattr(model, "has_several_labels", False):
+            raise ValueError(f"`{needs[0]}` is for one label per row, and {run} has several, which may be none")
         if needs and not hasattr(model, "predict_set"):
             raise ValueError(
                 f"`{needs[0]}` needs rows that training has held out, and {run} knows of none; give it some with "
@@ -168,16 +170,18 @@ class Prediction:
     none: bool | None = None
     taxon: str | None = None
     taxon_probability: float | None = None
+    several: bool = False  # whether these are all labels of the row, any number of them
 
     @property
     def unsure(self) -> bool | None:
         """Whether the best class is more likely wrong than right; None where nobody knows."""
-        return None if self.probabilities is None else self.probabilities[0] < _SURE
+        return None if self.probabilities is None or self.several else self.probabilities[0] < _SURE
 
     def plain(self) -> dict[str, Any]:
         """For JSON."""
-        about = {name: value for name, value in vars(self).items() if value is not None or name == "probabilities"}
-        return {**about, "unsure": self.unsure}
+        kept = {name: value for name, value in vars(self).items() if name != "several"}
+        about = {name: value for name, value in kept.items() if value is not None or name == "probabilities"}
+        return about if self.several else {**about, "unsure": self.unsure}
 
     def words(self) -> list[tuple[str, str]]:
         """Each class, and how likely or how high it is; of a best one that is more often wrong than right, that too."""
@@ -185,7 +189,7 @@ class Prediction:
             said = [f"{score:.3f}" for score in self.scores]
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
-            said[0] += ", unsure" if self.unsure else ""
+            said[:1] = [f"{one}, unsure" if self.unsure else one for one in said[:1]]
         strange = [("none of these,", f"p = {self.p_value:.2g}")] if self.none else []
         sure = [(f"surely {self.taxon},", f"{self.taxon_probability:.1%}")] if self.taxon is not None else []
         return [*strange, *sure, *zip(self.classes, said, strict=True)]
@@ -222,8 +226,11 @@ def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction
     S = np.asarray(model.decision_function(block.X))
     if S.ndim == 1:  # of two classes: how much the second is above the first
         S = np.stack([-S, S], axis=1)
-    best = np.argsort(-S, axis=1, kind="stable")
     P = model.predict_proba(block.X) if hasattr(model, "predict_proba") else None
+    if getattr(model, "has_several_labels", False):
+        yield from _several_of_block(model, block, S, P)
+        return
+    best = np.argsort(-S, axis=1, kind="stable")
     # A set has the classes above a threshold, which are the best ones.
     sizes = [asked.top] * len(S) if asked.coverage is None else map(len, model.predict_set(block.X, asked.coverage))
     p_values = None if asked.unknown is None else model.unknown_p_values(block.X).tolist()
@@ -237,10 +244,24 @@ def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction
         yield found if p_values is None else replace(found, p_value=p_values[i], none=p_values[i] <= asked.unknown)
 
 
+def _several_of_block(model: Any, block: "Dataset", S: Any, P: Any) -> Iterator[Prediction]:
+    """All labels above their thresholds, the most likely first."""
+    ranked = S - model.thresholds_ if P is None else P
+    for i, own in enumerate(model.thresholds_ < S):
+        places = own.nonzero()[0]
+        places = places[(-ranked[i, places]).argsort(kind="stable")]
+        labels = [str(label) for label in model.classes_[places].tolist()]
+        chances = None if P is None else P[i, places].tolist()
+        yield Prediction(block.row_name(i), labels, S[i, places].tolist(), chances, several=True)
+
+
 def _show(found: Iterable[Prediction], console: Console) -> None:
     rows = iter(found)
     shown = list(islice(rows, _SHOWN))
-    if len(shown) == 1:
+    if shown and shown[0].several:
+        words = [", ".join(map(" ".join, one.words())) or "no label" for one in shown]
+        console.table("labels", list(zip((one.name for one in shown), words, strict=True)))
+    elif len(shown) == 1:
         console.table(shown[0].name, shown[0].words())
     elif shown:
         cells = [[one.name, *map(" ".join, one.words())] for one in shown]
@@ -259,7 +280,7 @@ def _write(path: Path, found: Iterable[Prediction], sets: bool) -> None:
     with _replacing(path) as file:
         lines = csv.writer(file, lineterminator="\n")
         for number, one in enumerate(found):
-            cells = _set_cells(one) if sets else _class_cells(one)
+            cells = _label_cells(one) if one.several else _set_cells(one) if sets else _class_cells(one)
             if number == 0:
                 lines.writerow(cells)
             lines.writerow(cells.values())
@@ -277,6 +298,13 @@ def _set_cells(one: Prediction) -> dict[str, Any]:
     """The same of a set, whose classes are a list in one cell, as JSON, as rows have more or fewer of them."""
     lists = {"classes": js.dumps(one.classes), "probabilities": js.dumps(one.probabilities)}
     return {"name": one.name, **_strangeness(one), "size": len(one.classes), **lists}
+
+
+def _label_cells(one: Prediction) -> dict[str, Any]:
+    """All labels of a row that may have several, in one cell, and another with a number for each."""
+    name = "scores" if one.probabilities is None else "probabilities"
+    numbers = one.scores if one.probabilities is None else one.probabilities
+    return {"name": one.name, "labels": ";".join(one.classes), name: ";".join(f"{value:.6g}" for value in numbers)}
 
 
 def _strangeness(one: Prediction) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from manyclass.cli.terminal.options import (
     Data,
     Json,
     LabelFile,
+    LabelSeparator,
     Quiet,
     RayAddress,
     TestFraction,
@@ -44,8 +45,9 @@ class Sampling(StrEnum):
 
 # Options that are no settings of an estimator.
 _OF_THE_RUN = {
-    "data", "out", "objective", "tune", "labels", "part", "test_fraction", "sample", "validation", "plan", "classes",
-    "prior", "center", "seed", "ray", "workers", "threads", "resume", "overwrite", "json", "quiet",
+    "data", "out", "objective", "tune", "labels", "label_separator", "part", "test_fraction", "sample",
+    "validation", "plan", "classes", "prior", "center", "seed", "ray", "workers", "threads", "resume", "overwrite",
+    "json", "quiet",
 }  # fmt: skip
 
 _STOCHASTIC, _TRACE = "Options of all objectives but square and trace", "Options of --objective trace"
@@ -75,6 +77,7 @@ def train(
         list[Tune] | None, typer.Option(help="Choose this by whole fits on validation; may be given several times.")
     ] = None,
     labels: LabelFile = None,
+    label_separator: LabelSeparator = None,
     part: Annotated[
         str | None, typer.Option(help="Rows of this part of the split.", show_default="train, or all")
     ] = None,
@@ -265,6 +268,7 @@ def train(
             out,
             objective,
             labels=labels,
+            label_separator=label_separator,
             subset=part,
             validation=validation,
             test_fraction=test_fraction,

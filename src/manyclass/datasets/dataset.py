@@ -3,6 +3,7 @@
 import json
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,6 +68,8 @@ class Dataset:
         The subset that these rows are.
     labels_path : Path, default=None
         The file beside the features in which labels were found; None if they are with them, or given.
+    separator : str, default=None
+        What stands between the labels of a row, such as ";" in "cat;dog"; None if every row has one.
 
     Examples
     --------
@@ -89,6 +92,7 @@ class Dataset:
     rows: NDArray[np.intp] | None = None
     subset_name: str = ALL
     labels_path: Path | None = None
+    separator: str | None = None
 
     def __post_init__(self) -> None:
         for values, what in ((self.y, "labels"), (self.names, "names"), (self.split, "split")):
@@ -184,6 +188,32 @@ class Dataset:
             return None
         y = np.asarray(self.y)
         return y if self.classes is None or y.dtype.kind == "U" else np.asarray(self.classes, np.str_)[y]
+
+    def label_lists(self) -> list[list[str]]:
+        """List the labels of each row, which a separator divides; an empty one is none.
+
+        Returns
+        -------
+        list of list of str
+            The labels, each once and in their order.
+        """
+        found = [""] * len(self) if self.y is None else np.asarray(self.label_names()).astype(str).tolist()
+        parts = (text.split(self.separator) if self.separator else [text] for text in found)
+        return [list(dict.fromkeys(filter(None, map(str.strip, labels)))) for labels in parts]
+
+    def strata(self) -> NDArray[Any]:
+        """Label each row by what it is drawn by: its label, or of several the rarest, and nothing for none.
+
+        Returns
+        -------
+        ndarray of shape (n_examples,)
+            The labels.
+        """
+        if self.separator is None:
+            return np.asarray(self.label_names())
+        lists = self.label_lists()
+        counts = Counter(label for labels in lists for label in labels)
+        return np.array([min(labels, key=lambda label: (counts[label], label), default="") for labels in lists])
 
     def row_name(self, row: int) -> str:
         """Name a row: its own name, or its number in what it was taken from.

@@ -170,7 +170,9 @@ class IncrementalSgd(ClassUpdates):
     _learn: Callable[[LinearWeights, list[dict[str, Any]], int, Any], None]
     _take: Callable[[LinearWeights], None]
     _forget_prior: Callable[[], None]
-    _class_sizes: Callable[[Problem], tuple[NDArray[np.int64], Doubles]]
+    sampling: str
+    class_prior_: Doubles
+    _check_one_label: Callable[[str], None]
 
     @rollback_on_error
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -198,6 +200,7 @@ class IncrementalSgd(ClassUpdates):
         """
         with self._computing():
             settings = self._settled()
+            self._check_one_label("partial_fit")
             check_same_objective(settings, "partial_fit")
             self._forget_prior()
             known = hasattr(self, "coef_")
@@ -250,6 +253,7 @@ class IncrementalSgd(ClassUpdates):
         with self._computing():
             settings = self._settled()
             check_is_fitted(self)
+            self._check_one_label("add_classes")
             check_same_objective(settings, "add_classes")
             self._forget_prior()
             matrix = open_examples(self, X)
@@ -283,6 +287,20 @@ class IncrementalSgd(ClassUpdates):
             before, sizes = (self.class_counts_, self.class_weights_), class_totals(problem)
             both = (np.concatenate([a, b[:-1]])[order] for a, b in zip(before, sizes, strict=True))
             self.class_counts_, self.class_weights_ = both
+
+    def _class_sizes(self, problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
+        """Of each class, the rows and what they weigh among those that are shown."""
+        counts, weights = class_totals(problem)
+        if self.sampling == "balanced":
+            weights = np.where(counts > 0, weights.sum() / np.count_nonzero(counts), 0.0)
+        return counts, weights
+
+    def _machine_prior(self) -> Doubles:
+        """The share of positives among the rows that the machine of each class has seen (k,)."""
+        positives = self.class_prior_
+        negatives = 1 - positives if self.beta_ is None else np.minimum(self.beta_ * positives, 1 - positives)
+        shares: Doubles = positives / (positives + negatives)
+        return shares
 
     def _settled(self) -> Any:
         """The same settings with what an objective "auto" stands for: that of the machines there are, or the usual."""

@@ -120,7 +120,7 @@ class LinearModel(ClassUpdates, ClassifierMixin, BaseEstimator):  # type: ignore
         """The k best classes of each row, where there is a faster way than all scores."""
         if len(X) * len(self.classes_) < SCORES:
             return None
-        return top_by_shortlist(X.rows, X.shape, self.coef_, self.intercept_, k)
+        return top_by_shortlist(X.rows, X.shape, *self._ranking_weights(), k)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted classifier to one safetensors file, which `manyclass.load` reads.
@@ -173,12 +173,17 @@ class LinearModel(ClassUpdates, ClassifierMixin, BaseEstimator):  # type: ignore
 
     def _blocks(self, intercept: Floats | None = None) -> Callable[[Floats, int], Scorer]:
         """The scores of some rows, of which the second argument is the number of the first; biases may be others."""
-        coef, intercept = self.coef_, self.intercept_ if intercept is None else intercept
+        coef, ranking = self._ranking_weights()
+        intercept = ranking if intercept is None else intercept
 
         def block(rows: Floats, start: int) -> Scorer:
             return lambda classes: finite_scores(rows, coef[classes], intercept[classes], start)
 
         return block
+
+    def _ranking_weights(self) -> tuple[Floats, Floats]:
+        """Weights (k, d) and biases (k,) by whose scores classes are ranked."""
+        return self.coef_, self.intercept_
 
     def _shape(self) -> tuple[int, ...]:
         """That of coef_, (k, d)."""

@@ -131,10 +131,11 @@ class NearestCentroid(LinearModel):
 
 def class_means(problem: Problem, metric: str) -> tuple[Doubles, Doubles]:
     """The weighted means (k, d) of the rows of each class, of unit length for "cosine", and their weights (k,)."""
-    X, y, c = weighted_rows(problem)
-    sums, weights = np.zeros((problem.k, problem.d)), np.bincount(y, c, problem.k).astype(np.float64)
+    X, labels, c = weighted_rows(problem)
+    weights = np.bincount(labels.classes, c[labels.rows], problem.k).astype(np.float64)
+    sums = np.zeros((problem.k, problem.d))
     near = np.zeros(problem.d)
-    with closing(open_blocks(UnitRows(X) if metric == "cosine" else X, y, c)) as blocks:
+    with closing(open_blocks(UnitRows(X) if metric == "cosine" else X, labels, c)) as blocks:
         for classes, found in blocks.sums("class_sums", near):
             sums[classes] += found
     return sums / np.where(weights > 0, weights, 1)[:, None], weights

@@ -29,6 +29,8 @@ def export_onnx(model: "LinearModel", path: str | os.PathLike[str], top: int = 5
     """
     if hasattr(model, "fit"):  # a head is made of another model
         check_is_fitted(model)
+    if hasattr(model, "label_form_"):
+        raise ValueError("a classifier of several labels per row has no graph, which would give one; save it instead")
     if model.coef_.nbytes > _MOST:
         raise ValueError(f"an onnx file holds at most 2 GB; the weights take {model.coef_.nbytes / 1e9:.1f} GB")
     constants: Constants = {"coef": model.coef_, "intercept": model.intercept_, "classes": _labels(model.classes_)}

@@ -127,8 +127,9 @@ class PriorAdjustment(Probabilities):
 
 def class_totals(problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
     """Of each class of a problem, the rows that count and the sum of their weights (k,)."""
-    y = problem.y[problem.index]
-    weights = np.bincount(y, problem.weights[problem.index].astype(np.float64), problem.k)
+    labels = problem.label_lists(problem.index)
+    of_rows = np.repeat(problem.weights[problem.index].astype(np.float64), labels.counts)
+    weights = np.bincount(labels.classes, of_rows, problem.k)
     return problem.sizes.astype(np.int64), weights.astype(np.float64)
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from manyclass.estimators.heads.taxonomy import Taxa
 
 
-def _has_probabilities(classifier: Any) -> bool:
+def has_probabilities(classifier: Any) -> bool:
+    """Whether a classifier knows what its scores mean; an AttributeError says what it needs."""
     return hasattr(classifier, "temperature_") or bool(classifier._link())
 
 
@@ -36,7 +37,7 @@ class Probabilities(PredictionSets, Unknowns):
         """How scores become probabilities without a temperature: "softmax" or "logistic"; else an AttributeError."""
         raise NotImplementedError
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Compute probabilities, for the softmax and logistic losses, or after `calibrate`.
 
@@ -60,7 +61,7 @@ class Probabilities(PredictionSets, Unknowns):
             S = -np.logaddexp(0, -S)
         return Softmax().probabilities(S)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_taxon(self, X: Any, taxonomy: Any, confidence: float = 0.8) -> "Taxa":
         """Predict the deepest node of a tree above the classes that is sure enough.
 

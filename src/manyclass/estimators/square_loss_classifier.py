@@ -16,10 +16,11 @@ from manyclass._core.typing import Doubles, Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
 from manyclass.estimators.centers import as_center, check_center_scale, moved_center
-from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.prior_adjustment import PriorAdjustment
+from manyclass.estimators.linear_model import warn_of_chance
+from manyclass.estimators.several_labels import SeveralLabels
+from manyclass.estimators.thresholds import left_out_rules, rule_shapes
 from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out
-from manyclass.estimators.validation import check_strengths, encode_known_labels, make_problem, weighted_problem
+from manyclass.estimators.validation import check_strengths, encode_known_labels, weighted_problem
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.class_moments import ClassMoments
 from manyclass.solvers.closed_form import ColumnSystem, RidgeSystem, closed_form
@@ -27,7 +28,7 @@ from manyclass.solvers.leave_one_out import LeaveOneOut, left_out_scores
 from manyclass.solvers.problem import Problem
 
 
-class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
+class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
     """Ridge regression of every class in closed form, with the strength chosen by exact leave-one-out.
 
     With targets of 1 for the class of a row and -1 for all others, it minimizes the mean over rows of the squared
@@ -89,6 +90,12 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
     held_out_ : dict of str to ndarray of shape (m,)
         What is said of the rows left out: "losses", -log of the probability of their "classes", how "sure" and "near"
         they are, and "weights", all 1.
+    thresholds_ : ndarray of shape (k,)
+        With several labels per row: the scores above which a row is of each class.
+    slopes_, offsets_ : ndarray of shape (k,)
+        Likewise: the probability of a class is ``1 / (1 + exp(-(slope score + offset)))``.
+    label_form_ : str
+        Likewise: whether y was "lists", an "indicator" matrix or a "sparse" one.
 
     Examples
     --------
@@ -133,8 +140,8 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         ----------
         X : matrix-like of shape (n, d)
             Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
+        y : array-like of shape (n,), list of list, or matrix of shape (n, k)
+            Labels, or any number of them for every row: lists, or an indicator matrix, dense or sparse.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows; those of weight 0 are left out.
 
@@ -144,7 +151,7 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
             The classifier itself.
         """
         with self._computing():
-            problem = make_problem(self, X, y, sample_weight)
+            problem = self._make_problem(X, y, sample_weight)
             center = self._center()
             system, moments = closed_form(problem)
             if center is not None:
@@ -155,7 +162,8 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         self._keep(moments if self.keep_sums else None)
         if not hasattr(self, "scatter_"):
             self._keep_negatives(problem)
-        warn_of_chance(self, problem)
+        if problem.labels is None:
+            warn_of_chance(self, problem)
         return self
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> Floats:
@@ -181,8 +189,11 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         check_is_fitted(self)
         with self._computing():
             matrix = open_examples(self, X)
-            indices = encode_known_labels(y, self.classes_, len(matrix))
-            problem = weighted_problem(self, matrix, indices, sample_weight)
+            if self.has_several_labels:
+                problem = self._list_problem(matrix, self._encode_known(y, len(matrix)), sample_weight)
+            else:
+                indices = encode_known_labels(y, self.classes_, len(matrix))
+                problem = weighted_problem(self, matrix, indices, sample_weight)
             if len(problem) < len(matrix):
                 raise ValueError("sample_weight must be above 0 for rows to be left out; got 0; leave out those rows")
             return left_out_scores(problem, self.regularization_, self._center(), getattr(self, "center_scale_", 0.0))
@@ -217,7 +228,7 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         k, d = len(fitted["classes_"]), fitted["n_features_in_"]
         sums = zip(SUMS, ((d,), (d, d), (k, d), (k,), (k,)), strict=True) if "scatter_" in fitted else ()
         kept = {"negatives_": (len(fitted["negatives_"]), d)} if "negatives_" in fitted else {}
-        return {"coef_": (k, d), "intercept_": (k,), **dict(sums), **kept}
+        return {"coef_": (k, d), "intercept_": (k,), **dict(sums), **kept, **rule_shapes(fitted, k)}
 
     def _choose(self, system: RidgeSystem, problem: Problem, total: float) -> None:
         """Take the strength that does best on rows left out, and the temperature that fits them."""
@@ -229,9 +240,12 @@ class SquareLossClassifier(ClosedFormUpdates, PriorAdjustment, LinearModel):
         self.__dict__.pop("center_scale_", None)
         if found.scales is not None:
             scale = self.center_scale_ = float(found.scales[best])
+        forget_held_out(self)
+        if problem.labels is not None:
+            self._take_rules(left_out_rules(system, problem, total, self.regularization_, scale))
+            return
         with one_blas_thread():
             S = left_out.scores(self.regularization_, system.B.astype(np.float32), scale)
-        forget_held_out(self)
         self.temperature_ = best_temperature(S, left_out.y, left_out.p)
         self.held_out_ = HeldOut.by_scores(lambda at: S[at].copy(), problem.d, left_out.y, self.temperature_)._asdict()
 

@@ -6,14 +6,15 @@ from contextlib import closing, contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass._core.checks import draw_seed
+from manyclass._core.errors import SettingsError
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
-from manyclass._core.typing import Callback, Doubles
+from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits
+from manyclass.estimators._cross_fitted_rules import cross_fitted_rules, need_more_rows
 from manyclass.estimators._incremental import IncrementalSgd
 from manyclass.estimators._stochastic_plan import (
     SMALL_WEIGHTS,
@@ -38,12 +39,11 @@ from manyclass.estimators.callbacks import (
     watch_epochs,
     with_callbacks,
 )
-from manyclass.estimators.linear_model import LinearModel, warn_of_chance
-from manyclass.estimators.prior_adjustment import PriorAdjustment, class_totals
+from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.probabilities import judge_held_out, weights_length
+from manyclass.estimators.several_labels import SeveralLabels
+from manyclass.estimators.thresholds import ScoreRules, held_out_rules
 from manyclass.estimators.uncertainty.held_out import forget_held_out
-from manyclass.estimators.validation import make_problem
-from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
 from manyclass.solvers.sgd.judging import mean_class_accuracy
@@ -56,7 +56,7 @@ from manyclass.solvers.sgd.tuning import (
 )
 
 
-class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, LinearModel):  # type: ignore[misc]
+class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # type: ignore[misc]
     """Linear machines for very many classes, trained one example at a time.
 
     They minimize ``regularization / 2 * |W|^2`` plus the mean over examples of a loss of their scores; the bias is not
@@ -169,6 +169,12 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
     held_out_ : dict of str to ndarray of shape (m,)
         What the machines say of these examples, before a refit: "losses", -log of the probability of their "classes",
         how "sure" and "near" they are, and "weights", by which classes count as they do among all examples.
+    thresholds_ : ndarray of shape (k,)
+        With several labels per row: the scores above which a row is of each class.
+    slopes_, offsets_ : ndarray of shape (k,)
+        Likewise: the probability of a class is ``1 / (1 + exp(-(slope score + offset)))``.
+    label_form_ : str
+        Likewise: whether y was "lists", an "indicator" matrix or a "sparse" one.
 
     Examples
     --------
@@ -242,8 +248,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
         ----------
         X : matrix-like of shape (n, d)
             Anything that `as_matrix` takes.
-        y : array-like of shape (n,)
-            Labels.
+        y : array-like of shape (n,), list of list, or matrix of shape (n, k)
+            Labels; or, for one-vs-rest, any number of them for every row: lists, or an indicator matrix.
         validation : tuple of (X, y), default=None
             A validation set to stop by in place of held-out examples, or to watch.
         sample_weight : array-like of shape (n,), default=None
@@ -263,7 +269,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             self._forget_prior()
-            problem = make_problem(self, X, y, sample_weight)
+            problem = self._make_problem(X, y, sample_weight)
             cold = not self.warm_start or before is None
             whole, problem = problem, problem.in_row_space(128 * self.max_epochs) if cold else problem
             task.columns = None if problem is whole else problem.X
@@ -301,20 +307,25 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
                     run.beta = plan.algorithm.beta
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
+                run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
                 if self.early_stopping and judged is not None:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
-                    run.temperature, run.held_out = judge_held_out(
-                        descent.weights.mean if refits else descent.weights.result(),
-                        judged,
-                        problem.sizes if validation is None else None,
-                    )
-                run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
+                    unseen = descent.weights.mean if refits else descent.weights.result()
+                    if judged.labels is not None:
+                        few = refits and need_more_rows(judged, problem.d)
+                        given = plan, problem, run.n_epochs, run.n_iter
+                        run.held_out = (cross_fitted_rules(*given) if few else held_out_rules(unseen, judged)).arrays()
+                    else:
+                        sizes = problem.sizes if validation is None else None
+                        run.temperature, run.held_out = judge_held_out(unseen, judged, sizes)
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
                     del descent  # its machines are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
-                stopping = EarlyStopping(max_epochs=min(max(1, run.n_epochs), most_epochs(settings, problem.k)))
+                # An epoch more sets classes beside one another, which several labels per row leave to their rules.
+                least = 0 if squares is not None and problem.labels is not None else 1
+                stopping = EarlyStopping(max_epochs=min(max(least, run.n_epochs), most_epochs(settings, problem.k)))
                 descent = run.descent_from(
                     start if squares is None else squares.machines(run.n_iter, refit=True), plan.algorithm, problem
                 )
@@ -336,6 +347,10 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
             checkpoint.remove()
         if run.temperature is not None:
             self.temperature_ = run.temperature * length
+        if whole.labels is not None:
+            k = len(self.classes_)
+            self._take_rules(ScoreRules.plain(k) if run.held_out is None else ScoreRules.of_arrays(run.held_out, k))
+            return self
         if run.held_out is not None:
             self.held_out_ = run.held_out
         warn_of_chance(self, whole)
@@ -347,17 +362,18 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, PriorAdjustment, Lin
         may = compares_objectives(self, self.n_features_in_, len(self.classes_))
         return ScaleLimits() if may else STEP_LIMITS
 
-    def _class_sizes(self, problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
-        counts, weights = class_totals(problem)
-        if self.sampling == "balanced":
-            weights = np.where(counts > 0, weights.sum() / np.count_nonzero(counts), 0.0)
-        return counts, weights
+    def _has_apart_classes(self) -> bool:
+        return self.objective in ("auto", "ovr")
 
-    def _machine_prior(self) -> Doubles:
-        positives = self.class_prior_
-        negatives = 1 - positives if self.beta_ is None else np.minimum(self.beta_ * positives, 1 - positives)
-        shares: Doubles = positives / (positives + negatives)
-        return shares
+    def _check_several_labels(self) -> None:
+        super()._check_several_labels()
+        if not self._has_apart_classes():
+            raise SettingsError(
+                "objective must be 'ovr' or 'auto' for several labels per row, as classes of the others compete; "
+                f"got {self.objective!r}"
+            )
+        if self.sampling != "uniform":
+            raise SettingsError(f"sampling must be 'uniform' for several labels per row; got {self.sampling!r}")
 
     def _learn(self, machines: LinearWeights, history: list[dict[str, Any]], n_epochs: int, settings: Any) -> None:
         self._take(machines)

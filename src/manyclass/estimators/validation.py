@@ -41,6 +41,8 @@ def validation_problem(estimator: Any, validation: Any, name: str = "validation"
     X, y = validation
     try:
         matrix = open_examples(estimator, X)
+        if hasattr(estimator, "label_form_"):
+            return Problem.of_lists(matrix, estimator._encode_known(y, len(matrix)), len(estimator.classes_))
         indices = encode_known_labels(y, estimator.classes_, len(matrix))
     except (ValueError, TypeError) as error:
         raise type(error)(f"{name} must be (X, y) like those of fit: {error}") from error

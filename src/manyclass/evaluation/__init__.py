@@ -6,6 +6,7 @@
     reliability             whether probabilities and sets of classes hold what they say
     detection               how well scores tell known from unknown
     ranking                 average precision and precision at k
+    multilabel              rows with several labels: F1, average precision of classes, precision at k
     bootstrap               paired_bootstrap, whether one method is better than another
     proportions             intervals of shares and of their differences, and what chance gives
     protocols               what counts as right by the rules of Holidays, Oxford and the revisited sets
@@ -40,8 +41,13 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "confusions": "classification",
         "hierarchical_scores": "hierarchy",
         "expected_calibration_error": "reliability",
+        "f1_score": "multilabel",
         "false_positive_rate": "detection",
+        "label_precision_at": "multilabel",
+        "label_precisions": "multilabel",
+        "label_propensities": "multilabel",
         "mean_average_precision": "ranking",
+        "mean_label_precision": "multilabel",
         "mean_precision_at": "ranking",
         "paired_bootstrap": "bootstrap",
         "precision_at": "ranking",

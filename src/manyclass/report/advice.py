@@ -61,6 +61,8 @@ def advise(folder: Path | None, record: dict[str, Any] | None, evaluation: dict[
         _find_sure_mistakes,
         _find_confused_pairs,
     )
+    if evaluation.get("multilabel"):  # the others speak of one class for each row
+        rules = rules[:1]
     return [one for rule in rules for one in rule(tested)]
 
 

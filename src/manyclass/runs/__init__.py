@@ -3,6 +3,7 @@
 training            train, a classifier in a run folder; the commands are thin over this and the next
 evaluation          evaluate, a classifier against labels
 auditing            audit, what is wrong with labeled data, in a folder of tables
+multilabel_evaluation  the same of rows with several labels
 confidence          what an evaluation says of probabilities and of sets of classes
 temperature         calibrate, probabilities of a classifier that fit rows it has not seen
 changed_classes     add_classes, remove_classes and rename_classes: a new run of a classifier that is there
@@ -32,7 +33,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "Audit": "auditing",
         "Evaluation": "evaluation",
-        "TrainedRun": "training",
+        "TrainedRun": "trained_run",
         "Calibrated": "temperature",
         "ChangedClasses": "changed_classes",
         "add_classes": "changed_classes",

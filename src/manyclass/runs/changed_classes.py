@@ -21,7 +21,7 @@ from manyclass.runs.load_model import OpenedModel, check_columns, open_classifie
 from manyclass.runs.pictures import picture_blocks, pictures_among
 from manyclass.runs.run_record import describe_data, here_and_now
 from manyclass.runs.sources import labeled_subset, passing_warnings, read_source
-from manyclass.runs.training import write_run
+from manyclass.runs.trained_run import write_run
 
 CHANGES = "changes"  # an entry of the settings of a run: what became of its classes, in words
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.errors import StorageError
+from manyclass._core.errors import SettingsError, StorageError
 from manyclass._core.files import TEMPORARY_SUFFIX, FolderLock, check_output, expand_home, make_folder
 from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
@@ -21,6 +21,7 @@ from manyclass.evaluation.classification import confusions
 from manyclass.runs.confidence import confidence_record
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
+from manyclass.runs.multilabel_evaluation import evaluate_several_labels
 from manyclass.runs.prior_knowledge.class_priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
 from manyclass.runs.provenance import features_of, pictures_of
 from manyclass.runs.records import EVALUATION, write_record
@@ -70,6 +71,7 @@ def evaluate(
     data: str | os.PathLike[str],
     *,
     labels: str | os.PathLike[str] | None = None,
+    label_separator: str | None = None,
     subset: str | None = None,
     prior: Prior | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -89,6 +91,8 @@ def evaluate(
         Features with labels: whatever `read_features` reads.
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
+    label_separator : str, default=None
+        What stands between labels of rows that have several; None for that of the run.
     subset : str, default=None
         Rows of this value of the split, or "all"; None for "test" or "val" if there is one, or else all rows. A split
         that `train` drew in this data is drawn again.
@@ -131,19 +135,25 @@ def evaluate(
         raise StorageError(f"{place / EVALUATIONS} must be a folder of the run; it is a link; remove it")
     model, model_digest, trained = open_classifier(place)
     set_prior(model, prior)
-    whole = with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), trained)
+    separator = separator_for(model, place, label_separator, trained)
+    found = read_labeled(source, None if labels is None else os.fspath(labels), warn, separator)
+    whole = with_split_of_run(found, trained)
     check_columns(model, place, whole.X, source)
     examples = labeled_subset(whole, subset, ("test", "val"), warn)
     if not len(examples):
         raise ValueError(f"{source} must have at least one row to judge; got none")
     y = labels_for(model, examples)
-    check_labels(model, place, y, source)
+    check_labels(model, place, y if separator is None else [label for one in y for label in one], source)
     if notify is not None:
         which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
         notify(f"judging {len(examples):,} rows{which} of {source}{labels_words(examples)}")
     started = time.perf_counter()
     with passing_warnings(warn), (progress or no_progress)("judging", "rows") as report:
-        numbers = evaluate_model(model, examples, y, report)
+        numbers = (
+            evaluate_model(model, examples, y, report)
+            if separator is None
+            else evaluate_several_labels(model, examples, y, *_training_sizes(trained), report)
+        )
     record = {
         "model": model_digest,
         "data": describe_data("test", examples),
@@ -205,8 +215,29 @@ def with_split_of_run(dataset: Dataset, record: dict[str, Any] | None) -> Datase
     return drawn if fingerprint in known else dataset
 
 
-def labels_for(model: Any, examples: Dataset) -> NDArray[Any]:
+def separator_for(model: Any, place: Path, given: str | None, trained: dict[str, Any] | None) -> str | None:
+    """What stands between the labels of a row, for a model of several: as given, or as its run had it."""
+    several = getattr(model, "has_several_labels", False)
+    if given is not None and not several:
+        raise SettingsError(f"`label_separator` is for classifiers of several labels per row; {place} is none")
+    found = given or ((trained or {}).get("settings") or {}).get("label_separator")
+    if several and not found:
+        raise SettingsError(f"`label_separator` must say what stands between labels, as {place} has several per row")
+    return found if several else None
+
+
+def _training_sizes(trained: dict[str, Any] | None) -> tuple[dict[str, int] | None, int | None]:
+    """(how many training rows have each label, how many there were), if the record of a run tells."""
+    training = (trained or {}).get("training")
+    if trained is None or not training:
+        return None, None
+    return {one["class"]: one["rows"] for one in training["per_class"]}, trained["data"][0]["rows"]
+
+
+def labels_for(model: Any, examples: Dataset) -> Any:
     """The labels of rows as a model has them: names, unless it was trained on numbers and there are numbers too."""
+    if examples.separator is not None:
+        return examples.label_lists()
     y = np.asarray(examples.y)
     by_number = model.classes_.dtype.kind in "iu" and y.dtype.kind != "U"
     return y if by_number else np.asarray(examples.label_names())

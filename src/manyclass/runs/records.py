@@ -150,6 +150,12 @@ _EVALUATION = object_of(
     pictures=_PICTURES,
 )
 
+_MULTILABEL = having(
+    object_of(labels_per_row=number, predicted_per_row=number, micro_f1=fraction, macro_f1=fraction),
+    **dict.fromkeys(("samples_f1", "all_right", "mean_average_precision"), fraction),
+    **dict.fromkeys(("precision_at", "propensity_scored"), list_of(object_of(k=count, precision=fraction))),
+)
+
 _RETRIEVAL = object_of(
     data=list_of(_DATA),
     protocol=text,
@@ -276,7 +282,7 @@ _PROBE = object_of(
 _SHAPES: dict[str, Shape] = {
     RUN: _RUN,
     UNFINISHED: object_of(**_BEGUN),
-    EVALUATION: _EVALUATION,
+    EVALUATION: having(_EVALUATION, multilabel=_MULTILABEL),
     RETRIEVAL: _RETRIEVAL,
     AUDIT: _AUDIT,
     PROBE: _PROBE,

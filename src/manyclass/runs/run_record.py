@@ -117,24 +117,37 @@ def describe_data(role: str, dataset: "Dataset") -> dict[str, Any]:
         "part": dataset.subset_name,
         "rows": len(dataset),
         "columns": int(dataset.X.shape[1]),
-        "classes": None if y is None else count_classes(y),
+        "classes": None if y is None else _count_labels(dataset) if dataset.separator else count_classes(y),
         "fingerprint": dataset.fingerprint(),
         "bytes": int(dataset.X.nbytes),
     }
 
 
+def _count_labels(dataset: "Dataset") -> int:
+    return len({label for labels in dataset.label_lists() for label in labels})
+
+
 def training_record(model: Any, examples: "Dataset") -> dict[str, Any]:
-    """How many of the rows that made a model, or of 5,000 of them, it gets right; and how many each class has."""
+    """How many of the rows that made a model, or of 5,000 of them, it gets right; and how many each class has.
+
+    Of rows with several labels, all of them and no others must be found.
+    """
     from manyclass.data.dense import DenseMatrix
     from manyclass.data.matrix import spans
 
-    n, y = len(examples), np.asarray(examples.label_names())
+    n, lists = len(examples), examples.label_lists() if examples.separator else None
+    y = np.asarray(examples.label_names()) if lists is None else np.array([label for row in lists for label in row])
     looked_at = np.sort(np.random.default_rng(0).permutation(n)[:_MOST_SEEN])
     parts = spans(len(looked_at), max(1, (1 << 22) // examples.X.shape[1]))
     right = np.zeros(0, np.bool_)
     with suppress(ValueError):  # of rows whose scores overflow, which must not cost the fit
         found = [model.predict(DenseMatrix(examples.X.rows(looked_at[at]))) for at in parts]
-        right = np.concatenate(found) == y[looked_at]
+        if lists is None:
+            right = np.concatenate(found) == y[looked_at]
+        else:
+            predicted = [labels for part in found for labels in part]
+            given = (lists[row] for row in looked_at)
+            right = np.array([set(a) == set(b) for a, b in zip(predicted, given, strict=True)], np.bool_)
     labels, counts = np.unique(y, return_counts=True)
     per_class = [{"class": str(label), "rows": rows} for label, rows in zip(labels, counts.tolist(), strict=True)]
     return {"rows": len(right), "right": int(np.count_nonzero(right)), "per_class": per_class}

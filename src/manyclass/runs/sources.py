@@ -43,9 +43,10 @@ def read_subset(
     test_fraction: float | None = None,
     seed: int = 0,
     warn: Notify | None = None,
+    separator: str | None = None,
 ) -> "Dataset":
     """The rows of a subset that have a label; by default of the first `preferred` one that there is, or else all."""
-    dataset = draw_test_subset(read_labeled(source, labels, warn), test_fraction, seed)
+    dataset = draw_test_subset(read_labeled(source, labels, warn, separator), test_fraction, seed)
     return labeled_subset(dataset, subset, preferred, warn)
 
 
@@ -58,7 +59,7 @@ def draw_sample(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
 
     if sample is None or check_count(sample, "sample") >= len(dataset):
         return dataset
-    numbers, counts = np.unique(np.asarray(dataset.label_names()), return_inverse=True, return_counts=True)[1:]
+    numbers, counts = np.unique(dataset.strata(), return_inverse=True, return_counts=True)[1:]
     if sample < len(counts):
         raise SettingsError(f"`sample` must be at least {len(counts)}, a row of every class; got {sample}")
     rng = np.random.default_rng(seed)
@@ -71,9 +72,9 @@ def draw_sample(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
     return dataset.take(np.sort(by_class[chosen]), dataset.subset_name)
 
 
-def read_validation(source: Path, warn: Notify | None = None) -> "Dataset":
+def read_validation(source: Path, warn: Notify | None = None, separator: str | None = None) -> "Dataset":
     """The subset val, or all rows of data without a test subset: what is kept for testing must choose nothing."""
-    dataset = read_labeled(source, None, warn)
+    dataset = read_labeled(source, None, warn, separator)
     parts = dataset.split_names()
     if "test" in parts and "val" not in parts:
         raise ValueError(
@@ -82,12 +83,14 @@ def read_validation(source: Path, warn: Notify | None = None) -> "Dataset":
     return labeled_subset(dataset, None, ("val",), warn)
 
 
-def read_labeled(source: Path, labels: str | None, warn: Notify | None = None) -> "Dataset":
-    """The rows at a path, which must have labels."""
+def read_labeled(
+    source: Path, labels: str | None, warn: Notify | None = None, separator: str | None = None
+) -> "Dataset":
+    """The rows at a path, which must have labels: one each, or any number with a separator between them."""
     dataset = read_source(source, labels, warn)
     if dataset.y is None:
         raise ValueError(f"{source} must have labels; it has none; give a file of them with `labels`")
-    return dataset
+    return dataset if separator is None else replace(dataset, separator=separator)
 
 
 def read_source(source: Path, labels: str | None = None, warn: Notify | None = None) -> "Dataset":
@@ -129,7 +132,8 @@ def labeled_subset(
         subset = next(filter(dataset.split_names().__contains__, preferred), ALL)
     chosen, labels = dataset.subset(subset), np.asarray(dataset.label_names())
     index = np.arange(len(dataset)) if chosen.rows is None else chosen.rows
-    lacking = without_label(labels)[index]
+    # A row of several labels may have none, and is then a negative of all.
+    lacking = (without_label(labels) if dataset.separator is None else np.zeros(len(labels), np.bool_))[index]
     n, word = int(np.count_nonzero(lacking)), "empty" if labels.dtype.kind == "U" else NO_LABEL
     where = "" if subset == ALL else f" of the part {subset}"
     if n and n == len(index):
@@ -145,7 +149,8 @@ def labeled_subset(
 
 def draw_test_subset(dataset: "Dataset", fraction: float | None, seed: int) -> "Dataset":
     """The same rows, with a split that is drawn if a fraction for testing is asked for."""
-    split = splits_with_test(dataset.y, dataset.split, fraction, seed, dataset.path)
+    y = dataset.y if dataset.separator is None else dataset.strata()
+    split = splits_with_test(y, dataset.split, fraction, seed, dataset.path)
     return dataset if split is dataset.split else replace(dataset, split=split)
 
 

@@ -98,6 +98,10 @@ def calibrate(
     model, _, record = open_classifier(place)
     if not hasattr(model, "calibrate"):
         raise ValueError(f"{place} must hold a classifier that can be calibrated; it holds a {type(model).__name__}")
+    if getattr(model, "has_several_labels", False):
+        raise ValueError(
+            f"{place} must have one label per row to be calibrated; thresholds of several are found by train"
+        )
     whole = with_split_of_run(read_labeled(source, None if labels is None else os.fspath(labels), warn), record)
     check_columns(model, place, whole.X, source)
     examples = labeled_subset(whole, subset, ("val", "test"), warn)

@@ -2,57 +2,26 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import SettingsError, StorageError
-from manyclass._core.files import expand_home, write_bytes
-from manyclass._core.models import model_pieces, save_model
+from manyclass._core.files import expand_home
 from manyclass._core.parallel import get_threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import ALL, Dataset, count_classes
-from manyclass.runs.folder import RunFolder, UnfinishedRun, read_run
+from manyclass.runs.folder import RunFolder, read_run
 from manyclass.runs.prior_knowledge.center_files import with_center
 from manyclass.runs.prior_knowledge.class_priors import Prior, prior_name, read_prior, set_prior
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
 from manyclass.runs.recipe import ObjectiveName, Recipe, check_takes_prior, division_words, make_recipe
-from manyclass.runs.run_record import begin_record, finish_record
+from manyclass.runs.run_record import begin_record
 from manyclass.runs.sources import draw_sample, labels_words, passing_warnings, read_subset, read_validation
-
-
-@dataclass(frozen=True)
-class TrainedRun:
-    """A run that is done: a folder with a model and the record of how it was made.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    record : dict
-        Settings, data, history and results, as run.json has them.
-
-    Attributes
-    ----------
-    model : estimator
-        The classifier, which is read when it is first asked for.
-    """
-
-    path: Path
-    record: dict[str, Any] = field(repr=False)
-
-    @cached_property
-    def model(self) -> Any:
-        """The classifier."""
-        from manyclass.runs.load_model import load_run_file
-
-        return load_run_file(self.path, self.record, "model")
+from manyclass.runs.trained_run import TrainedRun, keep_run
 
 
 def train(
@@ -61,6 +30,7 @@ def train(
     objective: str = "auto",
     *,
     labels: str | os.PathLike[str] | None = None,
+    label_separator: str | None = None,
     subset: str | None = None,
     validation: str | os.PathLike[str] | None = None,
     test_fraction: float | None = None,
@@ -95,6 +65,9 @@ def train(
         "softmax" of few columns and "multiclass" of many classes; with `tune`, `loss` or `beta` it is "ovr".
     labels : path-like, default=None
         File of one label per row, in place of those found with the features.
+    label_separator : str, default=None
+        What stands between labels of rows that have several, such as ";" in "cat;dog"; by "ovr" or "square". An empty
+        label is a row with none.
     subset : str, default=None
         Rows of this value of the split, or "all"; None for "train", or all rows of data without one.
     validation : str or path-like, default=None
@@ -171,12 +144,15 @@ def train(
     if validation is not None and not recipe.takes_validation:
         unless = ", unless there is `tune='path'`" if objective == "trace" else ", which leaves rows out one by one"
         raise SettingsError(f"`validation` does not go with `objective='{objective}'`{unless}")
+    if label_separator is not None:
+        _check_several_labels(objective, label_separator, recipe)
     folder = RunFolder(expand_home(out))
     folder.check(resume, overwrite)
     source, labels = expand_home(data), None if labels is None else os.fspath(labels)
     with unchanged(source):
         encoder = encoder_file(source), encoder_bytes(source)
-        examples = draw_sample(read_subset(source, labels, subset, ("train",), test_fraction, seed, warn), sample, seed)
+        found = read_subset(source, labels, subset, ("train",), test_fraction, seed, warn, label_separator)
+        examples = draw_sample(found, sample, seed)
     which = f" of the part {examples.subset_name}" if examples.subset_name != ALL else ""
     tell(f"training on {len(examples):,} rows{which} of {source}{labels_words(examples)}")
     if (workers := current_workers()) is not None:
@@ -198,6 +174,7 @@ def train(
                 "classes": shard,
                 "prior": prior_name(prior),
                 "center": None if center is None else os.fspath(center),
+                "label_separator": label_separator,
             }.items()
             if value is not None
         },
@@ -226,6 +203,19 @@ def train(
 
 def _ignore(message: str) -> None:
     pass
+
+
+def _check_several_labels(objective: str, separator: str, recipe: Recipe) -> None:
+    """Refuse what does not go with several labels per row."""
+    if not separator.strip():
+        raise SettingsError(f"`label_separator` must be text that is not blank, such as ';'; got {separator!r}")
+    if objective not in ("auto", "ovr", "square"):
+        raise SettingsError(
+            f"`label_separator` does not go with `objective='{objective}'`, whose classes compete; "
+            "choose 'ovr' or 'square'"
+        )
+    if recipe.tune:
+        raise SettingsError("`tune` does not go with `label_separator`; a step and a beta are found without it")
 
 
 def _check_divisible(objective: str, classes: Shard | str | None, plan: Any, validation: Any) -> Shard | None:
@@ -267,10 +257,11 @@ def _read_judged(validation: str, examples: Dataset, labels: str | None, warn: N
     """The data that a path names, or a subset of the data to train on; in any case other rows than these."""
     path = expand_home(validation)
     if path.exists():
-        judged = read_validation(path, warn)
+        judged = read_validation(path, warn, examples.separator)
     else:
         try:
-            judged = read_subset(Path(str(examples.path)), labels, validation, (), warn=warn)
+            path = Path(str(examples.path))
+            judged = read_subset(path, labels, validation, (), warn=warn, separator=examples.separator)
         except ValueError as error:
             raise ValueError(f"`validation` must be a path or a part; {error}") from error
     if examples.fingerprint() == judged.fingerprint():
@@ -295,8 +286,8 @@ def fit_recipe(
     from manyclass.runs.grid_search import GridSearch
     from manyclass.solvers.batch.solution import Status
 
-    y = examples.label_names()
-    validation = None if judged is None else (judged.X, judged.label_names())
+    y = _targets(examples)
+    validation = None if judged is None else (judged.X, _targets(judged))
     settings: dict[str, Any] = {}
     tried: list[dict[str, Any]] = []
     with passing_warnings(warn):
@@ -322,66 +313,5 @@ def fit_recipe(
     return model, {"history": history, "tuning": tried, "grid": getattr(estimator, "table_", None)}
 
 
-def write_run(
-    folder: RunFolder,
-    record: dict[str, Any],
-    model: Any,
-    outcome: dict[str, Any],
-    encoder: tuple[Path | None, bytes | None],
-    examples: Callable[[], Dataset | None],
-    seconds: Callable[[], float],
-    resume: bool,
-    overwrite: bool,
-    notify: Notify,
-) -> dict[str, Any]:
-    """Make a run of a model that is there, or find that it was made already; its record.
-
-    A run of the same settings and data with the same files is the same; another is refused, or to be replaced.
-    """
-    digests = {
-        "model": sha256_digest(model_pieces(model)),
-        "encoder": None if encoder[1] is None else sha256_digest([encoder[1]]),
-    }
-
-    def finished() -> dict[str, Any] | None:
-        there = folder.done is not None and not overwrite
-        return folder.same_run(record, digests) if there else None
-
-    if done := finished():
-        folder.tidy_done(record)
-        notify(f"{folder.path} is done already")
-        return done
-    with folder.locked(resume, overwrite):
-        if done := finished():  # by another process, just now
-            notify(f"{folder.path} is done already")
-            return done
-        run = folder.begin(record, resume and folder.done is None, overwrite)
-        try:
-            return keep_run(folder, run, record, model, outcome, examples(), encoder, seconds()).record
-        except Exception:
-            run.give_up()
-            raise
-
-
-def keep_run(
-    folder: RunFolder,
-    run: UnfinishedRun,
-    record: dict[str, Any],
-    model: Any,
-    outcome: dict[str, Any],
-    examples: Dataset | None,
-    encoder: tuple[Path | None, bytes | None],
-    seconds: float,
-) -> TrainedRun:
-    """Write the model, the encoder of the features if there is one, and the record.
-
-    The encoder is what was read with the rows: the store may have been overwritten during the fit.
-    """
-    files, (source, content) = [run.model], encoder
-    save_model(model, run.model)
-    if content is not None:
-        files.append(run.encoder)
-        write_bytes(run.encoder, content)
-    begun = {**record, "started": run.record["started"]}
-    whole = finish_record(begun, model, outcome, examples, run.model.stat().st_size, source, seconds)
-    return TrainedRun(folder.path, folder.finish(whole, files))
+def _targets(examples: Dataset) -> Any:
+    return examples.label_names() if examples.separator is None else examples.label_lists()

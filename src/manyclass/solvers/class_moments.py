@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.label_lists import LabelLists
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.matrix import Matrix
@@ -41,6 +42,9 @@ class ClassMoments(NamedTuple):
     def of(cls, problem: Problem) -> "ClassMoments":
         """Two passes over the rows, or a few if d is many thousands.
 
+        Where rows may have several classes or none, those of the classes do not add up to those of all, which then are
+        one class more, the last.
+
         >>> from manyclass.data.dense import DenseMatrix
         >>> X = DenseMatrix(np.array([[1.0, 0.0], [3.0, 2.0], [2.0, 4.0]]))
         >>> moments = ClassMoments.of(Problem.whole(X, [0, 0, 1], 2))
@@ -48,19 +52,22 @@ class ClassMoments(NamedTuple):
         (array([2., 2.]), array([[ 0., -2.],
                [ 0.,  2.]]))
         """
-        X, y, c = weighted_rows(problem)
-        weights: Doubles = np.bincount(y, c, problem.k).astype(np.float64)
+        X, labels, c = weighted_rows(problem)
+        k, single = problem.k, problem.labels is None
+        if not single:
+            k, labels = k + 1, labels.with_class(k)
+        weights: Doubles = np.bincount(labels.classes, c[labels.rows], k).astype(np.float64)
         # Differences from some rows keep the digits that a sum of large numbers would lose.
         near = X.rows(np.linspace(0, len(X) - 1, min(len(X), TILE)).astype(np.intp)).mean(axis=0, dtype=np.float64)
-        sums = np.zeros((problem.k, problem.d))
-        with one_blas_thread(), closing(open_blocks(X, y, c)) as blocks:
+        sums = np.zeros((k, problem.d))
+        with one_blas_thread(), closing(open_blocks(X, labels, c)) as blocks:
             for classes, found in blocks.sums("class_sums", near):
                 sums[classes] += found
-            shift = sums.sum(axis=0) / weights.sum()
+            shift = sums.sum(axis=0) / weights.sum() if single else sums[-1] / weights[-1]
             sums -= weights[:, None] * shift
             mean, d = near + shift, problem.d
             squares = symmetric(d, lambda at: sum_panels(d, at, blocks.sums("scatter", mean, at)))
-        return cls(mean, squares, sums, weights, problem.sizes.astype(np.int64))
+        return cls(mean, squares, sums, weights, labels.sizes(k).astype(np.int64))
 
     def plus(self, other: "ClassMoments") -> "ClassMoments":
         """Those of the rows of both, which have the same classes."""
@@ -100,8 +107,8 @@ class ClassMoments(NamedTuple):
 _ROUNDING = 1e-9  # of sums in float64
 
 
-def weighted_rows(problem: Problem) -> tuple[Matrix, NDArray[np.int32], Doubles]:
+def weighted_rows(problem: Problem) -> tuple[Matrix, LabelLists, Doubles]:
     """The rows that count, as a matrix (n, d), with their classes (n,) and their weights (n,)."""
     whole = len(problem.index) == len(problem.X)
     X = problem.X if whole else RowSelection(problem.X, problem.index)
-    return X, problem.y[problem.index], problem.weights[problem.index].astype(np.float64)
+    return X, problem.label_lists(problem.index), problem.weights[problem.index].astype(np.float64)

@@ -1,6 +1,7 @@
 """Ridge regression of classes in closed form: every strength, and every row left out, from one factorization.
 
-Rows x_i with weights p_i, which add up to 1, have the target t = 1 in the column of their class and -1 in all others.
+Rows x_i with weights p_i, which add up to 1, have the target t = 1 in the column of their class, or classes, and -1 in
+all others.
 With the bias b, which is not penalized,
 
     sum_i p_i |W'x_i + b - t_i|^2 + strength |W|^2
@@ -28,6 +29,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.label_lists import LabelLists
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass._core.worker_groups import say_computed_here
@@ -135,7 +137,7 @@ class RidgeSystem(ABC):
     def left_out_scores(
         self,
         Z: Floats,
-        y: NDArray[Any],
+        labels: LabelLists,
         p: Doubles,
         strength: float,
         B: Floats | None = None,
@@ -151,7 +153,7 @@ class RidgeSystem(ABC):
         F = coordinates @ B
         if pull is not None:
             F += coordinates @ pull * B.dtype.type(self.pull_unit(strength))
-        T = targets(y, F.shape[1], B.dtype)
+        T = targets(labels, F.shape[1], B.dtype)
         E, rest = self._errors(F, np.einsum("mr,mr->m", S, Z), T, p, strength)
         # Of a row whose leverage is 1 the others tell nothing.
         known = rest > _LEAST_REST
@@ -164,11 +166,13 @@ class RidgeSystem(ABC):
 class ColumnSystem(RidgeSystem):
     """A (d, d) is the covariance of the rows."""
 
-    def __init__(self, moments: ClassMoments):
-        total, d = moments.total, len(moments.mean)
+    def __init__(self, moments: ClassMoments, whole: tuple[float, int] | None = None):
+        """Weight and number of all rows are the `whole`, where they may have several classes or none."""
+        total, n = whole or (moments.total, int(moments.counts.sum()))
+        d = len(moments.mean)
         self.mean, self.middle = moments.mean, 2 * moments.weights / total - 1
         A = moments.scatter / total
-        rank = min(d, max(1, int(moments.counts.sum()) - 1))
+        rank = min(d, max(1, n - 1))
         self.scale = float(A.trace()) / rank
         variances = A.diagonal()[A.diagonal() > 0]
         self.usual = min(self.scale, float(np.median(variances)) * d / rank) if len(variances) else self.scale
@@ -204,9 +208,9 @@ class RowSystem(RidgeSystem):
     """A (n, n) is the Gram matrix of the rows, each less the mean and times the root of its weight."""
 
     def __init__(self, problem: Problem):
-        self.X, y, c = weighted_rows(problem)
+        self.X, labels, c = weighted_rows(problem)
         self.p = c / c.sum()
-        self.middle = 2 * np.bincount(y, self.p, problem.k).astype(np.float64) - 1
+        self.middle = 2 * np.bincount(labels.classes, self.p[labels.rows], problem.k).astype(np.float64) - 1
         self._root = np.sqrt(self.p)
         A = row_gram(self.X, np.float64)  # the mean is taken off afterwards, and may be most of it
         with one_blas_thread():
@@ -224,7 +228,7 @@ class RowSystem(RidgeSystem):
         self._null = self.scale or 1.0
         A += self._null * np.outer(self._root, self._root)
         self.form = TridiagonalForm(A)
-        Y = (targets(y, problem.k, np.float64) - self.middle) * self._root[:, None]
+        Y = (targets(labels, problem.k, np.float64) - self.middle) * self._root[:, None]
         with one_blas_thread():
             self.B = self.form.rotated(Y.T).T
 
@@ -269,15 +273,15 @@ class RowSystem(RidgeSystem):
         return F, strength * (q - p / (self._null + strength))
 
 
-def targets(y: NDArray[Any], k: int, dtype: Any) -> Floats:
-    """1 in the column of the class, -1 in all others (m, k).
+def targets(labels: LabelLists, k: int, dtype: Any) -> Floats:
+    """1 in the columns of the classes of a row, -1 in all others (m, k).
 
-    >>> targets(np.array([1, 0]), 3, np.float32)
+    >>> targets(LabelLists.single([1, 0]), 3, np.float32)
     array([[-1.,  1., -1.],
            [ 1., -1., -1.]], dtype=float32)
     """
-    T = np.full((len(y), k), -1, dtype)
-    T[np.arange(len(y)), y] = 1
+    T = np.full((len(labels), k), -1, dtype)
+    T[labels.rows, labels.classes] = 1
     return T
 
 
@@ -285,9 +289,15 @@ _LEAST_REST = 1e-12  # below, 1 - leverage is rounding
 
 
 def closed_form(problem: Problem) -> tuple[RidgeSystem, ClassMoments | None]:
-    """The system of all rows: of columns, with the sums that it was made of, or of rows if there are fewer of them."""
+    """The system of all rows: of columns, with the sums that it was made of, or of rows if there are fewer of them.
+
+    Sums of rows with any number of classes are not for others to add to, and are not given.
+    """
     if len(problem) < problem.d:
         say_computed_here("the closed form of fewer rows than columns", "it needs the products of all rows together")
         return RowSystem(problem), None
     moments = ClassMoments.of(problem)
-    return ColumnSystem(moments), moments
+    if problem.labels is None:
+        return ColumnSystem(moments), moments
+    whole = float(moments.weights[-1]), int(moments.counts[-1])
+    return ColumnSystem(moments.only(np.arange(problem.k + 1) < problem.k), whole), None

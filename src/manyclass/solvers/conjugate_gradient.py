@@ -1,6 +1,6 @@
 """Least squares of all classes by conjugate gradients, as a start for other losses; early stopping regularizes it.
 
-Rows x_i with weights c_i have the target t = 1 in the column of their class and -1 in all others. After m steps from 0
+Rows x_i with weights c_i have the target t = 1 in the columns of their classes and -1 in others. After m steps from 0
 the weights of a class are the best for the squared error among all combinations of A^j b with j < m, where A is the
 covariance of the rows, and b that with the targets: those of partial least squares. Few steps know the directions of
 large variance alone, as a strong ridge does, and every step is a strength more for one product with A, where a ridge
@@ -45,6 +45,7 @@ class NormalEquations:
         self.gram = np.zeros((d, d), np.float32)  # the sum of c_i (x_i - center)(x_i - center)'
         self.sums = np.zeros((k, d), np.float32)  # those of c_i (x_i - center) over the rows of each class
         self.weights: Doubles = np.zeros(k)  # those of c_i
+        self._all: tuple[Singles, float] | None = None  # both of all rows, where they may have several classes
         self._n, self._moments = 0, np.zeros(2)  # rows, and the sums of e_i = c_i |x_i - center|^2 and of its squares
 
     def add(self, problem: Problem) -> None:
@@ -55,10 +56,13 @@ class NormalEquations:
         for at in spans(len(problem), _TILE):
             rows = problem.index[at]
             T = np.subtract(problem.X.rows(rows), self.center, dtype=np.float32)
-            y, c = problem.y[rows], problem.weights[rows]
-            classes, places = np.unique(y, return_inverse=True)
-            self.sums[classes] += csr_array((c, (places, np.arange(len(y)))), (len(classes), len(y))) @ T
-            self.weights += np.bincount(y, c, len(self.weights))
+            labels, c = problem.label_lists(rows), problem.weights[rows]
+            classes, places = np.unique(labels.classes, return_inverse=True)
+            self.sums[classes] += csr_array((c[labels.rows], (places, labels.rows)), (len(classes), len(c))) @ T
+            self.weights += np.bincount(labels.classes, c[labels.rows], len(self.weights))
+            if problem.labels is not None:
+                row_sum, weight = self._all or (np.zeros(d, np.float32), 0.0)
+                self._all = row_sum + c @ T, weight + float(c.sum(dtype=np.float64))
             if (c != 1).any():
                 T *= np.sqrt(c)[:, None]
             e = np.einsum("ij,ij->i", T, T).astype(np.float64)
@@ -79,7 +83,7 @@ class NormalEquations:
 
     def steps(self, most: int, classes: Any = slice(None)) -> Iterator[tuple[Singles, Doubles]]:
         """W (m, d) and b (m,) of m classes after 1, 2, ... steps from W = 0; the next step changes W itself."""
-        total, shift = np.float32(self.weights.sum()), self._shift()
+        total, shift = np.float32(self.total), self._shift()
         mean, targets = self.center.astype(np.float64) + shift, self.target_means()[classes]
         R = self.covariance_with_targets(classes)
         P, W, squares = R.copy(), np.zeros_like(R), _row_products(R, R)
@@ -108,13 +112,13 @@ class NormalEquations:
 
     def target_means(self) -> Doubles:
         """The mean of the targets (k,)."""
-        means: Doubles = 2 * self.weights / self.weights.sum() - 1
+        means: Doubles = 2 * self.weights / self.total - 1
         return means
 
     def covariance_with_targets(self, classes: Any = slice(None)) -> Singles:
         """The mean of t_i (x_i - mean) (m, d), for each of m classes."""
         B = self.sums[classes] - np.outer(self.weights[classes].astype(np.float32), self._shift())
-        B *= np.float32(2 / self.weights.sum())
+        B *= np.float32(2 / self.total)
         return B  # type: ignore[no-any-return]
 
     def mean_scores(self, W: Singles) -> tuple[float, float]:
@@ -122,7 +126,8 @@ class NormalEquations:
         means = self.target_means()
         covered = sum(float(np.vdot(self.covariance_with_targets(at), W[at])) for at in spans(len(W), _PANEL))
         own = covered / 2 + float((means + 1) @ means) / 2
-        return own, (float(means.sum()) - own) / (len(W) - 1)
+        each = float(self.weights.sum() / self.total)  # classes that a row has, on average
+        return own / each, (float(means.sum()) - own) / (len(W) - each)
 
     def nearest_means(self, X: Singles, classes: NDArray[np.intp]) -> NDArray[np.intp]:
         """Which of these classes has the mean that is nearest, for every row of X (n,)."""
@@ -135,8 +140,14 @@ class NormalEquations:
 
     def _shift(self) -> Singles:
         """The way from the center to the mean (d,)."""
-        shift: Singles = (self.sums.sum(axis=0, dtype=np.float64) / self.weights.sum()).astype(np.float32)
+        sums = self.sums.sum(axis=0, dtype=np.float64) if self._all is None else self._all[0]
+        shift: Singles = (sums / self.total).astype(np.float32)
         return shift
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum() if self._all is None else self._all[1])
 
     def _adder(self, T: Singles) -> Any:
         def add(columns: slice) -> None:
@@ -176,7 +187,8 @@ class LeastSquaresStart:
         k = self._problem.k
         classes = np.unique(np.linspace(0, k - 1, min(k, _PANEL)).astype(np.intp))
         held = self._sample
-        X, own = held.X.rows(held.index).astype(np.float32, copy=False), held.y[held.index, None] == classes
+        X = held.X.rows(held.index).astype(np.float32, copy=False)
+        own = held.label_lists(held.index).are_of(classes)
         means, best, kept = self._equations.target_means()[classes], 0.0, None
         with one_blas_thread():
             for n_iter, (W, b) in enumerate(self._equations.steps(_MOST_STEPS * self._equations.is_even, classes)):
@@ -202,8 +214,10 @@ class LeastSquaresStart:
     def _means_are_better(self, X: Singles, W: Singles, b: Doubles, classes: NDArray[np.intp]) -> bool:
         """Whether the nearest mean is right more often than the largest score among these classes, by more than chance.
 
-        Rows of other classes, which both have wrong, do not count.
+        Rows of other classes, which both have wrong, do not count. Of rows with several classes it cannot be told.
         """
+        if self._sample.labels is not None:
+            return False
         y = self._sample.y[self._sample.index]
         found = classes[(X @ W.T + b).argmax(axis=1)]
         gains = (self._equations.nearest_means(X, classes) == y).astype(float) - (found == y)

@@ -89,25 +89,34 @@ class LeaveOneOut:
         The weight of all rows of the system.
     rows : slice or ndarray of intp, default=None
         Positions among the rows of the problem; with None, some that are spread evenly over the classes.
+    dtype : dtype, default=None
+        The type of their coordinates; float64 by default, and float32 for some rows.
     scale : float or None, default=None
         The scale of the center of the system, if it has one; with None, the best for each strength.
     """
 
     def __init__(
-        self, system: RidgeSystem, problem: Problem, total: float, rows: Any = None, scale: float | None = None
+        self,
+        system: RidgeSystem,
+        problem: Problem,
+        total: float,
+        rows: Any = None,
+        dtype: Any = None,
+        scale: float | None = None,
     ):
-        X, y, c = weighted_rows(problem)
+        X, labels, c = weighted_rows(problem)
+        y = problem.y[problem.index]
         # float32 is enough to compare strengths: it moves a leverage by 1e-4 of itself at the weakest that are sought.
-        dtype = np.float32 if rows is None else np.float64
-        rows = _spread(y, len(system.B)) if rows is None else np.arange(len(y))[rows]
-        self.system, self.y, self.p = system, y[rows], c[rows] / total
+        dtype = dtype or (np.float32 if rows is None else np.float64)
+        rows = _spread(y, _rows_to_choose_by(len(y), len(system.B))) if rows is None else np.arange(len(y))[rows]
+        self.system, self.y, self.p, self.labels = system, y[rows], c[rows] / total, labels.take(rows)
         self.Z = system.coordinates(X, rows, dtype)
         self.scale = scale
 
     def scores(self, strength: float, B: Floats | None = None, scale: float = 0.0) -> Floats:
         """The scores (m, k) of every row by the machines of all others; B as in `left_out_scores`."""
         pull = _scaled(self.system.pull, scale, self.system.B.dtype if B is None else B.dtype)
-        return self.system.left_out_scores(self.Z, self.y, self.p, strength, B, pull)
+        return self.system.left_out_scores(self.Z, self.labels, self.p, strength, B, pull)
 
     def best_scale(self, strength: float) -> float:
         """The scale of the center at which the squared errors on rows left out are least."""
@@ -115,9 +124,9 @@ class LeaveOneOut:
         pull = _scaled(self.system.pull, 1.0, np.float32)
 
         def of_block(at: slice) -> tuple[float, float]:
-            left_out = partial(self.system.left_out_scores, self.Z[at], self.y[at], self.p[at], strength, B)
+            left_out = partial(self.system.left_out_scores, self.Z[at], self.labels.take(at), self.p[at], strength, B)
             S = left_out()
-            E, D = targets(self.y[at], B.shape[1], np.float32) - S, left_out(pull) - S
+            E, D = targets(self.labels.take(at), B.shape[1], np.float32) - S, left_out(pull) - S
             with_error, square = np.einsum("mk,mk->m", E, D), np.einsum("mk,mk->m", D, D)
             return float(self.p[at] @ with_error), float(self.p[at] @ square)
 
@@ -132,12 +141,12 @@ class LeaveOneOut:
             scales = np.array([self.best_scale(one) if fixed is None else fixed for one in strengths])
 
         def of_block(at: slice) -> tuple[Doubles, Doubles]:
-            y, p = self.y[at], self.p[at]
-            T, (loss, right) = targets(y, B.shape[1], np.float32), np.empty((2, len(strengths)))
+            labels, p = self.labels.take(at), self.p[at]
+            T, (loss, right) = targets(labels, B.shape[1], np.float32), np.empty((2, len(strengths)))
             for i, strength in enumerate(strengths):
                 pull = None if scales is None else _scaled(self.system.pull, scales[i], np.float32)
-                S = self.system.left_out_scores(self.Z[at], y, p, strength, B, pull)
-                right[i] = p @ (S.argmax(axis=1) == y)
+                S = self.system.left_out_scores(self.Z[at], labels, p, strength, B, pull)
+                right[i] = p @ (T[np.arange(len(T)), S.argmax(axis=1)] == 1)
                 S -= T
                 loss[i] = p @ np.einsum("mk,mk->m", S, S)
             return loss, right
@@ -188,8 +197,22 @@ def left_out_scores(problem: Problem, strength: float, center: Doubles | None = 
 _BLOCK_BYTES = 32 << 20  # of coordinates of rows
 
 
-def _spread(y: NDArray[Any], r: int) -> NDArray[np.intp]:
-    """Rows to choose by, of those with the classes y, which have r coordinates."""
-    n = len(y)
-    size = min(n, _MOST, max(_FEWEST, _NUMBERS // r, n // _FRACTION))
-    return np.sort(np.argsort(y, kind="stable")[np.linspace(0, n - 1, size).astype(np.intp)])
+def some_left_out_scores(
+    system: RidgeSystem, problem: Problem, total: float, strength: float, most: int, scale: float = 0.0
+) -> tuple[NDArray[np.intp], Floats]:
+    """(places (m,) of rows among those of a problem, at most so many, their scores (m, k) by all others, float32)."""
+    rows, B = _spread(problem.y[problem.index], min(len(problem), most)), system.B.astype(np.float32)
+    blocks = spans(len(rows), max(1, _BLOCK_BYTES // (8 * len(B))))
+    with one_blas_thread():
+        parts = [LeaveOneOut(system, problem, total, rows[at], np.float32).scores(strength, B, scale) for at in blocks]
+    return rows, np.concatenate(parts)
+
+
+def _rows_to_choose_by(n: int, r: int) -> int:
+    """How many of n rows with r coordinates."""
+    return min(n, _MOST, max(_FEWEST, _NUMBERS // r, n // _FRACTION))
+
+
+def _spread(y: NDArray[Any], size: int) -> NDArray[np.intp]:
+    """So many rows, spread evenly over the classes y."""
+    return np.sort(np.argsort(y, kind="stable")[np.linspace(0, len(y) - 1, size).astype(np.intp)])

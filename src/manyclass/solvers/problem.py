@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.label_lists import LabelLists
 from manyclass._core.typing import Doubles, Floats
 from manyclass._core.worker_groups import say_computed_here
 from manyclass.data.matrix import Matrix
@@ -41,6 +42,8 @@ class Problem:
         The weight of every row of X.
     index : ndarray of intp of shape (m,)
         The rows that count.
+    labels : LabelLists, default=None
+        The classes of every row of X, where it may have several or none; `y` is then the rarest, or k for none.
     """
 
     X: Matrix
@@ -48,6 +51,33 @@ class Problem:
     k: int
     weights: NDArray[np.float32]  # one for every row of X
     index: NDArray[np.intp]
+    labels: LabelLists | None = None
+
+    @classmethod
+    def of_lists(cls, X: Matrix, labels: LabelLists, k: int, weights: Any = None) -> "Problem":
+        """Make the problem of all rows, with any number of classes each.
+
+        Parameters
+        ----------
+        X : Matrix of shape (n, d)
+            The rows.
+        labels : LabelLists
+            The classes of every row, from 0 to k - 1.
+        k : int
+            The number of classes.
+        weights : array-like of shape (n,), default=None
+            The weights of the rows; 1 by default.
+
+        Returns
+        -------
+        Problem
+            The problem.
+        """
+        ranks = np.argsort(np.argsort(labels.sizes(k), kind="stable"), kind="stable")
+        rarest = np.full(len(labels), k)
+        np.minimum.at(rarest, labels.rows, ranks[labels.classes])
+        y = np.append(np.argsort(ranks), k)[rarest]
+        return replace(cls.whole(X, y, k, weights), labels=labels)
 
     @classmethod
     def whole(cls, X: Matrix, y: Any, k: int, weights: Any = None) -> "Problem":
@@ -85,7 +115,7 @@ class Problem:
         Problem
             The smaller problem, which shares X.
         """
-        return Problem(self.X, self.y, self.k, self.weights, index)
+        return replace(self, index=index)
 
     def in_row_space(self, most: int) -> "Problem":
         """See the rows by their coordinates in the span of all of them, from which `X.lift` brings weights back.
@@ -131,7 +161,22 @@ class Problem:
     @property
     def sizes(self) -> NDArray[np.intp]:
         """The number of examples of each class, an ndarray of shape (k,)."""
-        return np.bincount(self.y[self.index], minlength=self.k)
+        return self.label_lists(self.index).sizes(self.k)
+
+    def label_lists(self, rows: Any) -> LabelLists:
+        """Look up the classes of some rows of X.
+
+        Parameters
+        ----------
+        rows : slice or ndarray of intp of shape (m,)
+            The rows.
+
+        Returns
+        -------
+        LabelLists
+            Their classes, one or any number each.
+        """
+        return LabelLists.single(self.y[rows]) if self.labels is None else self.labels.take(rows)
 
 
 class Objective:

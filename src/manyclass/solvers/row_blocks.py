@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.label_lists import LabelLists
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Floats
 from manyclass._core.worker_groups import Workers, current_workers
@@ -28,7 +29,7 @@ class Block(NamedTuple):
     """Rows with their classes and weights."""
 
     X: Matrix
-    y: NDArray[np.int32]
+    labels: LabelLists
     c: Doubles
 
 
@@ -55,13 +56,13 @@ class RowBlocks:
         """Of the blocks at these places, (their classes (m,), the sums of c_i (x_i - near) over each class (m, d))."""
 
         def of_tile(place: int, at: slice) -> tuple[NDArray[np.int32], Doubles]:
-            X, y, c = self.blocks[place]
-            return _class_sums(center_rows(X, at, near), c[at], y[at])
+            X, labels, c = self.blocks[place]
+            return _class_sums(center_rows(X, at, near), c[at], labels.take(at))
 
-        tiles = {place: spans(len(self.blocks[place].y), TILE) for place in places}
+        tiles = {place: spans(len(self.blocks[place].c), TILE) for place in places}
         found = thread_map(lambda task: of_tile(*task), [(place, at) for place in places for at in tiles[place]])
         for place in places:
-            classes = np.unique(self.blocks[place].y)
+            classes = np.unique(self.blocks[place].labels.classes)
             sums = np.zeros((len(classes), len(near)))
             for _ in tiles[place]:
                 some, part = next(found)
@@ -81,7 +82,7 @@ class RowBlocks:
 
             return panel_of(tile, columns)(at)
 
-        tiles = {place: spans(len(self.blocks[place].y), _height(d)) for place in places}
+        tiles = {place: spans(len(self.blocks[place].c), _height(d)) for place in places}
         found = thread_map(lambda task: product(*task), [(place, at) for place in places for at in tiles[place]])
         for place in places:
             yield sum_panels(d, columns, (next(found) for _ in tiles[place]))
@@ -119,10 +120,10 @@ class SharedBlocks:
         self.group.close()
 
 
-def open_blocks(X: Matrix, y: NDArray[np.int32], c: Doubles) -> BlockSums:
+def open_blocks(X: Matrix, labels: LabelLists, c: Doubles) -> BlockSums:
     """The blocks of rows X (n, d) with their classes and weights (n,), shared out where there are workers."""
     workers, (n, d) = current_workers(), X.shape
-    blocks = [Block(X.row_slice(at), y[at], c[at]) for at in spans(n, block_rows(n, d))]
+    blocks = [Block(X.row_slice(at), labels.take(at), c[at]) for at in spans(n, block_rows(n, d))]
     return RowBlocks(blocks) if workers is None or len(blocks) < 2 else SharedBlocks(workers, blocks)
 
 
@@ -141,10 +142,10 @@ def _height(d: int) -> int:
     return max(TILE, _TILE_BYTES // (8 * d))
 
 
-def _class_sums(T: Doubles, c: Doubles, y: NDArray[np.int32]) -> tuple[NDArray[np.int32], Doubles]:
+def _class_sums(T: Doubles, c: Doubles, labels: LabelLists) -> tuple[NDArray[np.int32], Doubles]:
     """(the classes of some rows T (m, d), the sums of c_i T_i over each)."""
     from scipy.sparse import csr_array
 
-    classes, places = np.unique(y, return_inverse=True)
+    classes, places = np.unique(labels.classes, return_inverse=True)
     # Ten times as fast as np.add.reduceat of sorted rows.
-    return classes, csr_array((c, (places, np.arange(len(y)))), (len(classes), len(y))) @ T
+    return classes, csr_array((c[labels.rows], (places, labels.rows)), (len(classes), len(T))) @ T

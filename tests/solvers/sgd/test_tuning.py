@@ -41,7 +41,7 @@ def test_the_end_of_the_search_for_beta_is_the_unweighted_machine(start, k):
 
 def trial_on(y, k=3):
     index = np.arange(len(y))
-    return StepTrial(None, SimpleNamespace(y=np.asarray(y), index=index, k=k))
+    return StepTrial(None, SimpleNamespace(y=np.asarray(y), index=index, k=k, labels=None))
 
 
 def test_a_gain_is_in_units_of_chance_and_classes_count_alike():

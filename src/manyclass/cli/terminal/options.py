@@ -59,6 +59,11 @@ OutStore = Annotated[Path, out_option("The store to write.")]
 
 LabelFile = Annotated[str | None, typer.Option(help="One label per row: a CSV or .npy file.")]
 
+LabelSeparator = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="What stands between the labels of a row that may have several: ; of cat;dog."),
+]
+
 LabelsOrNone = Annotated[
     str | None, typer.Option(help="One label per row: a CSV or .npy file; or none, to leave out those found.")
 ]

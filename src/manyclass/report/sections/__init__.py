@@ -3,6 +3,7 @@
     next_steps             what the numbers say, and what to try next
     setup                  what was done, and with what
     comparison             runs side by side, their costs, and the head of the page
+    label_scores           F1, average precision and precision at k, where rows have several labels
     classes                accuracy by class, confused pairs, the best and the worst with images
     rare_classes           accuracy of classes of many, medium and few examples, also with other priors
     reliability_diagram    what classifiers say of themselves, and sets of classes
@@ -21,6 +22,7 @@ SECTIONS = {  # the files of all sections, in the order of the page
     "show_next_steps": "next_steps",
     "show_setup": "setup",
     "compare_runs": "comparison",
+    "show_several_labels": "label_scores",
     "show_accuracy": "classes",
     "show_class_sizes": "rare_classes",
     "show_confusions": "classes",

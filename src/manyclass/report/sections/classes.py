@@ -58,6 +58,8 @@ def _describe_overall(name: str, evaluation: dict[str, Any]) -> str:
     top_1, rows = format_percent(evaluation["top_1"]), pluralize(evaluation["rows"], "row")
     mean = evaluation["mean_per_class"]
     each = "" if mean is None else f" With every class counting the same, it is {format_percent(mean)}."
+    if evaluation.get("multilabel"):
+        return f"In {top_1} of {rows}, a right label stands first in the order of {name}.{each}"
     return f"{name} names the class of {top_1} of {rows}{further}.{each}"
 
 

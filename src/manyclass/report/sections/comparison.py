@@ -119,15 +119,19 @@ def _amount(value: float | None, words: Any) -> NumberCell:
     return NumberCell(MISSING if value is None else words(value), value)
 
 
+def _accuracy_tiles(evaluation: dict[str, Any]) -> list[tuple[str, str]]:
+    several = evaluation.get("multilabel")
+    if several:
+        return [(format_percent(several[f"{name}_f1"]), f"{name} F1") for name in ("micro", "macro")]
+    return [(format_percent(evaluation[f"top_{k}"]), f"top-{k} accuracy") for k in (1, 5)]
+
+
 def summarize(report: ReportData) -> Markup:
     """Tiles with the best accuracies and the best search, and what they were measured on."""
     tiles, words = [], []
     if report.evaluated_runs:
         run, evaluation = report.evaluated_runs[0]
-        tiles += [
-            (format_percent(evaluation["top_1"]), "top-1 accuracy"),
-            (format_percent(evaluation["top_5"]), "top-5 accuracy"),
-        ]
+        tiles += _accuracy_tiles(evaluation)
         tiles.append((format_count(len(evaluation["per_class"])), "classes"))
         which = ""
         if len(report.runs) > 1:

@@ -15,7 +15,7 @@ from manyclass.runs.folder import RunFolder, encoder_content, read_whole_run
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 from manyclass.runs.load_model import load_run_file
 from manyclass.runs.sources import draw_sample, read_subset
-from manyclass.runs.training import write_run
+from manyclass.runs.trained_run import write_run
 
 if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset

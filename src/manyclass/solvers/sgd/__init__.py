@@ -7,6 +7,7 @@ stands in tests/solvers/twins.py.
 - `linear_weights`: the machines of all classes, or of a range of them
 - `descent`: epochs until validation says enough
 - `judging`: which rows are given their own class, by machines of all classes or by ranges of them, to the same bits
+- `ranking_jury`: how machines rank rows that have several classes
 - `class_ranges`: the weights of a descent with workers, a range of the classes each
 - `one_vs_rest`: a binary machine per class, with sampled negatives
 - `pairwise`: Crammer and Singer's multiclass hinge, pairwise ranking and WARP

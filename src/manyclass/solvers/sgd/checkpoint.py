@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._core.digest import sha256_digest
 from manyclass._core.files import TEMPORARY_SUFFIX, after_commit, explain_disk_errors, sync_folder
@@ -199,12 +200,20 @@ def run_identity_of(
     """What tells a fit from others: shapes, labels, weights, some rows, where it starts, and the settings."""
     return {
         "X": rows_digest(problem.X),
-        "y": sha256_digest([problem.y, np.asarray(problem.k)]),
+        "y": sha256_digest([problem.y, np.asarray(problem.k), *_lists(problem)]),
         "weights": sha256_digest([problem.weights]),
-        "validation": "" if judged is None else rows_digest(judged.X) + sha256_digest([judged.y, judged.index]),
+        "validation": "" if judged is None else _judged_digest(judged),
         "the machines it starts from": "" if start is None else sha256_digest([start.W, start.biases]),
         **{name: _told(value) for name, value in settings.items()},
     }
+
+
+def _judged_digest(judged: Problem) -> str:
+    return rows_digest(judged.X) + sha256_digest([judged.y, judged.index, *_lists(judged)])
+
+
+def _lists(problem: Problem) -> list[NDArray[Any]]:
+    return [] if problem.labels is None else [problem.labels.starts, problem.labels.classes]
 
 
 def _told(value: Any) -> str:

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass._core.files import explain_disk_errors
 from manyclass._core.shards import Shard
-from manyclass._core.typing import Arrays
+from manyclass._core.typing import Arrays, Doubles
 from manyclass._core.worker_groups import Workers, current_workers
 from manyclass.data.matrix import Matrix, spans
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import AveragedWeights, DescentWeights, SgdAlgorithm
-from manyclass.solvers.sgd.judging import Jury, Opening, Verdict
+from manyclass.solvers.sgd.judging import AnyJury, Opening, Right, Verdict, jury_of
 from manyclass.solvers.sgd.linear_weights import PANEL, LinearWeights
 from manyclass.solvers.sgd.sampling import Schedule
 from manyclass.solvers.sgd.saved_weights import PART, SavedRange, SavedWeights, read_ranges, write_range
@@ -44,8 +43,8 @@ class ClassRange:
     """
 
     def __init__(self, problems: Sequence[Problem], d: int, classes: range, start: LinearWeights | None):
-        self._classes, self._juries = classes, [Jury(problem) for problem in problems]
-        self._d, self._start = d, start
+        self._classes, self._d, self._start = classes, d, start
+        self._juries: list[Any] = [jury_of(problem) for problem in problems]  # whose kind knows what it is asked for
 
     @cached_property
     def _weights(self) -> AveragedWeights:
@@ -65,11 +64,18 @@ class ClassRange:
 
     def opening(self, problem: int) -> Opening:
         """What the other ranges need to know to judge."""
-        return self._juries[problem].opening(self._weights.mean)
+        found: Opening = self._juries[problem].opening(self._weights.mean)
+        return found
 
     def verdict(self, problem: int, opening: Opening) -> Verdict:
         """What these classes say of the examples of a problem."""
-        return self._juries[problem].verdict(self._weights.mean, opening)
+        found: Verdict = self._juries[problem].verdict(self._weights.mean, opening)
+        return found
+
+    def credits(self, problem: int) -> Doubles:
+        """How these classes rank the examples of a problem, which may have several classes."""
+        found: Doubles = self._juries[problem].right(self._weights.mean)
+        return found
 
     def mean(self, at: slice) -> LinearWeights:
         """The mean of some of these classes."""
@@ -138,7 +144,7 @@ class DividedWeights:
         each = [(d, classes, None if new else machines.part(classes)) for classes in self._ranges]
         # Together, so that what they share travels once. They are told at the start: who restores has seen no call.
         self._problems, rows = list(problems), SentRows() if rows is None else rows
-        labels = [(problem.y, problem.k, problem.weights, problem.index) for problem in problems]
+        labels = [(problem.y, problem.k, problem.weights, problem.index, problem.labels) for problem in problems]
         common = [labels, *(rows.get(workers, problem.X) for problem in problems)]
         self._group = workers.start(_made_range, common, each)
         try:
@@ -157,11 +163,10 @@ class DividedWeights:
         """One pass; the mean loss met on the way."""
         return float(sum(self._group.update("epoch", self._number(problem), algorithm, schedule, epoch)))
 
-    def right(self, jury: Jury) -> NDArray[np.bool_]:
+    def right(self, jury: AnyJury) -> Right:
         """Which examples the mean gives their own class."""
         number = self._number(jury.problem)
-        opening = Opening.join(self._group.query("opening", number))
-        return jury.is_own(Verdict.join(self._group.query("verdict", number, opening)))
+        return jury.gather(lambda method, *given: self._group.query(method, number, *given))
 
     def keep(self, begin: bool) -> None:
         """The mean is the best so far."""

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass._core.typing import Arrays
 from manyclass.solvers.problem import Problem
-from manyclass.solvers.sgd.judging import Jury
+from manyclass.solvers.sgd.judging import AnyJury, Right
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.sampling import Quarter, Schedule
 
@@ -128,7 +127,7 @@ class DescentWeights(Protocol):
     def epoch(self, algorithm: SgdAlgorithm, problem: Problem, schedule: Schedule, epoch: int) -> float:
         """One pass; the mean loss met on the way."""
 
-    def right(self, jury: Jury) -> NDArray[np.bool_]:
+    def right(self, jury: AnyJury) -> Right:
         """Which examples the mean gives their own class."""
 
     def keep(self, begin: bool) -> None:
@@ -201,7 +200,7 @@ class AveragedWeights:
             self.mean.W[part] += (weight * self.machines.scales[part, None]).astype(np.float32) * self.machines.W[part]
         self.mean.biases += weight * (self.machines.biases - self.mean.biases)
 
-    def right(self, jury: Jury) -> NDArray[np.bool_]:
+    def right(self, jury: AnyJury) -> Right:
         """Which examples the mean gives their own class."""
         return jury.right(self.mean)
 

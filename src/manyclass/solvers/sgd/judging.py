@@ -9,18 +9,19 @@ alone, and so does whether packed weights rule a class out: they do where it can
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
 from manyclass._core.parallel import for_each, one_blas_thread, thread_map
-from manyclass._core.typing import Singles
+from manyclass._core.typing import Doubles, Singles
 from manyclass.data.matrix import spans
 from manyclass.losses.multiclass import best_temperature
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.linear_weights import LinearWeights
+from manyclass.solvers.sgd.ranking_jury import RankingJury
 from manyclass.solvers.shortlist import LONGEST, SAMPLE, ClassShortlist, ClassUnits, is_sane, packing_pays
 
 _EVERY = 32  # of so many classes one has its weights told, by which all are packed; a divisor of PANEL
@@ -83,6 +84,16 @@ class Jury:
     def right(self, machines: LinearWeights) -> NDArray[np.bool_]:
         """Which rows are given their own class by machines of all classes; of equals the first is given."""
         return self.is_own(self.verdict(machines, self.opening(machines)))
+
+    @property
+    def y(self) -> NDArray[np.int32]:
+        """The class of every row."""
+        return self.problem.y[self.problem.index]
+
+    def gather(self, ask: Callable[..., list[Any]]) -> NDArray[np.bool_]:
+        """Which rows are given their own class by workers that have a range of the classes each."""
+        opening = Opening.join(ask("opening"))
+        return self.is_own(Verdict.join(ask("verdict", opening)))
 
     def is_own(self, verdict: Verdict) -> NDArray[np.bool_]:
         """Which rows are given their own class by the verdict of all ranges."""
@@ -177,27 +188,41 @@ def _by_packed_weights(
     return scores, classes
 
 
+AnyJury = Jury | RankingJury
+
+Right = NDArray[np.bool_] | Doubles  # which rows are right, or how much of each pair of a row and its class
+
+
 class Judged(Protocol):
     """Weights that a jury can judge, wherever they are."""
 
-    def right(self, jury: Jury) -> NDArray[np.bool_]:
+    def right(self, jury: AnyJury) -> Right:
         """Which examples are given their own class."""
 
 
+def jury_of(problem: Problem) -> AnyJury:
+    """Who judges by these examples: by whether their class wins, or, of several, by how each ranks them."""
+    return Jury(problem) if problem.labels is None else RankingJury(problem)
+
+
 def mean_class_accuracy(problem: Problem) -> Callable[[Judged], float]:
-    """The fraction of examples given their own class, in each class, averaged over the classes that occur."""
-    jury, y = Jury(problem), problem.y[problem.index]
+    """The fraction of examples given their own class, in each class, averaged over the classes that occur.
+
+    Of examples with several classes it is the mean average precision.
+    """
+    jury = jury_of(problem)
+    y = jury.y
     return lambda weights: balanced_accuracy(weights.right(jury), y)
 
 
-def balanced_accuracy(right: NDArray[np.bool_], y: NDArray[np.int32]) -> float:
+def balanced_accuracy(right: Right, y: NDArray[np.int32]) -> float:
     """Of what is right (n,) and what classes it is of (n,): the fraction in each class, averaged over those that occur.
 
     >>> balanced_accuracy(np.array([True, True, True, False]), np.array([0, 0, 0, 2]))
     0.5
     """
     counts = np.bincount(y)
-    hits = np.bincount(y[right], minlength=len(counts))
+    hits = np.bincount(y, right, len(counts))
     return float((hits[counts > 0] / counts[counts > 0]).mean())
 
 

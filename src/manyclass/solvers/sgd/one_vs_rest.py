@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._core.label_lists import LabelLists
 from manyclass._core.parallel import for_each, get_threads, one_blas_thread
 from manyclass._core.typing import Singles
 from manyclass.data.matrix import spans
@@ -31,9 +32,9 @@ _BLOCK = 128
 class OneVsRest:
     """Table 1 of Perronnin et al. (CVPR 2012), R_OVR, for all classes in one pass over the examples.
 
-    In every epoch a class sees all of its positives and `beta` times as many negatives, each example of another class
-    with the same probability (None: all of them, the unweighted machine). The other classes that an example meets are
-    drawn together, so that their number hardly varies, but no class knows of the others.
+    In every epoch a class sees all of its positives and `beta` times as many negatives, each example that is not of it
+    with the same probability (None: all of them, the unweighted machine). An example may be of several classes. The
+    other classes that it meets are drawn together, so that their number hardly varies; no class knows of the others.
     """
 
     loss: MarginLoss
@@ -47,19 +48,21 @@ class OneVsRest:
         rng, step = schedule.generator(epoch), schedule.native
         order = schedule.order(problem, rng)
         # Of those that the epoch shows: a balanced one has other sizes than the problem.
-        sizes = np.bincount(problem.y[order], minlength=problem.k)
+        labels = problem.label_lists(order)
+        sizes = labels.sizes(problem.k)
         m, first = len(machines.W), machines.first
         offsets, losses = rng.random(len(problem)), np.zeros(m)
-        p = negative_rates(sizes, self.beta)
+        p = negative_rates(sizes, self.beta, len(problem))
         P = cumulative_rates(p)[first : first + m + 1]
         dense = p @ (len(problem) - sizes) >= _DENSE * problem.k * len(problem)
         update = self._by_products if dense else self._by_pairs
         # Some of many classes are not concerned by all examples. Products have the bits of whole blocks.
         some = m < problem.k and not dense
-        shown = are_drawn(offsets, P[0], P[-1]) | _are_of(problem.y[order], first, m) if some else None
+        labels = labels.within(first, m)
+        shown = are_drawn(offsets, P[0], P[-1]) | (labels.counts > 0) if some else None
         for chunk in chunks(problem, order, schedule.block(_BLOCK) if dense else None, quarter, shown=shown):
             if len(chunk.y):
-                update(_Run(chunk, offsets[chunk.at], P, machines, step), losses)
+                update(_Run(chunk, labels.take(chunk.at), offsets[chunk.at], P, machines, step), losses)
             del chunk  # before the next is read
         # Rounded to one unit, so that those of parts of the classes add up to that of all.
         return float(np.rint(losses * (_UNITS / max(1, len(problem)))).sum() / _UNITS)
@@ -88,6 +91,7 @@ class _Run:
     """A chunk of examples with their offsets among the shares of the classes, on the way into the machines."""
 
     chunk: Chunk
+    labels: LabelLists  # of the classes that the machines are of
     offsets: NDArray[np.float64]
     shares: NDArray[np.float64]
     machines: LinearWeights
@@ -95,11 +99,10 @@ class _Run:
 
     def native(self, loss: MarginLoss) -> dict[str, Any]:
         """As the compiled loops take it."""
-        first, m = self.machines.first, len(self.machines.W)
-        y = np.where(_are_of(self.chunk.y, first, m), self.chunk.y - np.int32(first), np.int32(-1))
         return {
             "X": self.chunk.rows,
-            "y": y,
+            "y": self.labels.classes,
+            "starts": self.labels.starts,
             "weights": self.chunk.weights,
             "offsets": self.offsets,
             "shares": self.shares,
@@ -107,12 +110,6 @@ class _Run:
             "loss": loss.code,
             **self.step,
         }
-
-
-def _are_of(y: NDArray[np.int32], first: int, m: int) -> NDArray[np.bool_]:
-    """Which labels are of the m classes from the first on."""
-    own: NDArray[np.bool_] = (y >= first) & (y < first + m)
-    return own
 
 
 _UNITS = 2.0**30  # of a mean loss; sums of them below 8 million are exact

@@ -161,19 +161,19 @@ def balanced_order(y: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np
     return by_class[rng.permutation(places)]
 
 
-def negative_rates(sizes: NDArray[np.intp], beta: float | None) -> Doubles:
-    """(k,) with which probability each class meets an example of another, for classes of these sizes.
+def negative_rates(sizes: NDArray[np.intp], beta: float | None, n: int | None = None) -> Doubles:
+    """(k,) with which probability each class meets one of n examples that is not its own, for classes of these sizes.
 
     min(1, beta * n_c / (n - n_c)), so that `beta` negatives go with every positive of every class; 1 for beta None. A
     class without examples counts as one example, or as n / k where examples are fewer than classes, as in small batches
-    in which most classes are absent: it is pushed down, a little.
+    in which most classes are absent: it is pushed down, a little. Without n, every example has one class.
 
     >>> negative_rates(np.array([10, 20, 70]), 1).round(3).tolist()
     [0.111, 0.25, 1.0]
     """
     if beta is None:
         return np.ones(len(sizes))
-    n = max(1, int(sizes.sum()))
+    n = max(1, int(sizes.sum()) if n is None else n)
     return np.minimum(1.0, beta * np.maximum(sizes, min(1.0, n / len(sizes))) / np.maximum(1, n - sizes))
 
 

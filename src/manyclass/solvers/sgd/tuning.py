@@ -6,17 +6,17 @@ begin so near the end, with least squares, that a few epochs with the usual step
 
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass.data.views import StandardizedMatrix
 from manyclass.solvers.conjugate_gradient import LeastSquaresStart, SoftmaxStart
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdAlgorithm, SgdRun, run_sgd
-from manyclass.solvers.sgd.judging import Jury, mean_class_accuracy
+from manyclass.solvers.sgd.judging import AnyJury, Right, jury_of, mean_class_accuracy
 from manyclass.solvers.sgd.linear_weights import LinearWeights
 from manyclass.solvers.sgd.objectives import OBJECTIVES, Beta
 from manyclass.solvers.sgd.sampling import Schedule
@@ -30,8 +30,6 @@ _PART = 32  # a trial has this part of the examples, if that is more than what i
 _BIAS_FRACTION = 0.1
 
 _LENGTHS = 1e-15, 1e15  # of rows: float32 holds their squares, and steps of the size of their inverses
-
-Right = NDArray[np.bool_]
 
 
 class PlanSettings(Protocol):
@@ -91,12 +89,13 @@ def find_plan(settings: PlanSettings, problem: Problem, seed: int, refused: bool
     plan = _tune(plan, settings, paced := trial.with_pace(plan.algorithm, plan.schedule))
     right = paced.correct(plan.algorithm, plan.schedule)
     free = settings.objective == settings.beta == "auto" and _is_usual(settings)
-    if not free or right is None or right.all():
+    if not free or right is None or (right == 1).all():
         return plan
     if max(problem.d, problem.k) <= TABLE:
         return _choose(settings, plan, paced, problem)
     little = len(problem) * problem.d * problem.k <= _JOINT_WORK
-    return _choose_joint(settings, plan, paced, square) if refused and little and problem.k > TABLE else plan
+    joint = refused and little and problem.k > TABLE and problem.labels is None
+    return _choose_joint(settings, plan, paced, square) if joint else plan
 
 
 def _choose(settings: PlanSettings, plan: SgdPlan, trial: "StepTrial", problem: Problem) -> SgdPlan:
@@ -107,7 +106,8 @@ def _choose(settings: PlanSettings, plan: SgdPlan, trial: "StepTrial", problem: 
     """
     best, right = plan, trial.correct(plan.algorithm, plan.schedule)
     standardized = replace(problem, X=StandardizedMatrix.of(problem.X))
-    for objective, loss, least in _CANDIDATES:
+    candidates = [one for one in _CANDIDATES if problem.labels is None or OBJECTIVES[one[0]].samples_negatives]
+    for objective, loss, least in candidates:
         for columns in (standardized, problem):
             other, rng = with_objective(settings, objective, loss), np.random.default_rng(plan.schedule.seed)
             first = _plan(other, None, other.beta, problem.k, _square(columns, rng), plan.schedule.seed)
@@ -328,7 +328,7 @@ class StepTrial:
         """
         if new is None or old is None:
             return float((old is None) - (new is None)) * np.inf if new is not old else 0.0
-        y = self.held.y[self.held.index]
+        y = self._jury.y
         gains = (new.astype(float) - old) / np.bincount(y)[y]
         chance = np.sqrt(gains @ gains)
         return float(gains.sum() / chance) if chance else 0.0
@@ -342,7 +342,11 @@ class StepTrial:
         return self._correct(descent.weights.mean)
 
     def _correct(self, machines: LinearWeights) -> Right:
-        return Jury(self.held).right(machines)
+        return self._jury.right(machines)
+
+    @cached_property
+    def _jury(self) -> AnyJury:
+        return jury_of(self.held)
 
 
 def find_step(trial: StepTrial, algorithm: SgdAlgorithm, schedule: Schedule) -> float:
