@@ -207,7 +207,7 @@ class ClassUpdates:
         """
         if not hasattr(self, "held_out_"):
             return
-        found = HeldOut.of_model(self)
+        found = HeldOut(**self.held_out_)  # as they are, whatever prior counts them
         moved = found._replace(classes=places[found.classes].astype(np.int32))
         self.held_out_ = moved.rows(moved.classes >= 0)._asdict()
         if not len(self.held_out_["classes"]):
