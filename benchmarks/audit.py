@@ -55,8 +55,8 @@ def flipped(X: Any, y: Any, kind: str, rate: float, seed: int = 0) -> tuple[Any,
 
 def probabilities(X: Any, y: Any) -> Any:
     """All that `label_errors` makes of every row, in one matrix, which it never does."""
-    from manyclass.audit.held_out import LeftOutMachines, Neighbors, NeighborVotes
     from manyclass.audit.mislabeled import _learn
+    from manyclass.audit.out_of_sample import LeftOutMachines, Neighbors, NeighborVotes
 
     matrix, k = mc.DenseMatrix(X), int(y.max()) + 1
     labels = y.astype(np.int32)

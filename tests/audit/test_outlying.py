@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.audit import outlying
-from manyclass.audit.held_out import standard_rows
+from manyclass.audit.out_of_sample import standard_rows
 
 
 def twin(X, y, nearest):

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.algebra.linalg import aligned_empty
 from manyclass._core.digest import canonical_json, json_digest, sha256_digest
 from manyclass._core.errors import StorageError
 from manyclass._core.files import replacing, write_at, write_bytes
-from manyclass._core.linalg import aligned_empty
 from manyclass._core.reading import load_json, open_file
 from manyclass._core.typing import Arrays
 

@@ -1,7 +1,7 @@
 """Audit: what is wrong with data that has labels, before anything is learned from it. Nothing is changed.
 
 mislabeled          label_errors, labels that are likely wrong, and what they should be
-held_out            what all other rows say of a row: machines without it, and its neighbors
+out_of_sample       what all other rows say of a row: machines without it, and its neighbors
 label_noise         how likely a label is wrong, from that
 near_duplicates     duplicates, rows that are the same but for little, within a set or between two
 cosine_join         all pairs of rows above a cosine, exactly

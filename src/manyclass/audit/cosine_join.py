@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._core.linalg import unit_rows
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.parallel import native_threads, one_blas_thread
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.matrix import Matrix, spans

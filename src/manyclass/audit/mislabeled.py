@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Labels, ProgressFactory, no_progress
-from manyclass.audit.held_out import N_NEIGHBORS, LeftOutMachines, Neighbors, NeighborVotes, View
 from manyclass.audit.label_noise import LabelNoise, LabelVerdicts
+from manyclass.audit.out_of_sample import N_NEIGHBORS, LeftOutMachines, Neighbors, NeighborVotes, View
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.estimators.validation import encode_labels

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Embeddings, ProgressFactory, no_progress
-from manyclass.audit.held_out import standard_rows
+from manyclass.audit.out_of_sample import standard_rows
 from manyclass.data.matrix import spans
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.estimators.validation import check_labels

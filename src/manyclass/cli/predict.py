@@ -198,9 +198,9 @@ class Prediction:
 def _predictions(
     run: Path, inputs: list[Path], encoder: Path | None, asked: Asked, bad: Callable[[str, str], None], console: Console
 ) -> Iterator[Prediction]:
+    from manyclass.runs.evaluating.priors import set_prior
     from manyclass.runs.load_model import check_columns, open_classifier, open_encoder
     from manyclass.runs.pictures import picture_blocks, pictures_among
-    from manyclass.runs.priors import set_prior
     from manyclass.runs.sources import read_source
 
     opened = open_classifier(run)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from manyclass import _native
+from manyclass._core.algebra.linalg import aligned_empty
 from manyclass._core.digest import sha256_digest
 from manyclass._core.errors import StorageError, unreadable_error
-from manyclass._core.linalg import aligned_empty
 from manyclass._core.parallel import native_threads
 from manyclass._core.reading import map_bytes
 from manyclass._core.typing import Floats, Singles

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.algebra.singular import column_signs
 from manyclass._core.parallel import one_blas_thread, thread_map
-from manyclass._core.singular import column_signs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import PANEL_BYTES, Matrix, spans
 

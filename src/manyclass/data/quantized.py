@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._core.linalg import aligned_empty
+from manyclass._core.algebra.linalg import aligned_empty
 from manyclass._core.parallel import get_threads, native_threads
 from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import Matrix

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.checks import as_row_index
-from manyclass._core.linalg import unit_rows
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import TILE, center_rows, column_means

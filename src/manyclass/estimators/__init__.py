@@ -18,9 +18,7 @@ What they share:
 - `probabilities`: what scores mean, by a link or a temperature; `prior_adjustment` moves them to another prior.
 - `centers`: weights that are known before training, as users give them.
 - `class_updates`: classes that come, go or get other names, without a fit.
-- `probabilities`: what scores mean, by a link or a temperature.
-- `several_labels`: rows with any number of labels; `thresholds` says from which score on a row is of a class, and
-  `_cross_fitted_rules` finds that by rows that machines have not seen.
+- `multilabel/`: rows with any number of labels, and from which score on a row is of a class.
 - `uncertainty/`: sets of classes and rows of none of them, by what is said of held-out rows.
 - `batch`: fit, for all solvers that minimize over all rows at once.
 - `validation`: labels, weights, validation sets and settings, checked.

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.checks import check_count, check_one_of
-from manyclass._core.linalg import unit_rows
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Doubles

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.checks import check_bool, check_class_weight, check_count
-from manyclass._core.linalg import unit_rows
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import get_threads, one_blas_thread, threads
 from manyclass._core.typing import Doubles, Embeddings, Floats
@@ -16,8 +16,8 @@ from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
 from manyclass.estimators.centers import as_center, check_center_scale
 from manyclass.estimators.linear_model import warn_of_chance
-from manyclass.estimators.several_labels import SeveralLabels
-from manyclass.estimators.thresholds import left_out_rules, rule_shapes
+from manyclass.estimators.multilabel.several_labels import SeveralLabels
+from manyclass.estimators.multilabel.thresholds import left_out_rules, rule_shapes
 from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out
 from manyclass.estimators.validation import check_strengths, encode_known_labels, weighted_problem
 from manyclass.losses.multiclass import best_temperature

@@ -14,7 +14,6 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.shards import Shard
 from manyclass._core.typing import Callback
 from manyclass.data.inputs import ScaleLimits
-from manyclass.estimators._cross_fitted_rules import cross_fitted_rules, need_more_rows
 from manyclass.estimators._incremental import IncrementalSgd
 from manyclass.estimators._stochastic_plan import (
     SMALL_WEIGHTS,
@@ -40,20 +39,16 @@ from manyclass.estimators.callbacks import (
     with_callbacks,
 )
 from manyclass.estimators.linear_model import warn_of_chance
+from manyclass.estimators.multilabel.cross_fitted_rules import cross_fitted_rules, need_more_rows
+from manyclass.estimators.multilabel.several_labels import SeveralLabels
+from manyclass.estimators.multilabel.thresholds import ScoreRules, held_out_rules
 from manyclass.estimators.probabilities import judge_held_out, weights_length
-from manyclass.estimators.several_labels import SeveralLabels
-from manyclass.estimators.thresholds import ScoreRules, held_out_rules
 from manyclass.estimators.uncertainty.held_out import forget_held_out
 from manyclass.solvers.sgd.checkpoint import Checkpoint, run_identity_of
 from manyclass.solvers.sgd.descent import EarlyStopping, run_sgd
 from manyclass.solvers.sgd.judging import mean_class_accuracy
 from manyclass.solvers.sgd.linear_weights import LinearWeights
-from manyclass.solvers.sgd.tuning import (
-    find_or_resume_plan,
-    find_start,
-    step_as_given,
-    with_objective,
-)
+from manyclass.solvers.sgd.tuning import find_or_resume_plan, find_start, step_as_given, with_objective
 
 
 class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # type: ignore[misc]

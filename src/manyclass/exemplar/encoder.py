@@ -27,10 +27,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._core.algebra.singular import top_singular_value
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import for_each, one_blas_thread, thread_map
-from manyclass._core.singular import top_singular_value
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.matrix import Matrix, spans

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.checks import check_finite
-from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.matrix import spans

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.checks import check_count, check_number, check_one_of, check_positive, draw_seed
-from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import ScaleLimits

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyclass._core import singular
+from manyclass._core.algebra import singular
 from manyclass._core.typing import Floats
 from manyclass.penalties.penalty import Gauge, Penalty, as_weights, squares
 from manyclass.penalties.ridge import Ridge

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.checks import check_finite
-from manyclass._core.linalg import unit_rows
 from manyclass._core.parallel import for_each, one_blas_thread
 from manyclass._core.typing import Embeddings
 from manyclass.data.matrix import spans

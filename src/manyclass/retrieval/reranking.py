@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_count, check_nonnegative
-from manyclass._core.linalg import l2_normalize
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.retrieval.faiss_index import FaissIndex
 from manyclass.retrieval.search import Best, FlatIndex, sort_best

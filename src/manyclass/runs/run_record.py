@@ -237,8 +237,8 @@ def latent_record(model: Any) -> dict[str, Any]:
 
 def _left_factors(coef: Any) -> tuple[Any, Any]:
     """Singular values above rounding, and their singular vectors on the side of the classes."""
+    from manyclass._core.algebra.singular import column_signs, rank_above_rounding
     from manyclass._core.parallel import one_blas_thread
-    from manyclass._core.singular import column_signs, rank_above_rounding
 
     with one_blas_thread():
         V, s, _ = np.linalg.svd(coef.astype(np.float64), full_matrices=False)

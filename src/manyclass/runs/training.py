@@ -15,8 +15,8 @@ from manyclass._core.typing import Notify
 from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import ALL, Dataset, count_classes
 from manyclass.runs.center_files import with_center
+from manyclass.runs.evaluating.priors import Prior, prior_name, read_prior, set_prior
 from manyclass.runs.folder import RunFolder, read_run
-from manyclass.runs.priors import Prior, prior_name, read_prior, set_prior
 from manyclass.runs.provenance import encoder_bytes, encoder_file, unchanged
 from manyclass.runs.recipe import ObjectiveName, Recipe, check_takes_prior, division_words, make_recipe
 from manyclass.runs.run_record import begin_record

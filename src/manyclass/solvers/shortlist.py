@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
-from manyclass._core.linalg import mapped_empty
+from manyclass._core.algebra.linalg import mapped_empty
 from manyclass._core.parallel import for_each, one_blas_thread, thread_map
 from manyclass._core.typing import Floats, Singles
 from manyclass.data.matrix import spans

@@ -51,7 +51,7 @@ def train_and_judge(
 ) -> dict[str, Any]:
     """Train on the codes, judge on the features of the subset test; what came of it."""
     from manyclass.estimators.progress import Progress
-    from manyclass.runs.evaluation import evaluate
+    from manyclass.runs.evaluating.evaluation import evaluate
     from manyclass.runs.training import train
 
     def tried_only(message: str) -> None:

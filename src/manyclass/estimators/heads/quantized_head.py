@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.algebra.linalg import mapped_empty
 from manyclass._core.checks import check_count, check_finite, check_length, check_positive
-from manyclass._core.linalg import mapped_empty
 from manyclass._core.models import filling_model, load
 from manyclass._core.typing import Arrays, Floats, Singles
 from manyclass.data.inputs import open_features

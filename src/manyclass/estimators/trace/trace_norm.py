@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from manyclass._core.algebra.singular import singular_triples, svd_flip
 from manyclass._core.checks import check_finite, check_nonnegative
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.singular import singular_triples, svd_flip
 from manyclass._core.typing import Callback, Doubles, Floats
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix

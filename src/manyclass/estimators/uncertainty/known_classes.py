@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import unit_rows
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.parallel import one_blas_thread, thread_map
 from manyclass._core.typing import Doubles, Floats, Singles
 from manyclass.data.matrix import Matrix, spans

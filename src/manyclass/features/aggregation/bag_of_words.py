@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import l2_normalize, signed_root
+from manyclass._core.algebra.linalg import l2_normalize, signed_root
 from manyclass.features.aggregation.image_encoder import ImageEncoder, State
 from manyclass.features.aggregation.pca import Vectors
 from manyclass.features.aggregation.pyramid import Partition, Pyramid

@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
-from manyclass._core.linalg import l2_normalize
 from manyclass._core.models import rollback_on_error, save_model
 from manyclass._core.parallel import for_each
 from manyclass._core.typing import Report

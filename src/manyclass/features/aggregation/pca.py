@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass import _native
+from manyclass._core.algebra.singular import column_signs
 from manyclass._core.checks import check_finite
 from manyclass._core.parallel import for_each, one_blas_thread
-from manyclass._core.singular import column_signs
 from manyclass.data.matrix import spans
 from manyclass.data.moments import tile_moments
 from manyclass.features.local.descriptor import LocalDescriptors

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_count
 from manyclass._core.digest import file_digest, json_digest, sha256_digest
 from manyclass._core.errors import is_of_machine, unreadable_error
 from manyclass._core.files import expand_home
-from manyclass._core.linalg import l2_normalize
 from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_one_of
-from manyclass._core.linalg import l2_normalize
 from manyclass._core.typing import Doubles
 
 Maps = NDArray[np.float32]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import unit_rows
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.typing import Doubles, Embeddings, Labels
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import column_means

@@ -7,7 +7,7 @@ few products of X with r columns. A gradient by W then proves that the columns w
 
 import numpy as np
 
-from manyclass._core.singular import Triple, singular_pairs_above, top_singular_pairs
+from manyclass._core.algebra.singular import Triple, singular_pairs_above, top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.duality import duality_gap
 from manyclass.solvers.batch.factored_lbfgs import FactoredDescent, sizes

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from manyclass._core.linalg import power_iteration
+from manyclass._core.algebra.linalg import power_iteration
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
 from manyclass.solvers.batch.lbfgs import lbfgs

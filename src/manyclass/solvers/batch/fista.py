@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyclass._core.linalg import power_iteration
-from manyclass._core.singular import top_singular_pairs
+from manyclass._core.algebra.linalg import power_iteration
+from manyclass._core.algebra.singular import top_singular_pairs
 from manyclass._core.typing import Doubles, Floats
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.duality import duality_gap

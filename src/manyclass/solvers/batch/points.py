@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass._core.algebra.singular import rank_above_rounding
 from manyclass._core.parallel import one_blas_thread
-from manyclass._core.singular import rank_above_rounding
 from manyclass._core.typing import Doubles, Floats
 from manyclass.data.matrix import Matrix
 from manyclass.solvers.problem import Objective

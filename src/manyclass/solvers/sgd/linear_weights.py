@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import aligned_copy, aligned_zeros
+from manyclass._core.algebra.linalg import aligned_copy, aligned_zeros
 from manyclass.data.matrix import Matrix, spans
 
 # Classes of one product. Parts of the classes begin at multiples of it, and have the bits of all of them together.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import aligned_empty, mapped_empty
+from manyclass._core.algebra.linalg import aligned_empty, mapped_empty
 from manyclass._core.typing import Doubles
 from manyclass.solvers.problem import Problem
 

@@ -6,8 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
 from manyclass._core.label_lists import LabelLists
-from manyclass.estimators import thresholds
-from manyclass.estimators.thresholds import ScoreRules
+from manyclass.estimators.multilabel import thresholds
+from manyclass.estimators.multilabel.thresholds import ScoreRules
 
 
 def scored(n, sizes, seed=0, gap=2.0):

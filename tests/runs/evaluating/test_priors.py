@@ -7,7 +7,7 @@ import pytest
 
 import manyclass as mc
 from manyclass._core.errors import SettingsError
-from manyclass.runs.priors import class_sizes, read_prior
+from manyclass.runs.evaluating.priors import class_sizes, read_prior
 from manyclass.runs.records import read_record
 from manyclass.runs.run_record import model_rows
 

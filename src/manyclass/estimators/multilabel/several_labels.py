@@ -12,9 +12,9 @@ from manyclass._core.typing import Doubles, Floats
 from manyclass.data.inputs import read_examples, remember_scale
 from manyclass.data.matrix import Matrix, spans
 from manyclass.estimators.linear_model import LinearModel, finite_scores
+from manyclass.estimators.multilabel.thresholds import RULES, ScoreRules
 from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.probabilities import has_probabilities
-from manyclass.estimators.thresholds import RULES, ScoreRules
 from manyclass.estimators.validation import check_labels, encode_known_labels, example_weights, make_problem
 from manyclass.solvers.problem import Problem
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from manyclass._core import singular
-from manyclass._core.singular import singular_pairs_above, top_singular_pairs
+from manyclass._core.algebra import singular
+from manyclass._core.algebra.singular import singular_pairs_above, top_singular_pairs
 
 
 def _matrix(d, k, seed=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import manyclass as mc
-from manyclass._core import singular
+from manyclass._core.algebra import singular
 
 BEYOND = singular.SMALL + 40
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyclass._core.linalg import (
+from manyclass._core.algebra.linalg import (
     aligned_copy,
     aligned_empty,
     aligned_zeros,

@@ -18,11 +18,11 @@ from manyclass._core.typing import Notify, ProgressFactory, Report, no_progress
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.evaluation.class_sizes import group_by_size
 from manyclass.evaluation.classification import confusions
-from manyclass.runs.confidence import confidence_record
+from manyclass.runs.evaluating.confidence import confidence_record
+from manyclass.runs.evaluating.multilabel_evaluation import evaluate_several_labels
+from manyclass.runs.evaluating.priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
 from manyclass.runs.folder import EVALUATIONS, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
-from manyclass.runs.multilabel_evaluation import evaluate_several_labels
-from manyclass.runs.priors import TRAINING, UNIFORM, Prior, class_sizes, prior_name, set_prior
 from manyclass.runs.provenance import features_of, pictures_of
 from manyclass.runs.records import EVALUATION, write_record
 from manyclass.runs.run_record import describe_data

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.typing import Singles
-from manyclass.estimators.thresholds import ScoreRules
+from manyclass.estimators.multilabel.thresholds import ScoreRules
 from manyclass.solvers.conjugate_gradient import LeastSquaresStart
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.descent import EarlyStopping, SgdRun, run_sgd

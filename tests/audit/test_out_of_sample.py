@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyclass as mc
-from manyclass.audit import held_out
-from manyclass.audit.held_out import LeftOutMachines, Neighbors, NeighborVotes, standard_rows
+from manyclass.audit import out_of_sample
+from manyclass.audit.out_of_sample import LeftOutMachines, Neighbors, NeighborVotes, standard_rows
 
 
 @pytest.mark.parametrize("shape", [(60, 5), (20, 30)])
@@ -54,7 +54,7 @@ def test_a_row_with_many_copies_is_no_neighbor_of_itself():
 
 
 def test_of_very_many_rows_some_are_asked(monkeypatch):
-    monkeypatch.setattr(held_out, "_MOST", 10)
+    monkeypatch.setattr(out_of_sample, "_MOST", 10)
     near, _ = Neighbors(mc.DenseMatrix(np.random.default_rng(0).normal(size=(100, 3))), 4).of(np.arange(100))
     assert set(near.ravel()) <= set(np.linspace(0, 99, 10).astype(int))
     assert (near != np.arange(100)[:, None]).all()

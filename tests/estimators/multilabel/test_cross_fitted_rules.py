@@ -4,8 +4,7 @@ import numpy as np
 
 from manyclass._core.label_lists import LabelLists
 from manyclass.data.dense import DenseMatrix
-from manyclass.estimators import _cross_fitted_rules
-from manyclass.estimators._cross_fitted_rules import FOLDS, cross_fitted_rules, need_more_rows
+from manyclass.estimators.multilabel.cross_fitted_rules import FOLDS, _folds, cross_fitted_rules, need_more_rows
 from manyclass.losses.margin import MARGIN_LOSSES
 from manyclass.solvers.problem import Problem
 from manyclass.solvers.sgd.one_vs_rest import OneVsRest
@@ -25,7 +24,7 @@ PLAN = SgdPlan(OneVsRest(MARGIN_LOSSES["hinge"]), Schedule(0.01), "ovr", "hinge"
 
 def test_folds_share_every_row_out_once_and_classes_evenly():
     y = np.random.default_rng(0).integers(0, 5, 203)
-    folds = _cross_fitted_rules._folds(y)
+    folds = _folds(y)
     counts = [np.bincount(folds[y == c], minlength=FOLDS) for c in range(5)]
     assert all(np.ptp(count) <= 1 for count in counts)
 

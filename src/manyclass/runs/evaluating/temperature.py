@@ -13,7 +13,7 @@ from manyclass._core.models import save_model
 from manyclass._core.typing import Notify
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
-from manyclass.runs.evaluation import labels_for, with_split_of_run
+from manyclass.runs.evaluating.evaluation import labels_for, with_split_of_run
 from manyclass.runs.folder import RunFolder, is_run, seen_rows
 from manyclass.runs.load_model import check_columns, check_labels, open_classifier
 from manyclass.runs.run_record import describe_data

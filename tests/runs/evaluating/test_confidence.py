@@ -6,8 +6,8 @@ import pytest
 import manyclass as mc
 from manyclass.data.dense import DenseMatrix
 from manyclass.datasets.dataset import Dataset
-from manyclass.runs import confidence
-from manyclass.runs.confidence import confidence_record
+from manyclass.runs.evaluating import confidence
+from manyclass.runs.evaluating.confidence import confidence_record
 from tests.estimators.problems import blobs
 
 X, Y = blobs(k=5, per_class=40, spread=1.8)

@@ -12,7 +12,7 @@ import manyclass as mc
 from manyclass._core.errors import StorageError
 from manyclass._core.files import FolderLock
 from manyclass.datasets import Dataset
-from manyclass.runs.evaluation import evaluate_model
+from manyclass.runs.evaluating.evaluation import evaluate_model
 from manyclass.runs.records import read_record
 
 QUICK = {"max_epochs": 4, "step": 0.05, "beta": 3}
@@ -172,7 +172,7 @@ def test_margins_are_the_same_however_few_scores_are_held(monkeypatch):
     X, y = rng.standard_normal((50, 4)), rng.choice(list("abc"), 50)
     coef = rng.standard_normal((3, 4))
     whole = _judged(X, y, coef)
-    monkeypatch.setattr("manyclass.runs.evaluation._MOST_SCORES", 7)
+    monkeypatch.setattr("manyclass.runs.evaluating.evaluation._MOST_SCORES", 7)
     assert _judged(X, y, coef) == whole
     assert len(whole["mistakes"]) == 24
 

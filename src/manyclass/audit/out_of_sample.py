@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.linalg import unit_rows
+from manyclass._core.algebra.linalg import unit_rows
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Embeddings, Labels, Singles
 from manyclass.data.matrix import Matrix, spans
