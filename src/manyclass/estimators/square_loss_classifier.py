@@ -160,9 +160,9 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
             self._solve(system, problem.X.dtype)
         self._count_classes(problem)
         self._keep(moments if self.keep_sums else None)
-        if not hasattr(self, "scatter_"):
-            self._keep_negatives(problem)
         if problem.labels is None:
+            if not hasattr(self, "scatter_"):
+                self._keep_negatives(problem)
             warn_of_chance(self, problem)
         return self
 
