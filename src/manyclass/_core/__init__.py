@@ -9,11 +9,10 @@ label_lists.py       rows with several labels, as users have them and as positio
 lazy.py              fronts of folders, and the one table of where the public names live
 models.py            save_model and load: one sealed file per model; methods that leave one as it was when they fail
 parallel.py          numbers of threads, thread_map and for_each, BLAS in one thread
-plain_values.py      values as JSON and arrays, and back
 progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
 reading.py           the gate for all that is read: regular files, of limited size, JSON of limited depth, .npy files
 safe_pickle.py       pickles of plain data, read without running anything
-sealed.py            JSON and safetensors files that notice every wrong bit
+sealed.py            JSON and safetensors files that notice every wrong bit; values as JSON and arrays
 shards.py            Shard, one of n parts of a piece of work, and what a part on disk says of the whole
 text.py              amounts, numbers and names as people write them
 typing.py            types of arrays

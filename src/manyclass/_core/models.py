@@ -6,7 +6,7 @@ labels are numbers); its content is
     {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
      "parameters": {name: value}, "fitted": {name: value}}
 
-with values as `plain_values` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path
+with values as `encode_value` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path
 of the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
 `partial_fit` has under way: it goes on from the weights.
 
@@ -29,8 +29,7 @@ from manyclass._core.digest import canonical_json, sha256_digest
 from manyclass._core.files import write_output
 from manyclass._core.label_lists import FORMS
 from manyclass._core.lazy import find_public
-from manyclass._core.plain_values import decode_value, encode_value
-from manyclass._core.sealed import SealedFormat
+from manyclass._core.sealed import SealedFormat, decode_value, encode_value
 from manyclass._core.typing import Arrays
 
 FORMAT = SealedFormat("manyclass model", 1, "restore the file from a copy or save the model again")
@@ -240,11 +239,14 @@ _OF_CLASSES = (
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
-    numbers = [(name, np.shape(fitted[name]), (len(fitted["classes_"]),)) for name in _OF_CLASSES if name in fitted]
-    if hasattr(model, "fitted_shapes"):
+    own_shapes = hasattr(model, "fitted_shapes")
+    # A head has labels as bytes.
+    k = len(fitted["classes_"] if "classes_" in fitted or not own_shapes else fitted.get("intercept_", ()))
+    numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted]
+    if own_shapes:
         own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
         return own + numbers
-    k, d = len(fitted["classes_"]), fitted["n_features_in_"]
+    d = fitted["n_features_in_"]
     rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
     negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]
     both = ("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,))

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from manyclass._core.files import explain_disk_errors, sync_folder
-from manyclass._core.plain_values import decode_value, encode_value
-from manyclass._core.sealed import SealedFormat
+from manyclass._core.sealed import SealedFormat, decode_value, encode_value
 from manyclass._core.typing import Arrays
 from manyclass.penalties.penalty import Penalty
 from manyclass.solvers.batch.null_model import fit_null_model
