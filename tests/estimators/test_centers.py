@@ -175,3 +175,14 @@ def test_what_is_no_center_is_refused(center, words):
 def test_what_is_no_scale_is_refused(scale):
     with pytest.raises(ValueError, match="center_scale must be 'auto' or a number, at least 0; got"):
         check_center_scale(scale)
+
+
+@pytest.mark.parametrize("by_label", [False, True])
+def test_classes_with_other_names_keep_their_centers(by_label):
+    X, y, center, _ = rows(80, 6)
+    given_as = dict(enumerate(center)) if by_label else center
+    clf = mc.SquareLossClassifier(0.3, center=given_as, center_scale=1.0).fit(X[:60], y[:60])
+    clf.rename_classes({0: 7})
+    clf.add_rows(X[60:], np.where(y[60:] == 0, 7, y[60:]))
+    assert clf.classes_.tolist() == [1, 2, 3, 7]
+    np.testing.assert_allclose(clf.coef_, twin(X, y, 0.3, center)[0][[1, 2, 3, 0]], atol=1e-8)

@@ -103,6 +103,30 @@ def test_distances_to_classes_follow_their_names_and_go_with_one_of_them():
     assert not hasattr(clf.remove_classes("zebra"), "known_classes_")
 
 
+@pytest.mark.parametrize("kind", ["softmax", "batch", "trace norm", "closed form"])
+def test_a_prior_follows_the_names_and_is_forgotten_with_other_classes(kind):
+    clf = fitted(kind)
+    plain, shares = clf.intercept_, {label: 1 + i for i, label in enumerate(clf.classes_.tolist())}
+    clf.set_prior(shares).rename_classes({"ant": "zebra"})
+    assert np.argmin(clf.prior_) == len(clf.classes_) - 1
+    np.testing.assert_array_equal(clf.trained_intercept_, np.roll(plain, -1))
+    clf.imprint_classes(X[FEW], NAMES[Y[FEW]])
+    assert not hasattr(clf, "prior_")
+    np.testing.assert_allclose(clf.intercept_[clf.classes_ == "zebra"], plain[:1], rtol=1e-5)
+    assert len(clf.class_counts_) == len(clf.class_weights_) == 10
+    assert clf.class_counts_[clf.classes_ == "cat"] == 5
+    assert not hasattr(clf.set_prior("uniform").remove_classes(["cat"]), "prior_")
+    assert len(clf.class_prior_) == 9
+
+
+@pytest.mark.parametrize("kind", ["softmax", "batch", "trace norm"])
+def test_a_uniform_prior_does_not_make_an_imprinted_class_louder(kind):
+    clf = fitted(kind).imprint_classes(X[FEW], NAMES[Y[FEW]])
+    before = clf.intercept_.astype(np.float64)
+    shift = clf.set_prior("uniform").intercept_ - before
+    assert np.abs(shift[[2, 7]] - np.delete(shift, [2, 7]).mean()).max() < 0.5
+
+
 def test_the_best_of_a_path_can_grow():
     path = mc.TraceNormPath([0.02], [1e-3], random_state=0).fit(X[TRAIN & OLD], NAMES[Y[TRAIN & OLD]])
     assert right(path.best_.add_classes(X[FEW], NAMES[Y[FEW]]), ~TRAIN & ~OLD) > 0.8

@@ -229,6 +229,17 @@ def test_a_path_counts_the_classes_of_its_best():
     path.best_.set_prior("uniform")
 
 
+def test_classes_with_other_names_keep_prior_and_sets():
+    clf = fitted("closed form").set_prior("uniform")
+    sets, before = clf.predict_set(XT, 0.8), clf.predict(XT)
+    weights = clf.held_out_["weights"].copy()
+    clf.rename_classes({0: 9})
+    np.testing.assert_array_equal(clf.held_out_["weights"], weights)
+    np.testing.assert_array_equal(clf.predict(XT), np.where(before == 0, 9, before))
+    for old, new in zip(sets, clf.predict_set(XT, 0.8), strict=True):
+        np.testing.assert_array_equal(new, np.where(old == 0, 9, old))
+
+
 def test_sets_keep_their_promise_where_rare_classes_become_frequent():
     sizes = [400, 200, 80, 40, 20]
     clf = mc.LinearClassifier(penalty=mc.Ridge(1e-2)).fit(*long_tail(0, sizes)).calibrate(*long_tail(4, sizes))
@@ -270,3 +281,14 @@ def test_shares_add_up_to_one_and_keep_their_ratios(numbers):
 def test_what_is_no_prior_is_refused_in_a_sentence(prior, words):
     with pytest.raises(ValueError, match=words):
         as_prior(prior, np.array(["a", "b", "c"]))
+
+
+@pytest.mark.parametrize("name", ["trace norm", "batch softmax", "closed form", "one-vs-rest"])
+def test_classes_that_come_and_go_are_counted_and_saved(name, tmp_path):
+    clf = fitted(name).set_prior("uniform")
+    clf.imprint_classes(*long_tail(5, [0, 0, 0, 0, 0, 6, 5]))
+    np.testing.assert_array_equal(clf.class_counts_, [*SIZES, 6, 5])
+    np.testing.assert_array_equal(clf.class_weights_, [*SIZES, 6, 5])
+    assert not hasattr(clf, "prior_")
+    clf.save(tmp_path / "model")
+    np.testing.assert_array_equal(mc.load(tmp_path / "model").class_counts_, clf.class_counts_)

@@ -1,8 +1,8 @@
 """label_errors: which labels are likely wrong, and what they should be, by what all other rows say of each.
 
-Every row is judged by machines and neighbors that have not seen its label (`held_out`), and ranked by how unlikely it
-is (`label_noise`). How likely a label is wrong is the mean of what the model of noise says of rows of about that rank:
-of all curves that fall with the score, the one that is nearest to it.
+Every row is judged by machines and neighbors that have not seen its label (`out_of_sample`), and ranked by how
+unlikely it is (`label_noise`). How likely a label is wrong is the mean of what the model of noise says of rows of about
+that rank: of all curves that fall with the score, the one that is nearest to it.
 """
 
 from collections.abc import Callable

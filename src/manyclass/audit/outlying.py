@@ -79,9 +79,11 @@ def outliers(X: Any, y: Any = None, *, nearest: int = NEAREST, progress: Progres
 
     Examples
     --------
-    >>> X = np.array([[1.0, 0.1 * i] for i in range(9)] + [[-1.0, 0.3]])
-    >>> outliers(X).ranked()
-    array([9])
+    >>> y, rng = np.repeat([0, 1, 2], 20), np.random.default_rng(0)
+    >>> X = 3 * np.eye(3, 8)[y] + 0.3 * rng.normal(size=(60, 8))
+    >>> X[7] = X[50]  # a row that looks like another class
+    >>> outliers(X, y).ranked()
+    array([7])
     """
     check_count(nearest, "nearest")
     matrix = as_matrix(X)

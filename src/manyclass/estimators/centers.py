@@ -51,6 +51,22 @@ def _as_numbers(values: Any, name: str) -> Doubles:
     return found.astype(np.float64)
 
 
+def moved_center(center: Any, before: NDArray[Any], after: NDArray[Any], places: NDArray[np.intp]) -> Any:
+    """The center of the classes `after`, which were in these places of those before; beyond these they are new.
+
+    >>> moved_center([[1.0], [2.0]], np.array(["a", "b"]), np.array(["b", "c"]), np.array([1, 0]))
+    array([[2.],
+           [1.]])
+    """
+    pairs = [(label, int(place)) for label, place in zip(after.tolist(), places, strict=True)]
+    if isinstance(center, Mapping):
+        labels = before.tolist()
+        former = {label: labels[place] if place < len(labels) else label for label, place in pairs}
+        return {label: center[old] for label, old in former.items() if old in center}
+    rows = _as_numbers(center, "center")
+    return np.stack([rows[place] if place < len(rows) else np.zeros_like(rows[0]) for _, place in pairs])
+
+
 def check_center_scale(scale: Any) -> float | None:
     """The scale of a center; None for the one that rows left out choose."""
     if isinstance(scale, str) and scale == "auto":

@@ -88,9 +88,6 @@ class ClassUpdates:
             W, b = imprint(few, self._negatives(matrix, others))
         check_finite(W, "machines of new classes")
         self._append_machines(new, W, b, few.counts)
-        if hasattr(self, "class_weights_"):
-            totals = np.bincount(indices, weights, len(new) + 1)[:-1]
-            self.class_weights_[np.searchsorted(self.classes_, new)] = totals
         self._forget()
         return self
 
@@ -210,7 +207,7 @@ class ClassUpdates:
         """
         if not hasattr(self, "held_out_"):
             return
-        found = HeldOut.of_model(self)
+        found = HeldOut(**self.held_out_)  # as they are, whatever prior counts them
         moved = found._replace(classes=places[found.classes].astype(np.int32))
         self.held_out_ = moved.rows(moved.classes >= 0)._asdict()
         if not len(self.held_out_["classes"]):
@@ -265,7 +262,9 @@ class ClassUpdates:
     def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
         """Let there be more classes, with machines W (p, d) and biases b (p,) that have seen so many rows."""
         together = np.concatenate([self.classes_, new])
-        more = {"coef_": W, "intercept_": b} | dict.fromkeys(("steps_", "class_counts_", "class_weights_"), counts)
+        # However few its rows are, an imprinted machine is a match for the others: to a prior it weighs as they do.
+        usual = np.full(len(new), np.mean(getattr(self, "class_weights_", 0.0)))
+        more = {"coef_": W, "intercept_": b, "class_weights_": usual, "steps_": counts, "class_counts_": counts}
         for name in more.keys() & vars(self).keys():
             before = getattr(self, name)
             setattr(self, name, np.concatenate([before, more[name].astype(before.dtype)]))

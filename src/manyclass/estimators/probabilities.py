@@ -111,13 +111,13 @@ class Probabilities(PredictionSets, Unknowns):
         if not len(index):
             raise ValueError("X must have a row to calibrate by; got none")
         S, classes = self._scores(DenseMatrix(matrix.rows(index))), classes[index]  # type: ignore[attr-defined]
+        learned = None if known is None else validation_problem(self, known, "known")
+        found = None if learned is None else KnownClasses.of_rows(learned.X, learned.y, learned.k)
         forget_held_out(self)
         # As if one more had been wrong, lest nothing be doubted where all are right.
         self.temperature_ = best_temperature(S.astype(np.float64), classes, smoothing=1 / (1 + len(S)))
         held_out = HeldOut.by_scores(lambda at: S[at].copy(), matrix.shape[1], classes, self.temperature_)
-        if known is not None:
-            learned = validation_problem(self, known, "known")
-            found = KnownClasses.of_rows(learned.X, learned.y, learned.k)
+        if found is not None:
             held_out = held_out._replace(near=found.judge().all_scores(DenseMatrix(matrix.rows(index))))
             self.known_classes_ = found._asdict()
         self.held_out_ = held_out._asdict()

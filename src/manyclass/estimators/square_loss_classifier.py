@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from manyclass._core.algebra.linalg import unit_rows
@@ -14,7 +15,7 @@ from manyclass._core.parallel import get_threads, one_blas_thread, threads
 from manyclass._core.typing import Doubles, Embeddings, Floats
 from manyclass.data.inputs import open_examples
 from manyclass.estimators._closed_form_updates import SUMS, ClosedFormUpdates
-from manyclass.estimators.centers import as_center, check_center_scale
+from manyclass.estimators.centers import as_center, check_center_scale, moved_center
 from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.multilabel.several_labels import SeveralLabels
 from manyclass.estimators.multilabel.thresholds import left_out_rules, rule_shapes
@@ -159,9 +160,9 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
             self._solve(system, problem.X.dtype)
         self._count_classes(problem)
         self._keep(moments if self.keep_sums else None)
-        if not hasattr(self, "scatter_"):
-            self._keep_negatives(problem)
         if problem.labels is None:
+            if not hasattr(self, "scatter_"):
+                self._keep_negatives(problem)
             warn_of_chance(self, problem)
         return self
 
@@ -251,6 +252,11 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
     def _center(self) -> Doubles | None:
         """W0 (d, k) of the classes that there are."""
         return None if self.center is None else as_center(self.center, self.classes_, self.n_features_in_)
+
+    def _set_classes(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
+        if self.center is not None:
+            self.center = moved_center(self.center, self.classes_, classes, places)
+        super()._set_classes(classes, places)
 
     def _column_system(self, moments: ClassMoments) -> ColumnSystem:
         center = self._center()

@@ -303,6 +303,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
                 run_sgd(descent, plan.algorithm, train, plan.schedule, stopping, judge, after)
                 refits = refits and not (small or (few and descent.best_epoch == descent.epoch))
                 run.n_epochs = descent.best_epoch if descent.is_judged else descent.epoch
+                unseen = None
                 if self.early_stopping and judged is not None:
                     # Before a refit of the last, as callbacks decide whether the best are kept.
                     unseen = descent.weights.mean if refits else descent.weights.result()
@@ -315,7 +316,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
                         run.temperature, run.held_out = judge_held_out(unseen, judged, sizes)
                 if refits and (run.n_epochs or squares) and not run.ended:
                     run.begin_refit()
-                    del descent  # its machines are not needed beside those of the refit
+                    del descent, unseen  # machines that are not needed beside those of the refit
                     checkpoint.write()
             if run.phase == "refit":
                 # An epoch more sets classes beside one another, which several labels per row leave to their rules.

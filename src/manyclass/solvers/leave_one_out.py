@@ -55,7 +55,7 @@ class LeftOut:
         """Strength by strength, as plain numbers."""
         columns = (self.strengths.tolist(), self.losses.tolist(), self.accuracies.tolist())
         found: list[dict[str, Any]] = [
-            {"regularization": strength, "loss": loss, "accuracy": accuracy, "rows": self.n}
+            {"regularization": strength, "loss": loss, "accuracy": min(accuracy, 1.0), "rows": self.n}  # sums of shares
             for strength, loss, accuracy in zip(*columns, strict=True)
         ]
         for record, scale in zip(found, [] if self.scales is None else self.scales.tolist(), strict=False):

@@ -103,3 +103,4 @@ def test_what_is_no_pair_of_rows_and_labels_is_refused():
     for known, words in ((X, "known must be"), ((X, Y + 9), "known must be .X, y. like those of fit: labels must be")):
         with pytest.raises(ValueError, match=words):
             fitted.calibrate(X, Y, known=known)
+        assert hasattr(fitted, "predict_set"), "what was there stays"

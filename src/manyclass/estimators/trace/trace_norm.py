@@ -99,24 +99,18 @@ class FactoredModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearMod
 
     def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
         """The rank grows by as many as come: what old classes share says too little of new ones."""
-        together = np.concatenate([self.classes_, new])
-        order = np.argsort(together, kind="stable")
         U, s, V = self.factors_
         with one_blas_thread():
             basis = np.linalg.qr(np.concatenate([U, W.T], axis=1))[0]
-            rows = np.concatenate([(V * s) @ (U.T @ basis), W @ basis])
-        self._keep_factors(basis, rows[order])
-        self.intercept_ = np.concatenate([self.intercept_, b]).astype(self.intercept_.dtype)[order]
-        self._forget_known_classes()
-        self._move_held_out(np.searchsorted(together[order], self.classes_))
-        self.classes_ = together[order]
+            self._keep_factors(basis, np.concatenate([(V * s) @ (U.T @ basis), W @ basis]))
+        super()._append_machines(new, W, b, counts)
 
     def _select_machines(self, places: NDArray[np.intp]) -> None:
         U, s, V = self.factors_
         self.factors_ = U, s, V[places]
         if len(places) < len(V):
             self._keep_factors(U, V[places] * s)
-        self.intercept_ = self.intercept_[places]
+        super()._select_machines(places)
 
     def _keep_factors(self, basis: Floats, rows: Doubles) -> None:
         """Let W' be these rows (k, r) times an orthonormal basis (d, r)', in factors anew."""
