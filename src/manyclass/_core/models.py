@@ -240,9 +240,11 @@ _OF_CLASSES = (
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
-    k = len(fitted["classes_"] if "classes_" in fitted else fitted.get("intercept_", ()))  # a head has labels as bytes
+    has_own = hasattr(model, "fitted_shapes")
+    # A head has labels as bytes.
+    k = len(fitted["classes_"] if "classes_" in fitted or not has_own else fitted["intercept_"])
     numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted]
-    if hasattr(model, "fitted_shapes"):
+    if has_own:
         own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
         return own + numbers
     d = fitted["n_features_in_"]
