@@ -230,6 +230,7 @@ _OF_CLASSES = (
     "steps_",
     "class_counts_",
     "class_weights_",
+    "imprinted_",
     "prior_",
     "trained_intercept_",
     "thresholds_",
