@@ -124,8 +124,9 @@ class Asked:
         from manyclass.estimators.uncertainty.unknowns import check_unknown
 
         needs = [name for name in ("coverage", "unknown") if getattr(self, name) is not None]
-        if needs and getattr(model, "has_several_labels", False):
-            raise ValueError(f"`{needs[0]}` is for one label per row, and {run} has several, which may be none")
+        alone = needs if self.taxonomy is None else [*needs, "taxonomy"]
+        if alone and getattr(model, "has_several_labels", False):
+            raise ValueError(f"`{alone[0]}` is for one label per row, and {run} has several, which may be none")
         if needs and not hasattr(model, "predict_set"):
             raise ValueError(
                 f"`{needs[0]}` needs rows that training has held out, and {run} knows of none; give it some with "
