@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass._core.models import FORMAT
-from manyclass.estimators.heads import quantized_head
+from manyclass.estimators.heads import packed_weights, quantized_head
 from tests.estimators.heads.weights import all_scores, best, grouped
 from tests.estimators.problems import blobs
 
@@ -292,7 +292,7 @@ def test_a_classifier_of_several_labels_is_refused(problem, tmp_path):
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("name", ["rough_", "slopes_", "spreads_", "offsets_", "units_", "columns_", "center_"])
 def test_a_sealed_file_without_numbers_has_no_classes_to_tell(tmp_path, bits, name):
-    W, b, X = grouped(600, 50)
+    W, b, X = grouped(packed_weights.CLASSES, 300)
     mc.QuantizedHead.from_arrays(W, b, bits=bits).save(tmp_path / "head")
     content, arrays = FORMAT.read(tmp_path / "head")
     FORMAT.write(tmp_path / "other", content, {**arrays, name: np.full_like(arrays[name], np.nan)})
