@@ -82,3 +82,11 @@ def test_a_head_of_them_is_refused_and_not_written(folder):
     assert found.exit_code == 1
     assert "one label per row" in found.stderr
     assert not (folder / "head").exists()
+
+
+def test_rows_without_any_label_are_nothing_to_judge_by(folder):
+    (folder / "none.csv").write_text("name,label\n" + "".join(f"{i},\n" for i in range(200)))
+    given = ["evaluate", str(folder / "run"), str(folder / "x.npy"), "--labels", str(folder / "none.csv")]
+    found = CliRunner().invoke(app, given)
+    assert found.exit_code == 1
+    assert "no row has any" in found.stderr

@@ -142,6 +142,8 @@ class QuantizedHead(Probabilities, LinearModel):
         """
         from sklearn.utils.validation import check_is_fitted
 
+        if isinstance(classifier, QuantizedHead):
+            raise ValueError("a head is made of a classifier with all bits of its weights; got a head")
         check_is_fitted(classifier)
         if getattr(classifier, "has_several_labels", False):
             raise ValueError("a head tells one label per row; got a classifier that was fitted with several")
