@@ -224,6 +224,8 @@ class HeadSearch {
     }
     score(row, index.get(), count, !head_.low, hits);
     const size_t looks = hits.size();
+    // Rough scores that are no numbers, of a file that lies, hide classes.
+    if (looks < top_) throw std::invalid_argument("scores must be finite numbers");
     if (head_.low) look_again(row, least, hits);
     std::partial_sort(hits.begin(), hits.begin() + std::ptrdiff_t(top_), hits.end());
     for (size_t j = 0; j < top_; ++j) {

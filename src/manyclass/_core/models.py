@@ -52,9 +52,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     write_output(path, *FORMAT.pieces(*_describe(model)))
 
 
-def filling_model(model: Any, path: str | os.PathLike[str]) -> AbstractContextManager[Callable[..., None]]:
-    """Write a model whose arrays have shapes alone, and numbers come in the block: see `SealedFormat.filling`."""
-    return FORMAT.filling(path, *_describe(model))
+def filling_model(
+    model: Any, path: str | os.PathLike[str], later: Collection[str]
+) -> AbstractContextManager[Callable[..., None]]:
+    """Write a model some of whose arrays have shapes alone, and numbers in the block: see `SealedFormat.filling`."""
+    return FORMAT.filling(path, *_describe(model), later)
 
 
 def model_pieces(model: Any) -> list[Any]:
