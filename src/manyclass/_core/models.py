@@ -243,13 +243,13 @@ _OF_CLASSES = (
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
-    has_own = hasattr(model, "fitted_shapes")
-    # A head has labels as bytes.
-    k = len(fitted["classes_"] if "classes_" in fitted or not has_own else fitted["intercept_"])
-    numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted]
-    if has_own:
-        own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
-        return own + numbers
+    own = model.fitted_shapes(fitted) if hasattr(model, "fitted_shapes") else None
+    # A head has labels as bytes, and an encoder no classes.
+    of_classes = fitted["classes_"] if own is None else fitted.get("classes_", fitted.get("intercept_"))
+    k = 0 if of_classes is None else len(of_classes)
+    numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted and k]
+    if own is not None:
+        return [(name, np.shape(fitted[name]), shape) for name, shape in own.items()] + numbers
     d = fitted["n_features_in_"]
     rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
     negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]
