@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manyclass.audit import label_noise
 from manyclass.audit.label_noise import LabelNoise, _loss
 
 
@@ -67,3 +68,14 @@ def test_the_noise_that_was_put_in_is_found(noise):
         some = (wrong >= low) & (wrong <= high)
         if some.sum() > 50:
             assert flipped[some].mean() == pytest.approx(wrong[some].mean(), abs=0.1)
+
+
+def test_some_rows_at_a_time_give_the_loss_of_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    views, y = [rng.normal(size=(50, 7)).astype(np.float32) for _ in range(2)], rng.integers(0, 7, 50)
+    model = label_noise.LabelNoise(np.array([0.5, 2.0]), 0.1, 0.3, 7)
+    whole = label_noise._mean_loss(model, views, y)
+    monkeypatch.setattr(label_noise, "_BLOCK", 7 * 12)
+    parts = label_noise._mean_loss(model, views, y)
+    assert parts[0] == pytest.approx(whole[0])
+    assert parts[1] == pytest.approx(whole[1])

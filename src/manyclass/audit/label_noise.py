@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.typing import Doubles, Floats, Labels
+from manyclass.data.matrix import spans
 
 _NOISE, _ALIKE = 0.05, 0.2  # where the search for the noise and for s begins
 
@@ -45,6 +46,8 @@ _KNOWN = (1.0, 29.0)
 _LEAST_SHARE = 0.25  # of the best other class in the score
 
 _LEAST = 1e-12
+
+_BLOCK = 1 << 19  # scores that are worked on at once, in float64
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,11 @@ class LabelNoise:
         from scipy.optimize import minimize
 
         k = views[0].shape[1]
-        views = [view.astype(np.float64) for view in views]  # float32 would end the search too early
-        scales = np.log([1 / max(float(view.std()), _LEAST) for view in views])
+        scales = np.log([1 / max(float(view.std(dtype=np.float64)), _LEAST) for view in views])
 
         def loss(parameters: Doubles) -> tuple[float, Doubles]:
             model = cls._of(parameters, k)
-            value, slopes = _loss(model, views, y)
+            value, slopes = _mean_loss(model, views, y)
             alike = _DOUBT * model.noise * model.alike
             slopes[-2:] += alike * (1 - model.noise), alike * (1 - model.alike)
             wrong, right = _KNOWN[0] / len(y), _KNOWN[1] / len(y)
@@ -131,6 +133,16 @@ class LabelNoise:
         rest = np.maximum(np.maximum(1 - other, own), _LEAST)
         strange = (1 - self.alike) / (self.k - 1) + self.alike * own / rest
         return (1 - self.noise) * own, self.noise * (1 - own) * strange
+
+
+def _mean_loss(model: LabelNoise, views: Sequence[Floats], y: Labels) -> tuple[float, Doubles]:
+    """`_loss` of all rows, some at a time, in float64: float32 would end the search too early."""
+    value, slopes = 0.0, np.zeros(len(views) + 2)
+    for at in spans(len(y), max(1, _BLOCK // model.k)):
+        part, share = _loss(model, [view[at].astype(np.float64) for view in views], y[at]), len(y[at]) / len(y)
+        value += share * part[0]
+        slopes += share * part[1]
+    return value, slopes
 
 
 def _loss(model: LabelNoise, views: Sequence[Floats], y: Labels) -> tuple[float, Doubles]:
