@@ -368,6 +368,22 @@ def test_sixteen_bits_are_for_classifiers_alone(run, features, tmp_path):
     assert "bits" in outcome.err
 
 
+def test_a_head_has_no_head(run, trained, tmp_path):
+    run("compress", trained[0], "-o", tmp_path / "head")
+    outcome = run("compress", tmp_path / "head", "-o", tmp_path / "again")
+    assert outcome.code == 1
+    assert "got a head" in outcome.err
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize("words", [("--kind", "scalar"), ("--sample", 3), ("--block", 4), ("--n-centroids", 16)])
+def test_what_is_for_features_is_refused_of_a_classifier(run, trained, tmp_path, words):
+    outcome = run("compress", trained[0], "-o", tmp_path / "head", *words)
+    assert outcome.code == 2
+    assert f"{words[0]} is for features" in outcome.err
+    assert not (tmp_path / "head").exists()
+
+
 def test_an_encoder_has_no_head(run, tmp_path):
     mc.SquareLossExemplar().fit(rows()[0]).save(tmp_path / "encoder")
     outcome = run("compress", tmp_path / "encoder", "-o", tmp_path / "head")

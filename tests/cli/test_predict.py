@@ -256,6 +256,12 @@ def test_a_taxon_stands_in_tables_and_files(run, models, tree, tmp_path):
         assert {row["taxon"] for row in csv.DictReader(file)} == {"animal"}
 
 
+def test_a_confidence_without_a_tree_is_refused(run, models):
+    outcome = run("predict", models / "logistic", models / "x.store", "--confidence", 0.7)
+    assert outcome.code == 2
+    assert "--taxonomy" in outcome.err
+
+
 def test_a_taxonomy_needs_probabilities_and_all_classes(run, models, tree, tmp_path):
     outcome = run("predict", models / "hinge", models / "x.store", "--taxonomy", tree)
     assert outcome.code == 1

@@ -57,3 +57,36 @@ def test_a_report_shows_them(folder):
     text = (folder / "report.html").read_text()
     assert "Several labels per row" in text
     assert "micro F1" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value"),
+    [
+        ("predict", "coverage", "0.1"),
+        ("predict", "unknown", "0.1"),
+        ("predict", "taxonomy", "tree.csv"),
+        ("predict", "prior", "uniform"),
+        ("evaluate", "prior", "uniform"),
+    ],
+)
+def test_what_is_for_one_label_is_refused_in_a_sentence(folder, monkeypatch, command, option, value):
+    monkeypatch.chdir(folder)
+    (folder / "tree.csv").write_text("child,parent\nred,warm\ngreen,all\nblue,all\ngray,all\nwarm,all\n")
+    found = CliRunner().invoke(app, [command, "run", "x.npy", f"--{option}", value])
+    assert found.exit_code == 1
+    assert f"--{option} is for one label per row" in found.stderr
+
+
+def test_a_head_of_them_is_refused_and_not_written(folder):
+    found = CliRunner().invoke(app, ["compress", str(folder / "run"), "-o", str(folder / "head")])
+    assert found.exit_code == 1
+    assert "one label per row" in found.stderr
+    assert not (folder / "head").exists()
+
+
+def test_rows_without_any_label_are_nothing_to_judge_by(folder):
+    (folder / "none.csv").write_text("name,label\n" + "".join(f"{i},\n" for i in range(200)))
+    given = ["evaluate", str(folder / "run"), str(folder / "x.npy"), "--labels", str(folder / "none.csv")]
+    found = CliRunner().invoke(app, given)
+    assert found.exit_code == 1
+    assert "no row has any" in found.stderr

@@ -70,6 +70,12 @@ def test_propensities_are_the_formula_of_jain_worked_by_hand():
     )
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_propensities_of_a_few_rows_are_above_0_and_at_most_1(n):
+    p = E.label_propensities([0, 1, n], n)
+    assert ((p > 0) & (p <= 1)).all()
+
+
 def test_propensity_scored_precision_is_its_gain_over_the_best_that_any_could_have():
     y, top, p = [[0, 2], [1, 2]], [[0, 1], [2, 0]], [1.0, 0.5, 0.25]
     # k = 1: gains 1 and 4; the best are 4 and 4. k = 2: gains 1 and 4; the best 1 + 4 and 2 + 4.

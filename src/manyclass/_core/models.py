@@ -6,7 +6,7 @@ labels are numbers); its content is
     {"estimator": a name out of a fixed list, "manyclass": the version that wrote it,
      "parameters": {name: value}, "fitted": {name: value}}
 
-with values as `plain_values` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path
+with values as `encode_value` gives them. Not kept are what belongs to a run rather than to a model (callbacks, the path
 of the checkpoint, generators of random numbers, and whatever a clock said: the same fit gives the same bytes) and what
 `partial_fit` has under way: it goes on from the weights.
 
@@ -52,9 +52,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     write_output(path, *FORMAT.pieces(*_describe(model)))
 
 
-def filling_model(model: Any, path: str | os.PathLike[str]) -> AbstractContextManager[Callable[..., None]]:
-    """Write a model whose arrays have shapes alone, and numbers come in the block: see `SealedFormat.filling`."""
-    return FORMAT.filling(path, *_describe(model))
+def filling_model(
+    model: Any, path: str | os.PathLike[str], later: Collection[str]
+) -> AbstractContextManager[Callable[..., None]]:
+    """Write a model some of whose arrays have shapes alone, and numbers in the block: see `SealedFormat.filling`."""
+    return FORMAT.filling(path, *_describe(model), later)
 
 
 def model_pieces(model: Any) -> list[Any]:
@@ -241,11 +243,14 @@ _OF_CLASSES = (
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
-    numbers = [(name, np.shape(fitted[name]), (len(fitted["classes_"]),)) for name in _OF_CLASSES if name in fitted]
-    if hasattr(model, "fitted_shapes"):
-        own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
-        return own + numbers
-    k, d = len(fitted["classes_"]), fitted["n_features_in_"]
+    own = model.fitted_shapes(fitted) if hasattr(model, "fitted_shapes") else None
+    # A head has labels as bytes, and an encoder no classes.
+    of_classes = fitted["classes_"] if own is None else fitted.get("classes_", fitted.get("intercept_"))
+    k = 0 if of_classes is None else len(of_classes)
+    numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted and k]
+    if own is not None:
+        return [(name, np.shape(fitted[name]), shape) for name, shape in own.items()] + numbers
+    d = fitted["n_features_in_"]
     rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
     negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]
     both = ("coef_", model._shape(), (k, d)), ("intercept_", np.shape(model.intercept_), (k,))

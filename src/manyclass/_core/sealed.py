@@ -112,9 +112,9 @@ class SealedFormat:
 
     @contextmanager
     def filling(
-        self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]]
+        self, path: str | os.PathLike[str], content: Any, arrays: Mapping[str, NDArray[Any]], later: Collection[str]
     ) -> Iterator[Callable[[str, int, NDArray[Any]], None]]:
-        """Make `path` hold the content and arrays of these shapes, whole or not at all, whose rows come later.
+        """Make `path` hold the content and the arrays, whole or not at all; `later` names those whose rows come later.
 
         What it gives writes rows of an array, of which the second argument is the number of the first; any thread may
         call it. Rows that never come are zeros.
@@ -133,6 +133,8 @@ class SealedFormat:
                 offset = first * math.prod(like.shape[1:]) * like.itemsize
                 write_at(descriptor, raw_bytes(as_little_endian(rows)), starts[name] + offset)
 
+            for name in [name for name in arrays if name not in later]:
+                put(name, 0, arrays[name])
             yield put
             with open(descriptor, "rb", closefd=False) as file:
                 _, digest = _seals(file)

@@ -69,12 +69,22 @@ def _with_config(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*args: Any, config: Any = None, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
 
+    command.__doc__ = flowing(inspect.getdoc(function) or "")
     signature = inspect.signature(function, eval_str=True)
     kind = inspect.Parameter.KEYWORD_ONLY
     added = inspect.Parameter("config", kind, default=None, annotation=option)
     command.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]
     command.__annotations__ = {**inspect.get_annotations(function, eval_str=True), "config": option}
     return command
+
+
+def flowing(text: str) -> str:
+    """Text whose paragraphs are one line each, for terminals of any width.
+
+    >>> flowing("one\\ntwo\\n\\nthree\\nfour")
+    'one two\\n\\nthree four'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
 def _configure(ctx: typer.Context, path: Path | None) -> Path | None:
@@ -156,7 +166,7 @@ def _refuse(message: str) -> NoReturn:
 
 app = ConfiguredTyper(
     name="manyclass",
-    help="Learning with very many classes on image features, and the files that it works on.",
+    help="Learning with very many classes on embeddings, and the files that it works on.",
     epilog="New here? `manyclass demo` needs no data and takes three minutes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from manyclass._core.errors import SettingsError
 from manyclass._core.text import format_bytes, format_seconds
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
@@ -87,6 +88,11 @@ def compress(
 
     console = Console(quiet, json)
     if is_run(source) or is_model(source):
+        given = {"labels": labels, "test_fraction": test_fraction, "block": block, "sample": sample}
+        given |= {"kind": kind is not QuantizerKind.product, "rotation": rotation is not RotationName.none}
+        given |= {"n_centroids": n_centroids != 256}
+        for name in (name for name, value in given.items() if value not in (None, False)):
+            raise SettingsError(f"`{name}` is for features, and {source} holds a classifier; leave it out")
         with mc.threads(threads):
             return _compress_head(source, out, int(bits), console)
     with mc.threads(threads):

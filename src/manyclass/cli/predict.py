@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from manyclass._core.errors import SettingsError
 from manyclass.cli.terminal.command_errors import FAILED, report_errors, while_read
 from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import (
@@ -53,8 +54,9 @@ def predict(
         Path | None, path_option("A tree above the classes: a CSV file with the columns child and parent.")
     ] = None,
     confidence: Annotated[
-        float, typer.Option(help="With --taxonomy: tell the deepest node of at least this probability.")
-    ] = 0.8,
+        float | None,
+        typer.Option(help="With --taxonomy: tell the deepest node of at least this probability.", show_default="0.8"),
+    ] = None,
     encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
@@ -78,7 +80,9 @@ def predict(
     import manyclass as mc
 
     check_printable(out)
-    asked = Asked(top, coverage, unknown, prior, _read_taxonomy(taxonomy), confidence)
+    if confidence is not None and taxonomy is None:
+        raise SettingsError("`confidence` is for a tree of classes; give one with `taxonomy`")
+    asked = Asked(top, coverage, unknown, prior, _read_taxonomy(taxonomy), 0.8 if confidence is None else confidence)
     console = Console()
     unread: list[str] = []
 
@@ -124,8 +128,9 @@ class Asked:
         from manyclass.estimators.uncertainty.unknowns import check_unknown
 
         needs = [name for name in ("coverage", "unknown") if getattr(self, name) is not None]
-        if needs and getattr(model, "has_several_labels", False):
-            raise ValueError(f"`{needs[0]}` is for one label per row, and {run} has several, which may be none")
+        alone = needs if self.taxonomy is None else [*needs, "taxonomy"]
+        if alone and getattr(model, "has_several_labels", False):
+            raise ValueError(f"`{alone[0]}` is for one label per row, and {run} has several, which may be none")
         if needs and not hasattr(model, "predict_set"):
             raise ValueError(
                 f"`{needs[0]}` needs rows that training has held out, and {run} knows of none; give it some with "

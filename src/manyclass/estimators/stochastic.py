@@ -346,7 +346,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
             self.temperature_ = run.temperature * length
         if whole.labels is not None:
             k = len(self.classes_)
-            self._take_rules(ScoreRules.plain(k) if run.held_out is None else ScoreRules.of_arrays(run.held_out, k))
+            rules = ScoreRules.plain(k) if run.held_out is None else ScoreRules.of_arrays(run.held_out, k)
+            self._take_rules(rules.never(self.class_counts_ == 0))
             return self
         if run.held_out is not None:
             self.held_out_ = run.held_out

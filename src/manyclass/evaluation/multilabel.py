@@ -188,7 +188,7 @@ def label_propensities(sizes: ArrayLike, n: int, a: float = 0.55, b: float = 1.5
     N = np.asarray(sizes, np.float64)
     if N.ndim != 1 or (N < 0).any():
         raise ValueError(f"sizes must be a vector of counts; got shape {N.shape}")
-    C = (np.log(check_count(n, "n")) - 1) * (b + 1) ** a
+    C = max(np.log(check_count(n, "n")) - 1, 0) * (b + 1) ** a  # of fewer than three rows it would be below 0
     return np.asarray(1 / (1 + C * (N + b) ** -a))
 
 

@@ -108,6 +108,8 @@ def check_columns(model: Any, path: Path, X: Any, source: Path) -> None:
 def check_labels(model: Any, path: Path, y: Any, source: Path) -> None:
     """Refuse labels that a model does not know."""
     known, found = model.classes_, np.unique(y)
+    if not len(found):
+        raise ValueError(f"{source} must have labels to judge by; no row has any")
     if (known.dtype.kind in "UO") != (found.dtype.kind in "UO"):
         mine, theirs = ("names", "numbers") if known.dtype.kind in "UO" else ("numbers", "names")
         raise ValueError(

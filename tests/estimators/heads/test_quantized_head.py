@@ -5,7 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass._core.models import FORMAT
-from manyclass.estimators.heads import quantized_head
+from manyclass.estimators.heads import packed_weights, quantized_head
 from tests.estimators.heads.weights import all_scores, best, grouped
 from tests.estimators.problems import blobs
 
@@ -269,3 +269,32 @@ def test_sets_of_a_head_are_those_of_the_classifier(problem):
     for mine, theirs in zip(head.predict_set(X, 0.8), clf.predict_set(X, 0.8), strict=True):
         assert set(mine) == set(theirs)
     np.testing.assert_allclose(head.unknown_p_values(X), clf.unknown_p_values(X), atol=0.02)
+
+
+def test_a_head_of_a_classifier_made_in_a_file_has_the_bytes_of_one_that_is_saved(problem, tmp_path):
+    X, y = problem
+    clf = mc.StochasticClassifier(max_epochs=5, random_state=0).fit(X[:240], y[:240])
+    clf.calibrate(X[240:], y[240:], known=(X[:240], y[:240]))
+    clf.compress(8).save(tmp_path / "saved")
+    made = clf.compress(8, tmp_path / "made")
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "saved").read_bytes()
+    assert made.held_out_["weights"].tolist() == clf.held_out_["weights"].tolist()
+
+
+def test_a_classifier_of_several_labels_is_refused(problem, tmp_path):
+    X, y = problem
+    clf = mc.SquareLossClassifier().fit(X, [[label, "all"] for label in y])
+    with pytest.raises(ValueError, match="one label per row"):
+        clf.compress(8, tmp_path / "head")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("name", ["rough_", "slopes_", "spreads_", "offsets_", "units_", "columns_", "center_"])
+def test_a_sealed_file_without_numbers_has_no_classes_to_tell(tmp_path, bits, name):
+    W, b, X = grouped(packed_weights.CLASSES, 300)
+    mc.QuantizedHead.from_arrays(W, b, bits=bits).save(tmp_path / "head")
+    content, arrays = FORMAT.read(tmp_path / "head")
+    FORMAT.write(tmp_path / "other", content, {**arrays, name: np.full_like(arrays[name], np.nan)})
+    with pytest.raises(ValueError, match="finite"):
+        mc.load(tmp_path / "other").predict(X)

@@ -117,11 +117,19 @@ def test_two_labels_do_not_compete(kind):
     assert {0, 2} <= set(found.predict(X_test).sum(axis=1).tolist())
 
 
-def test_a_class_without_rows_is_never_predicted_by_machines_that_were_told_so():
-    X, Y, X_test, _ = drawn(300)
-    Y[:, 5] = 0
-    assert not mc.SquareLossClassifier().fit(X, Y).predict(X_test)[:, 5].all()
-    assert mc.StochasticClassifier(random_state=0).fit(X, Y).predict(X_test).shape == (300, 12)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_class_that_no_row_had_is_never_predicted(kind):
+    X, Y, X_test, Y_test = drawn(200, k=6)
+    found = kinds()[kind].fit(X, np.hstack([Y, 0 * Y[:, :1]]))
+    assert found.predict(X_test)[:, -1].sum() == 0
+    found.calibrate(X_test, np.hstack([Y_test, 0 * Y_test[:, :1]]))
+    assert found.predict(X_test)[:, -1].sum() == 0
+
+
+def test_probabilities_that_do_not_compete_are_not_summed_up_a_tree():
+    X, Y, _, _ = drawn(200, k=4)
+    with pytest.raises(ValueError, match="one label per row"):
+        mc.Taxonomy(dict.fromkeys("0123", "all")).predict(mc.SquareLossClassifier().fit(X, Y), X)
 
 
 def test_without_held_out_rows_the_sign_of_a_machine_decides_until_it_is_calibrated():

@@ -118,7 +118,7 @@ def test_a_join_that_was_killed_goes_on_with_the_same_command(folder, tmp_path, 
         raise SystemExit  # after which nothing is tidied up
 
     with monkeypatch.context() as killed:
-        killed.setattr("manyclass.runs.training.keep_run", kill)
+        killed.setattr("manyclass.runs.trained_run.keep_run", kill)
         with pytest.raises(SystemExit):
             mc.runs.join(out, names)
     assert (out / "unfinished-0").exists()

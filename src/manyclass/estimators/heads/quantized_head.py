@@ -142,7 +142,11 @@ class QuantizedHead(Probabilities, LinearModel):
         """
         from sklearn.utils.validation import check_is_fitted
 
+        if isinstance(classifier, QuantizedHead):
+            raise ValueError("a head is made of a classifier with all bits of its weights; got a head")
         check_is_fitted(classifier)
+        if getattr(classifier, "has_several_labels", False):
+            raise ValueError("a head tells one label per row; got a classifier that was fitted with several")
         if len(classifier.coef_) != len(classifier.classes_):
             raise ValueError(
                 f"coef_ must have a row per class ({len(classifier.classes_)}) to make a head of; got "
@@ -187,10 +191,11 @@ class QuantizedHead(Probabilities, LinearModel):
         shapes = {**dict.fromkeys(_KNOWN, (k,)), **dict.fromkeys(_OF_COLUMNS, (d,)), "rounding": (1,)}
         empty = {name: _empty(np.uint8, shape) for name, shape in sizes.items()}
         empty |= {name: _empty(np.float32, shape) for name, shape in shapes.items()}
-        self._hold({**small, **_with_bars(empty)})
-        with filling_model(self, path) as put:
+        later = _with_bars(empty)
+        self._hold({**small, **later})
+        with filling_model(self, path, later) as put:
             known = pack_weights(coef, biases, center, self.bits, lambda name, *some: put(f"{name}_", *some))
-            for name, array in {**small, **_with_bars(known)}.items():
+            for name, array in _with_bars(known).items():
                 put(name, 0, array)
         made: Self = load(path)
         return made

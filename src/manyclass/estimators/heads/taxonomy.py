@@ -78,8 +78,8 @@ class Taxonomy:
         elif len(tops) > 1:
             some = ", ".join(map(repr, list(tops)[:3]))
             raise ValueError(
-                f"a taxonomy must have one root; got {len(tops):,} nodes without a parent, such as {some}; name a node "
-                "above them with `root`"
+                f"a taxonomy must have one root; got {len(tops):,} nodes without a parent, such as {some}; give "
+                "them a parent, or name one with root="
             )
         names, parents_, depths = _walk(above, root if root is not None else next(iter(tops), None))
         self.names, self.parents, self.depths = np.array(names, str), np.array(parents_), np.array(depths)
@@ -239,6 +239,8 @@ class Taxonomy:
         matrix, classes = as_matrix(X), classifier.classes_
         if not hasattr(classifier, "predict_proba"):
             raise ValueError(f"a taxonomy needs probabilities, which {type(classifier).__name__} has none of here")
+        if getattr(classifier, "has_several_labels", False):  # whose probabilities add up to no other
+            raise ValueError("a taxonomy needs one label per row; the classifier was fitted with several")
         blocks = spans(len(matrix), max(1, _NUMBERS // max(len(self), len(classes)))) or [slice(0, 0)]
         found = [self.deepest(classifier.predict_proba(matrix.rows(at)), classes, confidence) for at in blocks]
         return Taxa(*(np.concatenate(parts) for parts in zip(*found, strict=True)))

@@ -163,7 +163,8 @@ class SeveralLabels(PriorAdjustment, LinearModel):
             parts = [self._block(matrix, at, classes) for at in spans(len(matrix), max(1, _SCORES // len(classes)))]
             return np.concatenate(parts).T
 
-        return self._take_rules(ScoreRules.learn(scores, labels, len(self.classes_)))
+        rules, counts = ScoreRules.learn(scores, labels, len(self.classes_)), getattr(self, "class_counts_", None)
+        return self._take_rules(rules if counts is None else rules.never(counts == 0))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy: the fraction of rows whose labels are predicted, all of them and no others.

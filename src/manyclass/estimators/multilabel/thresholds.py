@@ -83,6 +83,10 @@ class ScoreRules(NamedTuple):
         """Those of k machines of which nothing is known but their own sign."""
         return cls(np.zeros(k), np.zeros(0), np.zeros(0))
 
+    def never(self, classes: NDArray[np.bool_]) -> "ScoreRules":
+        """Those by which no row is of some classes, such as machines have not seen."""
+        return self._replace(thresholds=np.where(classes, np.inf, self.thresholds))
+
     def arrays(self) -> Arrays | None:
         """For files, by name; None where nothing is known."""
         return self._asdict() if len(self.slopes) else None

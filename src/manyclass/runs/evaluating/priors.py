@@ -23,6 +23,8 @@ def set_prior(model: Any, prior: Prior | None) -> None:
         return
     if not hasattr(model, "set_prior"):
         raise ValueError(f"`prior` needs a classifier that takes one; got a {type(model).__name__}")
+    if getattr(model, "has_several_labels", False):
+        raise ValueError("`prior` is for one label per row, and this classifier has several")
     wanted = read_prior(prior)
     if isinstance(wanted, dict):
         # Labels in files are text, whatever the classes are.
