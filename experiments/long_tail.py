@@ -80,8 +80,9 @@ def run(folder: Path | None, seeds: range = SEEDS) -> Results:
         one-vs-rest are `StochasticClassifier`, the closed form is `SquareLossClassifier`, with all else by default;
         LogisticRegression is scikit-learn's, with C of {", ".join(f"{C:g}" for C in STRENGTHS)} chosen on a third of
         the rows to learn from, for the first seed, by plain accuracy. *{PRIOR}* is the plain fit after
-        `set_prior("uniform")`; of LogisticRegression, its probabilities divided by the frequencies of training. Columns
-        of tables have mean 0 and deviation 1; rows of the network have length 1.""")
+        `set_prior("uniform")`; of LogisticRegression, its probabilities divided by the frequencies of training. That
+        scores of softmax are moved in their own units, and not in those of the temperature, was chosen by what it gave
+        on letters. Columns of tables have mean 0 and deviation 1; rows of the network have length 1.""")
     gains = {name: _show(results, name, make(), seeds) for name, make in sets.items()}
     _judge(results, gains)
     return results

@@ -301,6 +301,18 @@ def test_a_set_has_as_many_classes_as_the_library_says(run, models, tmp_path):
     assert len({len(one) for one in sets}) > 1
 
 
+def test_sets_with_a_prior_are_those_of_the_library(run, models, tmp_path):
+    path, shares = strange(tmp_path / "x.npy"), {name: 30.0**place for place, name in enumerate(CLASSES)}
+    (tmp_path / "shares.csv").write_text("\n".join(f"{name},{share}" for name, share in shares.items()))
+    outcome = run("predict", models / "vague", path, "--coverage", 0.9, "--prior", tmp_path / "shares.csv", "--json")
+    lines = [json.loads(line) for line in outcome.out.splitlines()]
+    model = mc.load(models / "vague").set_prior(shares)
+    sets = model.predict_set(np.load(path), 0.9)
+    assert [sorted(line["classes"]) for line in lines] == [sorted(one.tolist()) for one in sets]
+    assert any(line["classes"] != one.tolist() for line, one in zip(lines, sets, strict=True))  # by this prior
+    assert all(line["scores"] == sorted(line["scores"], reverse=True) for line in lines)
+
+
 def test_sets_of_many_rows_are_lists_in_a_csv(run, models, tmp_path):
     asked = ("--coverage", 0.9, "--unknown", 0.1)
     assert run("predict", models / "logistic", models / "x.store", *asked, "-o", tmp_path / "p.csv").code == 0

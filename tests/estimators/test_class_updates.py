@@ -163,6 +163,19 @@ def test_weights_of_classes_go_with_their_rows():
     np.testing.assert_allclose(clf.add_rows(X[Y == 2], NAMES[Y[Y == 2]]).coef_, fresh.coef_, atol=1e-5)
 
 
+@pytest.mark.parametrize("gauge", [None, mc.GroupNorm(1e-4)])
+def test_the_center_of_a_penalty_follows_its_classes(gauge):
+    ridge = mc.Ridge(0.1, center=np.random.default_rng(0).normal(size=(X.shape[1], 6)))
+    clf = mc.LinearClassifier(penalty=ridge if gauge is None else gauge + ridge).fit(X, NAMES[Y])
+    before = clf.coef_
+    clf.rename_classes({"ant": "zebra"})
+    renamed = np.where(Y == 0, "zebra", NAMES[Y])
+    np.testing.assert_allclose(clf.fit(X, renamed).coef_, np.roll(before, -1, axis=0), atol=1e-3)
+    clf.remove_classes("bee").imprint_classes(X[:2], ["aardvark"] * 2)
+    center = clf.penalty.parts()[1].center
+    np.testing.assert_array_equal(center, np.c_[np.zeros(X.shape[1]), ridge.center[:, [2, 3, 4, 5, 0]]])
+
+
 def test_ten_thousand_names_are_changed_at_once():
     names = np.array([f"{i:05}" for i in range(10_000)])
     started = time.perf_counter()

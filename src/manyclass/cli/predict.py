@@ -235,18 +235,25 @@ def _of_block(model: Any, block: "Dataset", asked: Asked) -> Iterator[Prediction
     if getattr(model, "has_several_labels", False):
         yield from _several_of_block(model, block, S, P)
         return
-    best = np.argsort(-S, axis=1, kind="stable")
-    # A set has the classes above a threshold, which are the best ones.
-    sizes = [asked.top] * len(S) if asked.coverage is None else map(len, model.predict_set(block.X, asked.coverage))
     p_values = None if asked.unknown is None else model.unknown_p_values(block.X).tolist()
     taxa = asked.taxa(model, P)
-    for i, size in enumerate(sizes):
-        places = best[i, :size]
+    for i, places in enumerate(_told(model, block, S, asked)):
         labels = [str(label) for label in model.classes_[places].tolist()]
         chances = None if P is None else P[i, places].tolist()
         sure = taxa[i] if taxa else {}
         found = Prediction(block.row_name(i), labels, S[i, places].tolist(), chances, **sure)
         yield found if p_values is None else replace(found, p_value=p_values[i], none=p_values[i] <= asked.unknown)
+
+
+def _told(model: Any, block: "Dataset", S: Any, asked: Asked) -> Iterable[Any]:
+    """The places of the classes that are told of each row, those of the highest scores first."""
+    if asked.coverage is None:
+        yield from (-S).argsort(axis=1, kind="stable")[:, : asked.top]
+        return
+    # With a prior, these need not be the classes of the highest scores.
+    place_of = {label: place for place, label in enumerate(model.classes_.tolist())}
+    for scores, own in zip(S, model.predict_set(block.X, asked.coverage), strict=True):
+        yield sorted((place_of[label] for label in own.tolist()), key=lambda place: (-scores[place], place))
 
 
 def _several_of_block(model: Any, block: "Dataset", S: Any, P: Any) -> Iterator[Prediction]:

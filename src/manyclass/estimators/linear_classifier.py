@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manyclass._core.typing import Callback
 from manyclass.estimators.batch import BatchModel
@@ -127,6 +128,16 @@ class LinearClassifier(BatchModel):
 
     def _penalty(self) -> Penalty:
         return check_penalty(self.penalty)
+
+    def _move_settings(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
+        super()._move_settings(classes, places)
+        gauge, ridge = self._penalty().parts()
+        if ridge.center is None:
+            return
+        # Classes that are new are drawn to zero.
+        more = max(0, int(places.max()) + 1 - ridge.center.shape[1])
+        moved = Ridge(ridge.strength, center=np.pad(ridge.center, ((0, 0), (0, more)))[:, places])
+        self.penalty = moved if gauge is None else gauge + moved
 
     def _keep(self, found: Solution) -> None:
         self.coef_ = np.ascontiguousarray(found.W.T)

@@ -87,8 +87,8 @@ class Probabilities(PredictionSets, Unknowns):
     def calibrate(self, X: Any, y: Any, known: tuple[Any, Any] | None = None) -> Self:
         """Find the temperature T at which ``softmax(scores / T)`` fits these labels best; keep what is said of them.
 
-        By the latter `predict_set` and `unknown_p_values` judge other rows. `fit`, `partial_fit` and `add_classes`
-        forget both.
+        By the latter `predict_set` and `unknown_p_values` judge other rows. `fit`, `partial_fit`, and `add_classes` of
+        a `StochasticClassifier`, forget both.
 
         Parameters
         ----------

@@ -17,6 +17,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.datasets.dataset import Dataset
 from manyclass.datasets.image_folders import read_images
 from manyclass.runs.evaluating.priors import change_with_prior
+from manyclass.runs.evaluating.priors import class_sizes as rows_by_class
 from manyclass.runs.folder import RunFolder, encoder_content
 from manyclass.runs.load_model import OpenedModel, check_columns, open_classifier, open_encoder
 from manyclass.runs.pictures import picture_blocks, pictures_among
@@ -214,7 +215,7 @@ def class_sizes(run: str | os.PathLike[str]) -> dict[str, int | None]:
         Rows by class, in the order of the classes.
     """
     opened = open_classifier(expand_home(run))
-    known = _sizes(opened.run)
+    known = rows_by_class(opened.model, opened.run) or {}
     return {label: known.get(label) for label in _texts(opened.model.classes_.tolist())}
 
 

@@ -37,8 +37,10 @@ class PredictionSets:
         their own class (conformal prediction), and the best class in any case: where that is right more often than
         `coverage`, so are the sets. The promise is for rows like those that were held out: those by which `fit`
         stopped, which chose the machines, or left out one by one in a closed form, or those of `calibrate`, for which
-        alone it is exact. Of a classifier with another prior, held-out rows count by that, and probabilities are those
-        of training. All scores are never held at once.
+        alone it is exact. Of classes that came since, nothing was held out: sets may then hold the right class less
+        often, until `calibrate` is given rows of all; where classes went, they hold it more often. Of a classifier
+        with another prior, held-out rows count by that, and probabilities are those of training: `predict` may name a
+        class that is not in the set. All scores are never held at once.
 
         Parameters
         ----------
