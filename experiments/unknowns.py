@@ -36,7 +36,8 @@ def run(folder: Path | None) -> Results:
         of the probabilities; neighbors are by cosine among the rows that were fitted; plain Mahalanobis distances are
         of rows as they are, with a covariance shrunk by a hundredth of its mean variance, those of unit rows by a
         tenth, and by ten times as much as it is (*{SHRUNK}*). How `known` is used, and the last of these, were chosen
-        on other splits of Caltech, leaves, letters and Omniglot. Percent, mean and standard error over the splits.""")
+        on other splits of Caltech, leaves, letters and Omniglot; Tiny-ImageNet had no part in it, and is the test of
+        that choice. Percent, mean and standard error over the splits.""")
     sets = train_sets(folder)
     drawn = {name: number for name, number in {**SPLITS, **MANY}.items() if name in sets}
     found: dict[str, list[Measured]] = {}

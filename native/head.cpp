@@ -164,9 +164,8 @@ class HeadSearch {
         code_row(head_, X + (start + i) * head_.d, fewest_, rows_[i], tables_.get() + i * blocks_ * 16);
       });
       parallel_for(padded_ / TILE, threads_, [&](size_t tile, size_t) { score_roughly(tile * TILE); });
-      parallel_for(n_, threads_, [&](size_t i, size_t) {
-        looks += rank(i, best + (start + i) * top_, scores + (start + i) * top_);
-      });
+      parallel_for(n_, threads_,
+                   [&](size_t i, size_t) { looks += rank(i, best + (start + i) * top_, scores + (start + i) * top_); });
     }
     return looks;
   }
@@ -325,8 +324,7 @@ void scores_of_head(const PackedHead& head, const float* X, size_t n, size_t fir
         by_weights.score<ROWS>(first + c, each.data() + i, digits_of(head), true, some);
         for (size_t r = 0; r < ROWS; ++r) scores[(i + r) * count + c] = some[r];
       }
-      for (; i < n; ++i)
-        by_weights.score<1>(first + c, each.data() + i, digits_of(head), true, scores + i * count + c);
+      for (; i < n; ++i) by_weights.score<1>(first + c, each.data() + i, digits_of(head), true, scores + i * count + c);
     }
   });
 }

@@ -19,8 +19,8 @@ struct Examples {
   const std::int32_t* y;  // class after class of each; -1 for one of other classes, where these are a part of them
   const float* weights;   // (n) what the gradient is multiplied with
   std::size_t n, d;
-  const std::int64_t* starts = nullptr;  // (n + 1) example i is of the classes y[starts[i]] < ... < y[starts[i + 1] - 1];
-                                         // joint machines, which have one of each, do without
+  const std::int64_t* starts = nullptr;  // (n + 1) example i is of the classes y[starts[i]] < ... < y[starts[i + 1] -
+                                         // 1]; joint machines, which have one of each, do without
 };
 
 // Class c scores scales[c] * (weights[c]' x) + biases[c]; steps[c] counts the examples it has seen.

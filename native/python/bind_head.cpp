@@ -46,10 +46,9 @@ manyclass::PackedHead head_of(const In<std::uint8_t, 3>& codes, const Bytes& wei
 
 std::size_t top_of_head(const In<float, 2>& X, const In<std::uint8_t, 3>& codes, const Bytes& weights, const Bytes& low,
                         const PerClass& mean, const PerClass& center, const PerClass& columns, const PerClass& rough,
-                        const PerClass& slopes, const PerClass& spreads, const PerClass& offsets,
-                        const PerClass& units, const PerClass& weight_spreads, float rounding, int bits, float margin,
-                        float fewest, std::size_t threads, const Out<std::int64_t, 2>& best,
-                        const Out<float, 2>& scores) {
+                        const PerClass& slopes, const PerClass& spreads, const PerClass& offsets, const PerClass& units,
+                        const PerClass& weight_spreads, float rounding, int bits, float margin, float fewest,
+                        std::size_t threads, const Out<std::int64_t, 2>& best, const Out<float, 2>& scores) {
   const auto head = head_of(codes, weights, low, mean, center, columns, rough, slopes, spreads, offsets, units,
                             weight_spreads, rounding, bits);
   const std::size_t n = X.shape(0), top = best.shape(1);

@@ -87,8 +87,8 @@ void one_vs_rest_block(const In<float, 2>& X, const Labels& y, const In<float, 1
                        const In<double, 1>& offsets, const In<double, 1>& shares, const Out<float, 2>& W,
                        const Out<float, 1>& biases, const Out<double, 1>& scales, const Out<std::int64_t, 1>& steps,
                        Loss loss, double step, double regularization, double bias_rate, double decay,
-                       const In<float, 2>& G, const Out<float, 2>& S, const Out<double, 1>& losses,
-                       std::size_t threads, const Starts& starts) {
+                       const In<float, 2>& G, const Out<float, 2>& S, const Out<double, 1>& losses, std::size_t threads,
+                       const Starts& starts) {
   const LinearWeights model = linear_weights(W, biases, scales, steps);
   const std::vector<std::int64_t> places = checked_starts(starts, y, X.shape(0));
   const Examples run = examples(X, y, weights, model.k, places);

@@ -1,4 +1,4 @@
-"""Linear learning with very many classes on image features, and image search by exemplar machines.
+"""Linear learning with very many classes on embeddings, and image search by exemplar machines.
 
     minimize over W      loss(X W, y)  +  penalty(W)
 

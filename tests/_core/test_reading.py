@@ -202,6 +202,7 @@ def test_what_unpacks_to_much_more_than_it_has_is_refused():
 # Who opens files besides the gate, and what for.
 WRITERS = {
     "_core/files.py": "writes, locks and syncs",
+    "_core/sealed.py": "maps what the gate has opened, and reads what it writes to seal it",
     "data/store/journal.py": "goes on with files of its own that it writes",
     "data/store/blocks.py": "maps what the gate has opened",
     "features/extraction/skip_log.py": "adds to a file of its own",

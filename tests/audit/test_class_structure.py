@@ -92,3 +92,32 @@ def test_the_best_split_is_that_of_all_splits(values):
 def test_levels_are_checked():
     with pytest.raises(ValueError, match="level must be"):
         mc.audit.class_splits(np.eye(4), [0, 0, 1, 1], level=2)
+
+
+def test_a_few_rows_that_do_not_belong_are_no_kind(clusters):
+    X, y = clusters
+    wrong = y.copy()
+    wrong[[0, 12]] = 7  # two rows of class 0 among forty
+    assert mc.audit.class_splits(X, wrong) == []
+    X = X.copy()
+    X[3] += 50
+    assert mc.audit.class_splits(X, y) == []
+
+
+def test_a_row_that_does_not_belong_hides_no_kinds(clusters):
+    X, y = clusters
+    X, joined = X.copy(), np.where(y == 5, 4, y)
+    X[4] += 50
+    (split,) = mc.audit.class_splits(X, joined)
+    assert (split.label, split.size) == (4, 79)
+    assert len(set(y[split.rows])) == 1
+    assert len(split.rows) in (39, 40)
+    assert 4 not in split.rows
+
+
+def test_rows_to_split_are_checked(clusters):
+    X, y = clusters
+    spoiled = X.copy()
+    spoiled[3, 2] = np.nan
+    with pytest.raises(ValueError, match="X must hold finite numbers; row 3"):
+        mc.audit.class_splits(spoiled, y)

@@ -108,3 +108,9 @@ def test_progress_ends_at_the_whole(flipped):
     mc.audit.label_errors(X, y, progress=progress)
     assert seen[-1] == (3000, 3000)
     assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (4, 0)])
+def test_no_rows_or_columns_are_one_sentence(shape):
+    with pytest.raises(ValueError, match="X must have at least one row and one column"):
+        mc.audit.label_errors(np.zeros(shape), np.arange(shape[0]) % 2)

@@ -66,3 +66,12 @@ def test_nothing_is_found_where_nothing_is():
 def test_wrong_settings_are_one_sentence(arguments, words):
     with pytest.raises(ValueError, match=words):
         mc.audit.duplicates(np.eye(8), **arguments)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(rows, bad):
+    spoiled = rows.copy()
+    spoiled[3, 2] = bad
+    for args, name in (((spoiled,), "X"), ((rows, spoiled), "Y")):
+        with pytest.raises(ValueError, match=f"{name} must hold finite numbers; row 3"):
+            mc.audit.duplicates(*args)

@@ -8,9 +8,8 @@ from manyclass.audit import outlying
 from manyclass.audit.out_of_sample import standard_rows
 
 
-def twin(X, y, nearest):
+def twin(Z, y, nearest):
     """1 less the cosine to the nearest rows of the class, by sorting all of them."""
-    Z = standard_rows(mc.as_matrix(X)).astype(np.float64)
     out = np.zeros(len(Z))
     for i, row in enumerate(Z):
         others = np.sort([row @ Z[j] for j in range(len(Z)) if j != i and y[j] == y[i]])[::-1]
@@ -25,11 +24,15 @@ def test_distances_are_those_of_sorted_cosines(nearest):
     X, y = rng.normal(size=(60, 6)), rng.integers(0, 7, 60)
     y[0] = 9  # alone
     found = mc.audit.outliers(X, y, nearest=nearest)
-    assert found.distance == pytest.approx(twin(X, y, nearest), abs=1e-5)
+    standard = standard_rows(mc.as_matrix(X)).astype(np.float64)
+    assert found.distance == pytest.approx(twin(standard, y, nearest), abs=1e-5)
     assert found.distance[0] == 0
     nearer = [(found.distance < one).sum() for one in found.distance]
     assert found.percentile == pytest.approx(100 * np.array(nearer) / 59)
-    assert mc.audit.outliers(X).distance == pytest.approx(twin(X, np.zeros(60), 5), abs=1e-5)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    for one_class in (None, np.full(60, "a")):
+        alone = mc.audit.outliers(X, one_class, nearest=nearest).distance
+        assert alone == pytest.approx(twin(unit, np.zeros(60), nearest), abs=1e-5)
 
 
 def test_rows_of_other_classes_are_found():
@@ -65,3 +68,12 @@ def test_wrong_rows_are_one_sentence():
         mc.audit.outliers(np.eye(3), nearest=0)
     with pytest.raises(ValueError, match="one label per row"):
         mc.audit.outliers(np.eye(3), [1, 2])
+
+
+def test_without_labels_a_row_that_is_plainly_apart_is_found():
+    rng = np.random.default_rng(0)
+    few = np.vstack([[1, 0, 0] + 0.01 * rng.normal(size=(10, 3)), [[0, 9, 0]]])
+    assert mc.audit.outliers(few).ranked()[0] == 10
+    many = np.abs(rng.normal(size=(500, 40)))
+    many[7] = -many[7]
+    assert mc.audit.outliers(many).ranked()[0] == 7

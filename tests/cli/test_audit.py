@@ -24,7 +24,7 @@ def test_the_most_suspicious_are_printed_and_a_page_can_be_made(run, data, tmp_p
     done = run("audit", data, "-o", tmp_path / "audit")
     assert done.code == 0
     words = " ".join(done.out.split())
-    assert "1 are likely wrong; 1 are expected" in words
+    assert "1 is likely wrong; 1 expected" in words
     assert "most suspicious labels" in words
     assert f"see manyclass report {tmp_path / 'audit'}" in words
     lines = done.out.splitlines()

@@ -55,6 +55,7 @@ USAGE = {
     "no change": (("-o", "new"), "-o needs a change"),
     "two changes": (("--remove", "owl", "--rename", "cat=lynx", "-o", "new"), "are two changes"),
     "no pair": (("--rename", "cat", "-o", "new"), "must be OLD=NEW, such as cat=lynx; got 'cat'"),
+    "two names": (("--rename", "cat=lynx", "--rename", "cat=puma", "-o", "new"), "got lynx and puma for cat"),
     "a name for nothing": (("--name", "zebra"), "--name goes with --add"),
 }
 

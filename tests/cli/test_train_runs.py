@@ -14,7 +14,7 @@ import pytest
 from cli.runs import OBJECTIVES, QUICK, bits, rows, store
 
 import manyclass as mc
-from manyclass.runs import training
+from manyclass.runs import trained_run
 from manyclass.runs.records import read_record
 
 
@@ -197,7 +197,7 @@ def test_a_full_disk_is_one_sentence_and_the_run_that_is_to_be_replaced_stays(ru
     def full(self, path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(training, "save_model", full)
+    monkeypatch.setattr(trained_run, "save_model", full)
     outcome = run("train", data, "-o", tmp_path / "run", *QUICK, "--overwrite", "--seed", 1)
     assert outcome.code == 1
     assert outcome.err.splitlines()[-1] == "manyclass: the disk is full; make room and give the same command again"

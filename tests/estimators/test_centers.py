@@ -139,6 +139,23 @@ def test_classes_that_come_find_their_rows_by_label():
     assert len(short.classes_) == 3
 
 
+@pytest.mark.parametrize("by_label", [False, True])
+def test_classes_that_go_take_their_centers_along(by_label):
+    X, y, center, _ = rows(80, 6)
+    given_as = dict(enumerate(center)) if by_label else center
+    clf = mc.SquareLossClassifier(0.3, center=given_as, center_scale=1.0).fit(X, y)
+    clf.remove_classes(X[y == 0], y[y == 0])
+    kept = mc.SquareLossClassifier(0.3, center=dict(enumerate(center)), center_scale=1.0).fit(X[y > 0], y[y > 0])
+    np.testing.assert_allclose(clf.coef_, kept.coef_, atol=1e-8)
+
+
+def test_centers_of_classes_that_are_not_there_yet_stay():
+    X, y, center, _ = rows(80, 6)
+    clf = mc.SquareLossClassifier(0.3, center=dict(enumerate(center)), center_scale=1.0).fit(X[y < 3], y[y < 3])
+    clf.rename_classes({0: 7}).add_classes(X[y == 3], y[y == 3])
+    np.testing.assert_allclose(clf.coef_, twin(X, y, 0.3, center)[0][[1, 2, 3, 0]], atol=1e-8)
+
+
 def test_labels_that_are_missing_are_drawn_to_zero():
     X, y, center, _ = rows(80, 6)
     some = np.where(np.arange(K)[:, None] < 2, center, 0)

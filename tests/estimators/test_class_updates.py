@@ -1,11 +1,14 @@
 """Classes that go or get other names: the machines of the others, in the order of their names."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import manyclass as mc
+from manyclass.estimators.class_updates import renamed_labels
 from tests.estimators.problems import blobs
 
 NAMES = np.array(["ant", "bee", "cat", "dog", "eel", "fox"])
@@ -151,6 +154,22 @@ def test_weights_of_classes_follow_their_names():
     assert clf.remove_classes(["zebra"]).class_weight == {"bee": 3.0}
 
 
+def test_weights_of_classes_go_with_their_rows():
+    clf = mc.SquareLossClassifier(0.02, class_weight={"ant": 2.0, "bee": 3.0}).fit(X, NAMES[Y])
+    clf.remove_classes(X[Y == 0], NAMES[Y[Y == 0]])
+    assert clf.class_weight == {"bee": 3.0}
+    left = np.r_[np.flatnonzero(Y > 0), np.flatnonzero(Y == 2)]
+    fresh = mc.SquareLossClassifier(0.02, class_weight={"bee": 3.0}).fit(X[left], NAMES[Y[left]])
+    np.testing.assert_allclose(clf.add_rows(X[Y == 2], NAMES[Y[Y == 2]]).coef_, fresh.coef_, atol=1e-5)
+
+
+def test_ten_thousand_names_are_changed_at_once():
+    names = np.array([f"{i:05}" for i in range(10_000)])
+    started = time.perf_counter()
+    assert renamed_labels(names, {name: f"new {name}" for name in names.tolist()})[-1] == "new 09999"
+    assert time.perf_counter() - started < 1  # not the square of their number: 3 s
+
+
 def test_batches_go_on_after_classes_changed():
     clf = mc.StochasticClassifier(objective="ovr", random_state=0)
     clf.partial_fit(X, NAMES[Y], classes=NAMES).rename_classes({"ant": "zebra"}).remove_classes("bee")
@@ -193,6 +212,11 @@ REFUSED = {
     "merged anew": (lambda clf: clf.rename_classes({"ant": "cow", "bee": "cow"}), "got 'cow' for two of them"),
     "another kind": (lambda clf: clf.rename_classes({"ant": 3}), "labels of one kind.*; rename all 6 classes"),
     "nothing": (lambda clf: clf.rename_classes({}), "needs a dictionary of old and new labels"),
+    "a list as a name": (
+        lambda clf: clf.rename_classes({"ant": ["cow"]}),
+        r"labels of one kind.*got \['cow'\] for",
+    ),
+    "no name": (lambda clf: clf.rename_classes({"ant": None}), "labels of one kind.*got None for 'ant'"),
     "a list": (lambda clf: clf.rename_classes(["ant"]), "needs a dictionary of old and new labels"),
 }
 

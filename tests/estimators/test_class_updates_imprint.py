@@ -101,6 +101,9 @@ def test_distances_to_classes_follow_their_names_and_go_with_one_of_them():
         np.testing.assert_array_equal(clf.known_classes_[name], np.roll(before[name], -1, axis=0))
     assert np.abs(clf.unknown_p_values(X) - p).max() < 0.05  # ranks, which rounding may move by one or two
     assert not hasattr(clf.remove_classes("zebra"), "known_classes_")
+    np.testing.assert_array_equal(clf.held_out_["near"], clf.held_out_["sure"])
+    assert "zebra" not in np.concatenate(clf.predict_set(X, 0.99))
+    assert clf.unknown_p_values(X[TRAIN & OLD]).mean() > 0.3
 
 
 @pytest.mark.parametrize("kind", ["softmax", "batch", "trace norm", "closed form"])
@@ -119,12 +122,25 @@ def test_a_prior_follows_the_names_and_is_forgotten_with_other_classes(kind):
     assert len(clf.class_prior_) == 9
 
 
-@pytest.mark.parametrize("kind", ["softmax", "batch", "trace norm"])
+@pytest.mark.parametrize("kind", ["softmax", "batch", "trace norm", "closed form"])
 def test_a_uniform_prior_does_not_make_an_imprinted_class_louder(kind):
     clf = fitted(kind).imprint_classes(X[FEW], NAMES[Y[FEW]])
     before = clf.intercept_.astype(np.float64)
     shift = clf.set_prior("uniform").intercept_ - before
     assert np.abs(shift[[2, 7]] - np.delete(shift, [2, 7]).mean()).max() < 0.5
+
+
+def test_a_class_that_is_no_longer_imprinted_weighs_by_its_rows_to_a_prior(tmp_path):
+    clf = fitted("closed form").imprint_classes(X[FEW], NAMES[Y[FEW]])
+    clf.save(tmp_path / "model")
+    clf = mc.load(tmp_path / "model")
+    usual = np.delete(clf.class_prior_, [2, 7]).mean()
+    np.testing.assert_allclose(clf.class_prior_[[2, 7]], usual)
+    clf.rename_classes({"ant": "zebra"}).remove_classes(["bee"])  # by label, so that the sums go
+    clf.imprint_classes(X[FEW[:1]], ["yak"])
+    assert clf.class_prior_[clf.classes_ == "yak"] == clf.class_prior_[clf.classes_ == "cat"]
+    clf = mc.load(tmp_path / "model").add_rows(X[:1], NAMES[Y[:1]])  # all machines are those of a fit now
+    np.testing.assert_allclose(clf.class_prior_, clf.class_counts_ / clf.class_counts_.sum())
 
 
 def test_the_best_of_a_path_can_grow():

@@ -104,3 +104,40 @@ def test_without_a_folder_nothing_is_written(data, tmp_path, monkeypatch):
 def test_an_unknown_check_is_one_sentence(data):
     with pytest.raises(ValueError, match="checks must be one of labels, duplicates, outliers, classes; got 'x'"):
         mc.runs.audit(data, checks=["x"])
+
+
+def spoiled(data, path, **changes):
+    """The same file with some of its arrays changed."""
+    kept = {name: array for name, array in np.load(data).items() if name != "classes"}
+    np.savez(path, **kept | changes)
+    return path
+
+
+def test_rows_without_a_label_leak_too(data, tmp_path):
+    arrays = np.load(data)
+    y = np.where(arrays["split"] == "test", "", arrays["classes"][arrays["y"]])
+    told = []
+    found = mc.runs.audit(spoiled(data, tmp_path / "x.npz", y=y), tmp_path / "audit", warn=told.append)
+    assert told == ["48 rows without a label took part in duplicates alone"]
+    assert found.record["counts"]["leaks"] >= 1
+    pair = table(found.path / "duplicates.csv")[0]
+    assert (pair["row"], pair["other"]) == ("0", "239")
+    assert found.record["counts"]["labels"] == N - 48
+    assert table(found.path / "label_errors.csv")[0]["row"] == "10"
+    outlier = table(found.path / "outliers.csv")[0]
+    assert (outlier["row"], outlier["class"]) == ("30", "kind 6")
+
+
+def test_labels_of_one_class_leave_duplicates_and_outliers(data, tmp_path):
+    told = []
+    one = spoiled(data, tmp_path / "x.npz", y=np.zeros(N, int))
+    found = mc.runs.audit(one, tmp_path / "audit", warn=told.append)
+    assert told == ["labels are not of two classes, so that only duplicates and outliers were looked for"]
+    assert {path.name for path in found.path.iterdir()} == {"audit.json", "duplicates.csv", "outliers.csv"}
+    with pytest.raises(ValueError, match="must have labels of two classes or more to look for labels and classes"):
+        mc.runs.audit(one, checks=["labels", "classes"])
+
+
+def test_a_threshold_is_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(ValueError, match="threshold must be a cosine above 0"):
+        mc.runs.audit(tmp_path / "missing.npz", threshold=2)

@@ -123,3 +123,23 @@ def test_every_kind_of_run_learns_a_class(objective, five, tmp_path):
     run = mc.runs.train(store(tmp_path / "x.store"), tmp_path / "run", objective, **settings)
     mc.runs.add_classes(run.path, five[0], tmp_path / "new")
     assert np.mean(mc.load(tmp_path / "new").predict(five[1]) == "zebra") > 0.8
+
+
+def test_an_even_prior_stays_even(five, tmp_path):
+    run = mc.runs.train(store(tmp_path / "x.store"), tmp_path / "run", prior="uniform", **QUICK)
+    mc.runs.remove_classes(run.path, ["owl"], tmp_path / "less")
+    mc.runs.add_classes(run.path, five[0], tmp_path / "more")
+    assert mc.load(tmp_path / "less").prior_.tolist() == [1 / 5] * 5
+    assert mc.load(tmp_path / "more").prior_.tolist() == [1 / 7] * 7
+    assert read_whole_run(tmp_path / "more")["model"]["prior"] == "uniform"
+
+
+def test_a_prior_of_given_shares_stays_in_proportion_and_knows_no_new_class(five, tmp_path):
+    shares = {label: 1.0 + place for place, label in enumerate(sorted(CLASSES))}
+    run = mc.runs.train(store(tmp_path / "x.store"), tmp_path / "run", prior=shares, **QUICK)
+    mc.runs.remove_classes(run.path, ["owl"], tmp_path / "less")
+    np.testing.assert_allclose(mc.load(tmp_path / "less").prior_, np.arange(1, 6) / 15)
+    told = []
+    mc.runs.add_classes(run.path, five[0], tmp_path / "more", warn=told.append)
+    assert "has no number for classes that are new" in told[0]
+    assert not hasattr(mc.load(tmp_path / "more"), "prior_")

@@ -232,6 +232,7 @@ _OF_CLASSES = (
     "steps_",
     "class_counts_",
     "class_weights_",
+    "imprinted_",
     "prior_",
     "trained_intercept_",
     "thresholds_",
@@ -242,11 +243,13 @@ _OF_CLASSES = (
 
 def _shapes(model: Any, fitted: dict[str, Any]) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
     """(name, shape, the shape that it must have): a linear classifier's, unless the model has its own."""
-    k = len(fitted["classes_"] if "classes_" in fitted else fitted.get("intercept_", ()))  # a head has labels as bytes
-    numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted]
-    if hasattr(model, "fitted_shapes"):
-        own = [(name, np.shape(fitted[name]), shape) for name, shape in model.fitted_shapes(fitted).items()]
-        return own + numbers
+    own = model.fitted_shapes(fitted) if hasattr(model, "fitted_shapes") else None
+    # A head has labels as bytes, and an encoder no classes.
+    of_classes = fitted["classes_"] if own is None else fitted.get("classes_", fitted.get("intercept_"))
+    k = 0 if of_classes is None else len(of_classes)
+    numbers = [(name, np.shape(fitted[name]), (k,)) for name in _OF_CLASSES if name in fitted and k]
+    if own is not None:
+        return [(name, np.shape(fitted[name]), shape) for name, shape in own.items()] + numbers
     d = fitted["n_features_in_"]
     rows = [np.shape(fitted[name]) for name in ("negatives_",) if name in fitted]
     negatives = [("negatives_", shape, (*shape[:1], d)) for shape in rows]

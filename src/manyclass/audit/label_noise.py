@@ -20,7 +20,7 @@ and 0.966, and 0.945 and 0.957 by q itself.
 >>> noise = LabelNoise(np.ones(1), 0.1, 0.5, 3)
 >>> judged = noise.judge([np.log([[0.98, 0.01, 0.01], [0.98, 0.01, 0.01]])], np.array([0, 1]))
 >>> judged.wrong.round(2), judged.proposed
-(array([0.  , 0.74]), array([1, 0]))
+(array([0.  , 0.85]), array([1, 0]))
 """
 
 from collections.abc import Sequence

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.checks import check_count, check_finite
+from manyclass._core.checks import check_count
 from manyclass._core.parallel import thread_map
 from manyclass._core.typing import Doubles, Labels, ProgressFactory, no_progress
 from manyclass.audit.label_noise import LabelNoise, LabelVerdicts
 from manyclass.audit.out_of_sample import N_NEIGHBORS, LeftOutMachines, Neighbors, NeighborVotes, View
+from manyclass.data.inputs import open_rows
 from manyclass.data.matrix import spans
-from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.estimators.validation import encode_labels
 
 _BLOCK = 1 << 19  # scores that are worked on at once
@@ -112,10 +112,8 @@ def label_errors(
     (array([7]), np.str_('ant'))
     """
     check_count(n_neighbors, "n_neighbors")
-    matrix = as_matrix(X)
+    matrix = open_rows(X)
     classes, labels = encode_labels(y, len(matrix))
-    for start, rows in matrix.blocks():
-        check_finite(rows, "X", start)
     n, k = len(matrix), len(classes)
     with (progress or no_progress)("judging labels", "rows") as report:
         views: list[View] = [NeighborVotes(Neighbors(matrix, n_neighbors, lambda done: report(done, 2 * n)), labels, k)]

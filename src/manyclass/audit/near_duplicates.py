@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from manyclass._core.checks import check_count, check_number
 from manyclass._core.typing import Doubles, ProgressFactory, no_progress
 from manyclass.audit.cosine_join import CosineJoin
-from manyclass.data.matrix import Matrix
-from manyclass.data.readers.as_matrix import as_matrix
+from manyclass.data.inputs import open_rows
 from manyclass.retrieval.vectors import Positions
 
 THRESHOLD = 0.95
@@ -86,6 +85,8 @@ def duplicates(
 ) -> Duplicates:
     """Find all pairs of rows whose cosine reaches a threshold: near-duplicates within a set, or leaks between two.
 
+    The length of a row does not count, and a row of zeros is near to none.
+
     The search is exact, in blocks, and never holds all cosines; see `manyclass.audit.cosine_join`. It takes n^2 / 2
     products, each of a part of the columns.
 
@@ -115,10 +116,11 @@ def duplicates(
     >>> found.pairs.tolist(), found.groups()
     ([[0, 3], [0, 2], [2, 3]], [array([0, 2, 3])])
     """
-    check_number(threshold, "threshold", "a cosine above 0, and at most 1", above=0, most=1)
+    check_threshold(threshold)
     check_count(limit, "limit")
-    rows, others = as_matrix(X), None if Y is None else as_matrix(Y)
-    _check_rows(rows, others)
+    rows, others = open_rows(X), None if Y is None else open_rows(Y, "Y")
+    if others is not None and others.shape[1] != rows.shape[1]:
+        raise ValueError(f"Y must have the {rows.shape[1]} columns of X; got {others.shape[1]}")
     join = CosineJoin(rows, threshold, limit)
     asked = rows if others is None else others
     pairs, cosines = [np.zeros((0, 2), np.int64)], [np.zeros(0)]
@@ -132,10 +134,6 @@ def duplicates(
     return Duplicates(found[order], similar[order], len(asked), others is not None)
 
 
-def _check_rows(X: Matrix, Y: Matrix | None) -> None:
-    if 0 in X.shape or (Y is not None and 0 in Y.shape):
-        raise ValueError(
-            f"X and Y must have at least one row and one column; got {X.shape if 0 in X.shape else 'none'}"
-        )
-    if Y is not None and Y.shape[1] != X.shape[1]:
-        raise ValueError(f"Y must have the {X.shape[1]} columns of X; got {Y.shape[1]}")
+def check_threshold(threshold: float) -> None:
+    """Refuse what is no cosine of rows that are alike."""
+    check_number(threshold, "threshold", "a cosine above 0, and at most 1", above=0, most=1)

@@ -166,7 +166,7 @@ def _refuse(message: str) -> NoReturn:
 
 app = ConfiguredTyper(
     name="manyclass",
-    help="Learning with very many classes on image features, and the files that it works on.",
+    help="Learning with very many classes on embeddings, and the files that it works on.",
     epilog="New here? `manyclass demo` needs no data and takes three minutes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -67,8 +67,9 @@ def _summary(record: dict[str, Any], out: Path) -> list[tuple[str, str]]:
     counts, rows = record["counts"], record["data"]["rows"]
     lines = [("rows", f"{rows:,}")]
     if "label_errors" in counts:
-        share = format_percent(record["expected_errors"] / max(1, rows))
-        words = f"{counts['label_errors']:,} are likely wrong; {record['expected_errors']:.0f} are expected ({share})"
+        share = format_percent(record["expected_errors"] / max(1, counts["labels"]))
+        likely = f"{counts['label_errors']:,} {'is' if counts['label_errors'] == 1 else 'are'} likely wrong"
+        words = f"{likely}; {record['expected_errors']:.0f} expected ({share})"
         lines.append(("labels", words))
     if "duplicates" in counts:
         leaks = f"; {counts['leaks']:,} of them between parts, such as train and test" if counts["leaks"] else ""

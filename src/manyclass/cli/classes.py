@@ -57,7 +57,7 @@ def classes(
         elif remove:
             found = mc.runs.remove_classes(run, remove, out, **shared)
         else:
-            found = mc.runs.rename_classes(run, dict(map(_pair, rename or [])), out, **shared)
+            found = mc.runs.rename_classes(run, _pairs(rename or []), out, **shared)
     console.json({"path": str(out), "classes": found.classes, "changed": found.changed, "rows": found.rows})
     done = "added" if add is not None else "removed" if remove else "new names"
     console.table(
@@ -85,6 +85,16 @@ def _check_usage(
     for option, value in adding.items():
         if value and add is None:
             raise typer.BadParameter(f"--{option} goes with --add")
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    """New names by old ones, of which each is given once."""
+    found: dict[str, str] = {}
+    for old, new in map(_pair, given):
+        if old in found:
+            raise typer.BadParameter(f"--rename must give a class one name; got {found[old]} and {new} for {old}")
+        found[old] = new
+    return found
 
 
 def _pair(words: str) -> tuple[str, str]:

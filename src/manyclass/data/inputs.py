@@ -41,6 +41,16 @@ def open_features(estimator: Any, X: Any, reset: bool = False) -> Matrix:
     return matrix if reset else _check_scale(estimator, matrix)
 
 
+def open_rows(X: Any, name: str = "X") -> Matrix:
+    """Anything that `as_matrix` takes, where no estimator asks: some rows and columns, all of finite numbers."""
+    matrix = as_matrix(X)
+    if 0 in matrix.shape:
+        raise ValueError(f"{name} must have at least one row and one column; got shape {matrix.shape}")
+    for start, rows in matrix.blocks():
+        check_finite(rows, name, start)
+    return matrix
+
+
 def open_examples(estimator: Any, X: Any, reset: bool = False, limits: "ScaleLimits | None" = None) -> Matrix:
     """X to learn from, with `reset` by `remember_scale` too."""
     matrix = read_examples(estimator, X, reset)

@@ -142,6 +142,7 @@ class ClosedFormUpdates(ClassUpdates):
             The classifier itself.
         """
         with self._computing():
+            self._check_changeable()
             known = hasattr(self, "scatter_") and self.class_weight != "balanced"
             before, old = self._kept_moments() if known else None, self.classes_
             super().imprint_classes(X, y, sample_weight)
@@ -226,6 +227,7 @@ class ClosedFormUpdates(ClassUpdates):
             left = before.minus(gone).only(~removed)
             self._forget_known_classes()
             self._move_held_out(np.where(removed, -1, np.cumsum(~removed) - 1))
+            self._move_settings(self.classes_[~removed], np.flatnonzero(~removed))
             self.classes_ = self.classes_[~removed]
             return self._learn(left)
 

@@ -287,6 +287,8 @@ class IncrementalSgd(ClassUpdates):
             before, sizes = (self.class_counts_, self.class_weights_), class_totals(problem)
             both = (np.concatenate([a, b[:-1]])[order] for a, b in zip(before, sizes, strict=True))
             self.class_counts_, self.class_weights_ = both
+            if hasattr(self, "imprinted_"):
+                self.imprinted_ = np.append(self.imprinted_, np.zeros(problem.k - 1, bool))[order]
 
     def _class_sizes(self, problem: Problem) -> tuple[NDArray[np.int64], Doubles]:
         """Of each class, the rows and what they weigh among those that are shown."""

@@ -62,7 +62,10 @@ def moved_center(center: Any, before: NDArray[Any], after: NDArray[Any], places:
     if isinstance(center, Mapping):
         labels = before.tolist()
         former = {label: labels[place] if place < len(labels) else label for label, place in pairs}
-        return {label: center[old] for label, old in former.items() if old in center}
+        # Rows of classes that are gone, or not there yet, stay for those that come.
+        moved = set(former.values())
+        others = {label: row for label, row in center.items() if label not in moved}
+        return {**others, **{label: center[old] for label, old in former.items() if old in center}}
     rows = _as_numbers(center, "center")
     return np.stack([rows[place] if place < len(rows) else np.zeros_like(rows[0]) for _, place in pairs])
 

@@ -5,6 +5,7 @@ what goes is left out; and machines are put in the order of their names.
 """
 
 from collections.abc import Callable, Mapping
+from numbers import Number
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,16 @@ from manyclass.solvers.imprinting import FewRows, KnownNegatives, NegativeRows, 
 from manyclass.solvers.problem import Problem
 
 # Fitted arrays with a row for every class.
-_PER_CLASS = ("coef_", "intercept_", "steps_", "class_counts_", "class_weights_", "prior_", "trained_intercept_")
+_PER_CLASS = (
+    "coef_",
+    "intercept_",
+    "steps_",
+    "class_counts_",
+    "class_weights_",
+    "imprinted_",
+    "prior_",
+    "trained_intercept_",
+)
 
 _OF_ALL_CLASSES = ("objective_", "gap_")  # what a solver said of all machines together
 
@@ -41,6 +51,7 @@ class ClassUpdates:
     known_classes_: dict[str, Any]
     class_weight: Any
     class_weights_: Doubles
+    imprinted_: NDArray[np.bool_]  # (k,), once there is one
     _scores: Callable[[Any], Floats]
 
     @rollback_on_error
@@ -193,8 +204,12 @@ class ClassUpdates:
         elif len(places) != k:
             self._forget_known_classes()
         self._move_held_out(after[:k])
+        self._move_settings(classes, places)
         self.classes_ = classes
         self.__dict__.pop("_running", None)  # of partial_fit, which goes on from the machines
+
+    def _move_settings(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
+        """Let parameters that name classes follow these, which are in these places now."""
         weights = getattr(self, "class_weight", None)
         if isinstance(weights, dict):
             known = set(classes.tolist())
@@ -214,9 +229,10 @@ class ClassUpdates:
             del self.held_out_
 
     def _forget_known_classes(self) -> None:
-        """Forget distances to classes that were others, and what is said of held-out rows by them."""
+        """Forget distances to classes that were others; held-out rows are told by probabilities alone then."""
         if hasattr(self, "known_classes_"):
-            for name in ("held_out_", "known_classes_", "_known_judge"):
+            self.held_out_ = {**self.held_out_, "near": self.held_out_["sure"]}
+            for name in ("known_classes_", "_known_judge"):
                 self.__dict__.pop(name, None)
 
     def _forget_prior(self) -> None:
@@ -262,9 +278,10 @@ class ClassUpdates:
     def _append_machines(self, new: NDArray[Any], W: Doubles, b: Doubles, counts: NDArray[np.int64]) -> None:
         """Let there be more classes, with machines W (p, d) and biases b (p,) that have seen so many rows."""
         together = np.concatenate([self.classes_, new])
-        # However few its rows are, an imprinted machine is a match for the others: to a prior it weighs as they do.
-        usual = np.full(len(new), np.mean(getattr(self, "class_weights_", 0.0)))
-        more = {"coef_": W, "intercept_": b, "class_weights_": usual, "steps_": counts, "class_counts_": counts}
+        if hasattr(self, "class_weights_") and not hasattr(self, "imprinted_"):
+            self.imprinted_ = np.zeros(len(self.classes_), bool)
+        more = {"coef_": W, "intercept_": b, "imprinted_": np.ones(len(new), bool)}
+        more |= dict.fromkeys(("steps_", "class_counts_", "class_weights_"), counts)
         for name in more.keys() & vars(self).keys():
             before = getattr(self, name)
             setattr(self, name, np.concatenate([before, more[name].astype(before.dtype)]))
@@ -298,14 +315,17 @@ def renamed_labels(classes: NDArray[Any], names: Mapping[Any, Any]) -> NDArray[A
     if not isinstance(names, Mapping) or not names:
         raise ValueError(f"rename_classes needs a dictionary of old and new labels; got {names!r}")
     before = classes.tolist()
-    for label in [label for label in names if label not in set(before)][:1]:
+    known = set(before)
+    for label in [label for label in names if label not in known][:1]:
         raise ValueError(f"rename_classes needs labels among the {len(before)} classes; got {label!r}")
     after = [names.get(label, label) for label in before]
-    kinds = {type(label) if isinstance(label, str | bytes) else int for label in after}
-    if len(kinds) > 1:
+    kinds = [_kind_of(label) for label in after]
+    # Beside labels that stay, or else beside the first.
+    stays = next((place for place, label in enumerate(before) if label not in names), 0)
+    for place in [place for place, kind in enumerate(kinds) if kind is None or kind != kinds[stays]][:1]:
         raise ValueError(
-            f"rename_classes must leave labels of one kind, {classes.dtype} as they are; got others such as "
-            f"{next(iter(names.values()))!r}; rename all {len(before)} classes to change it"
+            f"rename_classes must leave labels of one kind, {classes.dtype} as they are; got {after[place]!r} for "
+            f"{before[place]!r}; rename all {len(before)} classes to change it"
         )
     seen: set[Any] = set()
     for label in after:
@@ -321,3 +341,9 @@ def renamed_labels(classes: NDArray[Any], names: Mapping[Any, Any]) -> NDArray[A
     with np.errstate(invalid="ignore", over="ignore"):
         same = labels.astype(classes.dtype)
     return same if same.tolist() == after else labels
+
+
+def _kind_of(label: Any) -> type | None:
+    """Whether a label is text, bytes or a number; None if it is none."""
+    found = (kind for kind in (str, bytes, Number) if isinstance(label, kind))
+    return next(found, None)

@@ -26,15 +26,24 @@ class PriorAdjustment(Probabilities):
     intercept_: Floats
     class_counts_: NDArray[np.int64]  # (k,) rows of each class that were learned from
     class_weights_: Doubles  # (k,) the sum of their weights
+    imprinted_: NDArray[np.bool_]  # (k,) which of them are imprinted, if there are such
     prior_: Doubles  # (k,) of `set_prior`, if there is one
     trained_intercept_: Floats  # (k,) what `intercept_` was without it
 
     @property
     def class_prior_(self) -> Doubles:
-        """The share of each class in the weights of all rows that were learned from, an ndarray of shape (k,)."""
+        """The share of each class in the weights of all rows that were learned from, an ndarray of shape (k,).
+
+        Imprinted classes have that of the others on average, however few their rows were.
+        """
         if not hasattr(self, "class_weights_"):
             raise AttributeError("class_prior_ needs the sizes of classes, which older files lack; fit again")
-        shares: Doubles = self.class_weights_ / self.class_weights_.sum()
+        weights = self.class_weights_
+        if hasattr(self, "imprinted_"):
+            # However few its rows are, an imprinted machine is a match for the others: it weighs as they do.
+            learned = weights[~self.imprinted_]
+            weights = np.where(self.imprinted_, learned.mean() if len(learned) else 1.0, weights)
+        shares: Doubles = weights / weights.sum()
         return shares
 
     @rollback_on_error
@@ -121,7 +130,8 @@ class PriorAdjustment(Probabilities):
             self.intercept_ = self.__dict__.pop("trained_intercept_")
 
     def _count_classes(self, problem: Problem) -> None:
-        """Learn the sizes of the classes."""
+        """Learn the sizes of the classes, all of which were fitted."""
+        self.__dict__.pop("imprinted_", None)
         self.class_counts_, self.class_weights_ = class_totals(problem)
 
 

@@ -253,10 +253,10 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
         """W0 (d, k) of the classes that there are."""
         return None if self.center is None else as_center(self.center, self.classes_, self.n_features_in_)
 
-    def _set_classes(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
+    def _move_settings(self, classes: NDArray[Any], places: NDArray[np.intp]) -> None:
         if self.center is not None:
             self.center = moved_center(self.center, self.classes_, classes, places)
-        super()._set_classes(classes, places)
+        super()._move_settings(classes, places)
 
     def _column_system(self, moments: ClassMoments) -> ColumnSystem:
         center = self._center()
@@ -268,6 +268,7 @@ class SquareLossClassifier(ClosedFormUpdates, SeveralLabels):
     def _solve(self, system: RidgeSystem, dtype: Any) -> None:
         W, b = system.weights(self.regularization_, getattr(self, "center_scale_", 0.0))
         self._forget_prior()
+        self.__dict__.pop("imprinted_", None)
         self.coef_, self.intercept_ = np.ascontiguousarray(W.T, dtype), b.astype(dtype)
 
     def _link(self) -> str:

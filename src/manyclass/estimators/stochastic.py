@@ -335,6 +335,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         held = slice(machines.first, machines.first + len(machines.W))
         counts, weights = self._class_sizes(whole)
         self.class_counts_, self.class_weights_ = counts[held], weights[held]
+        self.__dict__.pop("imprinted_", None)
         self.classes_ = self.classes_[held]
         self._learn(machines, run.trained + descent.history, run.n_epochs, settings)
         self.step_, self.beta_, self.n_iter_ = step, plan.algorithm.beta, run.n_iter

@@ -16,11 +16,12 @@ import numpy as np
 
 from manyclass._core.checks import check_one_of
 from manyclass._core.files import check_new_folder, expand_home, write_new_folder
+from manyclass._core.text import pluralize
 from manyclass._core.typing import Notify, ProgressFactory
 from manyclass.audit.class_structure import class_pairs, class_splits
 from manyclass.audit.cosine_join import TooManyPairsError
 from manyclass.audit.mislabeled import LabelErrors, label_errors
-from manyclass.audit.near_duplicates import THRESHOLD, Duplicates, duplicates
+from manyclass.audit.near_duplicates import THRESHOLD, Duplicates, check_threshold, duplicates
 from manyclass.audit.outlying import outliers
 from manyclass.datasets.dataset import ALL, Dataset
 from manyclass.runs.provenance import pictures_of
@@ -124,15 +125,18 @@ def audit(
     source, target = expand_home(data), None if out is None else expand_home(out)
     for check in checks:
         check_one_of(check, "checks", CHECKS)
+    check_threshold(threshold)
     if target is not None:
         check_new_folder(target)
     began, started = datetime.now(UTC), time.perf_counter()
-    rows = read_source(source, None if labels is None else os.fspath(labels), warn)
-    rows = rows.subset(subset or ALL) if rows.y is None else labeled_subset(rows, subset or ALL, (), warn)
+    read = read_source(source, None if labels is None else os.fspath(labels), warn)
+    rows, labeled = read.subset(subset or ALL), _labeled(read, subset or ALL)
+    if labeled is None and not {DUPLICATES, OUTLIERS} & set(checks):
+        raise ValueError(f"{source} must have labels of two classes or more to look for {' and '.join(checks)}")
     if notify is not None:
         notify(f"auditing {len(rows):,} rows of {source}")
     with passing_warnings(warn):
-        tables, about = _look(rows, checks, threshold, warn or warnings.warn, progress)
+        tables, about = _look(rows, labeled, checks, threshold, warn or warnings.warn, progress)
     record = {
         "data": describe_data("audit", rows),
         "settings": {"checks": list(checks), "threshold": threshold, "part": subset, "labels": labels and str(labels)},
@@ -160,20 +164,41 @@ def _versions() -> dict[str, str]:
     return {"manyclass": __version__, "numpy": np.__version__, "python": platform.python_version()}
 
 
+def _labeled(dataset: Dataset, subset: str) -> Dataset | None:
+    """The rows of a subset that have a label; None where these are not of two classes."""
+    if dataset.y is None:
+        return None
+    try:
+        labeled = labeled_subset(dataset, subset, (), lambda message: None)
+    except ValueError:  # no row has one
+        return None
+    return labeled if len(np.unique(np.asarray(labeled.label_names()))) > 1 else None
+
+
 def _look(
-    rows: Dataset, checks: Sequence[str], threshold: float, warn: Notify, progress: ProgressFactory | None
+    rows: Dataset,
+    labeled: Dataset | None,
+    checks: Sequence[str],
+    threshold: float,
+    warn: Notify,
+    progress: ProgressFactory | None,
 ) -> tuple[dict[str, list[dict[str, Any]]], dict[str, Any]]:
     """The tables, and what the record says beside them."""
     tables: dict[str, list[dict[str, Any]]] = {}
     notes: list[str] = []
     counts: dict[str, int] = {}
-    y, errors = rows.label_names(), None
+    judged, errors = labeled or rows, None
+    y = None if labeled is None else labeled.label_names()
     if y is None and {LABELS, CLASSES} & set(checks):
-        notes.append("there are no labels, so that only duplicates and outliers were looked for")
+        why = "there are no labels" if rows.y is None else "labels are not of two classes"
+        notes.append(f"{why}, so that only duplicates and outliers were looked for")
+    if len(judged) < len(rows):
+        notes.append(f"{pluralize(len(rows) - len(judged), 'row')} without a label took part in duplicates alone")
     if y is not None and {LABELS, CLASSES} & set(checks):
-        errors = label_errors(rows.X, y, progress=progress)
+        errors = label_errors(judged.X, y, progress=progress)
     if errors is not None and LABELS in checks:
-        tables["label_errors"] = _label_errors(rows, errors)
+        tables["label_errors"] = _label_errors(judged, errors)
+        counts["labels"] = len(judged)
         counts["label_errors"] = int(np.count_nonzero(errors.probability >= LIKELY))
     if DUPLICATES in checks:
         try:
@@ -183,10 +208,10 @@ def _look(
         except TooManyPairsError as error:
             notes.append(f"duplicates were left out: {error}")
     if OUTLIERS in checks:
-        tables["outliers"] = _outliers(rows, y, progress)
+        tables["outliers"] = _outliers(judged, y, progress)
     if errors is not None and CLASSES in checks:
-        tables["class_pairs"] = [_pair(pair) for pair in class_pairs(rows.X, y, errors=errors)]
-        tables["class_splits"] = [_split(rows, split) for split in class_splits(rows.X, y)]
+        tables["class_pairs"] = [_pair(pair) for pair in class_pairs(judged.X, y, errors=errors)]
+        tables["class_splits"] = [_split(judged, split) for split in class_splits(judged.X, y)]
     for note in notes:
         warn(note)
     known = {} if errors is None else {"noise": errors.noise, "expected_errors": errors.expected}

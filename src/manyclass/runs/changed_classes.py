@@ -16,6 +16,7 @@ from manyclass._core.typing import Notify
 from manyclass.data.dense import DenseMatrix
 from manyclass.datasets.dataset import Dataset
 from manyclass.datasets.image_folders import read_images
+from manyclass.runs.evaluating.priors import change_with_prior
 from manyclass.runs.folder import RunFolder, encoder_content
 from manyclass.runs.load_model import OpenedModel, check_columns, open_classifier, open_encoder
 from manyclass.runs.pictures import picture_blocks, pictures_among
@@ -96,7 +97,7 @@ def add_classes(
     rows = _read_new_rows(place, opened, source, name, labels, encoder, warn or warnings.warn)
     y = np.asarray(rows.label_names())
     with passing_warnings(warn):
-        model.imprint_classes(rows.X, y)
+        change_with_prior(model, lambda: model.imprint_classes(rows.X, y), warn or warnings.warn)
     new = [label for label in model.classes_.tolist() if label not in known]
     counts = dict(zip(*(part.tolist() for part in np.unique(y, return_counts=True)), strict=True))
     words = f"added {_listed(new)} from {source}"
@@ -141,8 +142,9 @@ def remove_classes(
     """
     place = expand_home(run)
     opened = open_classifier(place)
-    gone = [_label_of(opened.model, place, one) for one in classes]
-    opened.model.remove_classes(gone)
+    known = _labels_by_text(opened.model)
+    gone = [_label_of(known, place, one) for one in classes]
+    change_with_prior(opened.model, lambda: opened.model.remove_classes(gone), warnings.warn)
 
     def sizes(before: dict[str, int]) -> dict[str, int]:
         return {label: n for label, n in before.items() if label not in set(_texts(gone))}
@@ -184,7 +186,8 @@ def rename_classes(
     """
     place = expand_home(run)
     opened = open_classifier(place)
-    labels = {_label_of(opened.model, place, old): _as_label(opened.model, new, names) for old, new in names.items()}
+    known = _labels_by_text(opened.model)
+    labels = {_label_of(known, place, old): _as_label(opened.model, new, names) for old, new in names.items()}
     opened.model.rename_classes(labels)
     texts = {str(old): str(new) for old, new in labels.items()}
     words = "renamed " + ", ".join(f"{old} to {new}" for old, new in texts.items())
@@ -291,12 +294,15 @@ def _listed(labels: Sequence[Any]) -> str:
     return ", ".join(_texts(labels))
 
 
-def _label_of(model: Any, place: Path, name: str) -> Any:
-    """The label of a classifier that is written like this."""
-    for label in model.classes_.tolist():
-        if str(label) == str(name):
-            return label
-    raise ValueError(f"{place} must know the class {name!r}; it knows {len(model.classes_):,} others")
+def _labels_by_text(model: Any) -> dict[str, Any]:
+    return {str(label): label for label in model.classes_.tolist()}
+
+
+def _label_of(known: dict[str, Any], place: Path, name: str) -> Any:
+    """The label that is written like this."""
+    if str(name) not in known:
+        raise ValueError(f"{place} must know the class {name!r}; it knows {len(known):,} others")
+    return known[str(name)]
 
 
 def _as_label(model: Any, name: str, names: Mapping[str, str]) -> Any:

@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles, Floats
-from manyclass.data.matrix import Matrix
+from manyclass.data.matrix import Matrix, spans
 
 MIXED = 128  # rows that are kept; measured on Caltech-101's features: 32 to all 2,730 give the same accuracy
 
-_NUMBERS = 1 << 22  # of rows that are mixed: 50 ms on one core
+_NUMBERS, _ROWS = 1 << 22, 1 << 15  # that are mixed at most: 50 ms on one core
+
+_BLOCK = 1 << 17  # of these, numbers that are worked on at a time: 1 MB
 
 
 def mixed_rows(X: Matrix, index: NDArray[np.intp], most: int = MIXED) -> Floats:
@@ -43,10 +45,20 @@ def mixed_rows(X: Matrix, index: NDArray[np.intp], most: int = MIXED) -> Floats:
     >>> mixed.shape, np.allclose(mixed.mean(axis=0), rows.mean(axis=0)), np.round(mixed.std(axis=0) / rows.std(axis=0))
     ((128, 3), True, array([1., 1., 1.]))
     """
-    n = min(len(index), max(2, _NUMBERS // X.shape[1]))
-    rows = X.rows(index[np.linspace(0, len(index) - 1, n).astype(np.intp)])
-    mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype)
-    return _mixed(mean, (rows - mean) / rows.dtype.type(np.sqrt(n)), min(most, n))
+    n = min(len(index), max(2, min(_ROWS, _NUMBERS // X.shape[1])))
+    few, signs = index[np.linspace(0, len(index) - 1, n).astype(np.intp)], _signs(min(most, n), n)
+    mixed, total, weights = np.zeros((len(signs), X.shape[1])), np.zeros(X.shape[1]), np.zeros(len(signs))
+    with one_blas_thread():
+        for at in spans(n, max(32, _BLOCK // X.shape[1])):
+            rows, S = X.rows(few[at]).astype(np.float64), _centered(signs[:, at])
+            mixed += S @ rows
+            total += rows.sum(axis=0)
+            weights += S.sum(axis=1)
+    mean = total / n
+    mixed -= np.outer(weights, mean)
+    mixed /= np.sqrt(n)
+    mixed += mean
+    return mixed.astype(X.dtype)
 
 
 def rows_with_covariance(mean: Doubles, C: Doubles, dtype: Any, most: int = MIXED) -> Floats:
@@ -59,11 +71,19 @@ def rows_with_covariance(mean: Doubles, C: Doubles, dtype: Any, most: int = MIXE
 
 def _mixed(mean: Floats, factor: Floats, m: int) -> Floats:
     """m rows around a mean (d,) that are sums of the rows of a factor (n, d), with signs of chance."""
-    signs = np.random.default_rng(0).integers(2, size=(m, len(factor)), dtype=np.int8) * 2.0 - 1
-    signs -= signs.mean(axis=0)  # so that the mean stays, exactly
-    signs *= np.sqrt(m / max(1, m - 1))
     with one_blas_thread():
-        return np.asarray(signs.astype(factor.dtype) @ factor + mean)
+        return np.asarray(_centered(_signs(m, len(factor))).astype(factor.dtype) @ factor + mean)
+
+
+def _signs(m: int, n: int) -> NDArray[np.int8]:
+    """Signs (m, n) of chance, the same every time."""
+    return np.random.default_rng(0).integers(2, size=(m, n), dtype=np.int8) * np.int8(2) - np.int8(1)
+
+
+def _centered(signs: NDArray[np.int8]) -> Doubles:
+    """Signs (m, n) whose sums over m are 0, so that a mean stays, exactly."""
+    found = (signs - signs.mean(axis=0)) * np.sqrt(len(signs) / max(1, len(signs) - 1))
+    return np.asarray(found)
 
 
 class KnownNegatives(ABC):

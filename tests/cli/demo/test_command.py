@@ -15,8 +15,8 @@ from manyclass.report.page import make_sections
 from manyclass.report.report_data import collect
 
 SECTIONS = [
-    "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
-    "retrieval", "cost",
+    "next", "setup", "runs", "accuracy", "confusions", "examples", "calibration", "curves", "tuning", "spectrum",
+    "grid", "embedding", "retrieval", "cost",
 ]  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def describe_audit(record: dict[str, Any]) -> str:
     counts, rows = record["counts"], record["data"]["rows"]
     words = [f"{pluralize(rows, 'row')} of {record['data']['path']} were looked at; nothing was changed."]
     if counts.get("label_errors") is not None and record["expected_errors"] is not None:
-        share = format_percent(record["expected_errors"] / max(1, rows))
+        share = format_percent(record["expected_errors"] / max(1, counts.get("labels", rows)))
         words.append(f"{share} of the labels are expected to be wrong, and {counts['label_errors']:,} likely are.")
     if counts.get("duplicates") is not None:
         leaks = counts.get("leaks", 0)

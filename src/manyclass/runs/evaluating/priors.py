@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from manyclass._core.errors import SettingsError
 from manyclass._core.files import expand_home
 from manyclass._core.reading import read_text
+from manyclass._core.typing import Notify
 
 UNIFORM, TRAINING = "uniform", "training"
 
@@ -82,3 +83,21 @@ def class_sizes(model: Any, run: dict[str, Any] | None) -> dict[str, int] | None
         return {str(label): size for label, size in zip(model.classes_.tolist(), counts.tolist(), strict=True)}
     training = (run or {}).get("training")
     return {one["class"]: one["rows"] for one in training["per_class"]} if training else None
+
+
+def change_with_prior(model: Any, change: Callable[[], Any], warn: Notify) -> None:
+    """Change the classes of a classifier by a call that forgets its prior, and set that again, where it can be.
+
+    An even prior is even among other classes too, and of fewer classes shares stay in proportion.
+    """
+    shares = dict(zip(model.classes_.tolist(), model.prior_.tolist(), strict=True)) if hasattr(model, "prior_") else {}
+    change()
+    if not shares:
+        return
+    classes = model.classes_.tolist()
+    if len(set(shares.values())) == 1:
+        model.set_prior(UNIFORM)
+    elif shares.keys() >= set(classes):
+        model.set_prior({label: shares[label] for label in classes})
+    else:
+        warn("the prior of the run has no number for classes that are new, and was left out; predict with another one")

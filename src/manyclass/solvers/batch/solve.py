@@ -95,8 +95,8 @@ class Solver:
             The penalty.
         """
         if not self.can_minimize(penalty):
-            center = "" if self.takes_center else ", and a ridge without a center"
-            raise ValueError(f"solver {self.name!r} needs {self.needs}{center}; got {penalty}; use 'auto'")
+            needs = self.needs if not self.needs.are_met_by(penalty) else "a ridge without a center"
+            raise ValueError(f"solver {self.name!r} needs {needs}; got {penalty}; use 'auto'")
 
 
 SOLVERS: dict[str, Solver] = {
