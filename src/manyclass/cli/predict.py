@@ -195,9 +195,13 @@ class Prediction:
         else:
             said = [f"{probability:.1%}" for probability in self.probabilities]
             said[:1] = [f"{one}, unsure" if self.unsure else one for one in said[:1]]
-        strange = [("none of these,", f"p = {self.p_value:.2g}")] if self.none else []
-        sure = [(f"surely {self.taxon},", f"{self.taxon_probability:.1%}")] if self.taxon is not None else []
-        return [*strange, *sure, *zip(self.classes, said, strict=True)]
+        return list(zip(self.classes, said, strict=True))
+
+    def remarks(self) -> list[tuple[str, str]]:
+        """What is said of the row beside its classes: that it is none of these, and what it surely is; or nothing."""
+        strange = ("none of these,", f"p = {self.p_value:.2g}") if self.none else ("", "")
+        sure = ("", "") if self.taxon is None else (f"surely {self.taxon},", f"{self.taxon_probability:.1%}")
+        return [strange, sure]
 
 
 def _predictions(
@@ -274,12 +278,17 @@ def _show(found: Iterable[Prediction], console: Console) -> None:
         words = [", ".join(map(" ".join, one.words())) or "no label" for one in shown]
         console.table("labels", list(zip((one.name for one in shown), words, strict=True)))
     elif len(shown) == 1:
-        console.table(shown[0].name, shown[0].words())
+        console.table(shown[0].name, [*filter(any, shown[0].remarks()), *shown[0].words()])
     elif shown:
-        cells = [[one.name, *map(" ".join, one.words())] for one in shown]
-        asked = max(map(len, cells)) - 1
-        lines = [[*line, *[""] * (1 + asked - len(line))] for line in cells]
-        told = console.columns(["", *map(str, range(1, asked + 1))], lines, least=2) - 1
+        remarks = [column for column in zip(*(one.remarks() for one in shown), strict=True) if any(map(any, column))]
+        beside = 1 + len(remarks)  # columns that are no classes
+        cells = [list(map(" ".join, one.words())) for one in shown]
+        asked = max(map(len, cells))
+        lines = [
+            [one.name, *(" ".join(column[i]) for column in remarks), *line, *[""] * (asked - len(line))]
+            for i, (one, line) in enumerate(zip(shown, cells, strict=True))
+        ]
+        told = console.columns([*[""] * beside, *map(str, range(1, asked + 1))], lines, least=beside + 1) - beside
         if told < asked:
             console.info(f"of {asked} classes {told} fit on a line; see all with -o predictions.csv or --json")
     left = sum(1 for _ in rows)

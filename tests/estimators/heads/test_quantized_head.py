@@ -298,3 +298,9 @@ def test_a_sealed_file_without_numbers_has_no_classes_to_tell(tmp_path, bits, na
     FORMAT.write(tmp_path / "other", content, {**arrays, name: np.full_like(arrays[name], np.nan)})
     with pytest.raises(ValueError, match="finite"):
         mc.load(tmp_path / "other").predict(X)
+
+
+def test_too_many_columns_are_refused_before_a_file_is_made(tmp_path):
+    with pytest.raises(ValueError, match="fewer than 65,536 columns"):
+        mc.QuantizedHead.from_arrays(np.ones((2, 1 << 16), np.float32), path=tmp_path / "head")
+    assert list(tmp_path.iterdir()) == []

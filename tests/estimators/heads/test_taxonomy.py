@@ -166,3 +166,9 @@ def test_trees_come_in_several_forms(tmp_path):
     assert as_taxonomy(["a/b", "a/c"]).names.tolist() == ["root", "a", "a/b", "a/c"]
     with pytest.raises(ValueError, match="taxonomy must be"):
         as_taxonomy(7)
+
+
+def test_a_label_is_not_taken_for_the_root_above_all():
+    with pytest.raises(ValueError, match="root must be a name that no label begins with"):
+        mc.Taxonomy.from_paths(["root", "plant/oak"])
+    assert mc.Taxonomy.from_paths(["root/oak", "root/elm"]).names.tolist() == ["root", "root/oak", "root/elm"]

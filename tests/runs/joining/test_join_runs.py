@@ -53,6 +53,20 @@ def test_the_model_of_all_parts_is_that_of_one_run_byte_for_byte(folder, tmp_pat
     assert mc.load(tmp_path / "run").classes_.tolist() == list(range(K))
 
 
+def test_parts_of_several_labels_per_row_are_joined_too(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.stack([np.arange(K), np.arange(K)[::-1]], axis=1), rng.integers(K, size=(K, 2))])
+    X = rng.normal(size=(K, D))[y].sum(axis=1).astype(np.float32)
+    np.savez(tmp_path / "x.npz", X=X, y=np.array([f"c{a};c{b}" for a, b in y]))
+    given = {**FIXED, "test_fraction": None, "label_separator": ";"}
+    for name, classes in (("part1", "1/2"), ("part2", "2/2"), ("whole", None)):
+        mc.runs.train(tmp_path / "x.npz", tmp_path / name, classes=classes, **given)
+    mc.runs.join(tmp_path / "run", parts(tmp_path, "part1", "part2"))
+    whole, joined = (read_record(tmp_path / name / "run.json", "run") for name in ("whole", "run"))
+    assert joined["files"] == whole["files"]
+    assert mc.load(tmp_path / "run").predict(X) == mc.load(tmp_path / "whole").predict(X)
+
+
 def test_a_joined_run_is_evaluated_as_any_other(folder, tmp_path):
     mc.runs.join(tmp_path / "run", parts(folder, "part1", "part2", "part3"))
     found = mc.runs.evaluate(tmp_path / "run", folder / "x.npz").record

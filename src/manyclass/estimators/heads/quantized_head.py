@@ -26,6 +26,8 @@ _ROWS = 4096  # of which the center is taken
 
 _PACKED = [name for name in PackedWeights.__dataclass_fields__ if name != "bits"]
 
+_COLUMNS = range(1, 1 << 16)  # beyond, sums of products of bytes may not fit into 32 bits
+
 _SCORES = 1 << 22  # that are made at a time
 
 _AT_ONCE = 1 << 23  # rough scores that the compiled loop holds; what is mapped is let go as often
@@ -172,6 +174,8 @@ class QuantizedHead(Probabilities, LinearModel):
         k, d = coef.shape
         if not k or not d:
             raise ValueError(f"coef must have a row per class and a column per feature; got shape {coef.shape}")
+        if d not in _COLUMNS:
+            raise ValueError(f"coef must have fewer than {_COLUMNS.stop:,} columns; got {d:,}")
         biases = np.zeros(k, np.float32) if intercept is None else np.asarray(intercept, np.float32)
         check_length(biases, k, "intercept", "coef")
         check_finite(biases[:, None], "intercept")
@@ -221,7 +225,7 @@ class QuantizedHead(Probabilities, LinearModel):
         if self.bits not in BITS:
             raise ValueError(f"bits must be 4, 8, 12 or 16; got {self.bits!r}")
         k, d = len(LabelTable.from_arrays(fitted)), fitted["n_features_in_"]
-        if d not in range(1, 1 << 16) or fitted.get("link_") not in ("", "softmax", "logistic"):
+        if d not in _COLUMNS or fitted.get("link_") not in ("", "softmax", "logistic"):
             raise ValueError("a head has columns, and a link or none")
         if "temperature_" in fitted:
             check_positive(fitted["temperature_"], "temperature_")

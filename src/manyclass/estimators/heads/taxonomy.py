@@ -105,7 +105,11 @@ class Taxonomy:
         Taxonomy
             The tree.
         """
-        return cls(parents_of_paths(paths, separator), root)
+        parents = parents_of_paths(paths, separator)
+        first = [node for node, parent in parents.items() if parent is None]
+        if root in first and len(first) > 1:
+            raise ValueError(f"root must be a name that no label begins with; got {root!r}; choose another")
+        return cls(parents, root)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], root: str | None = None) -> Self:

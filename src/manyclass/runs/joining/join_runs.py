@@ -11,6 +11,7 @@ from manyclass._core.errors import is_of_machine
 from manyclass._core.files import expand_home
 from manyclass._core.shards import SHARD
 from manyclass._core.typing import Notify
+from manyclass.estimators.multilabel.thresholds import RULES
 from manyclass.runs.folder import RunFolder, encoder_content, read_whole_run
 from manyclass.runs.joining.parts import Part, in_order, refuse_other
 from manyclass.runs.load_model import load_run_file
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from manyclass.datasets.dataset import Dataset
 
 # What the machines of a class are, and which class.
-_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_", "class_counts_", "class_weights_")
+_OF_CLASSES = ("classes_", "coef_", "intercept_", "steps_", "class_counts_", "class_weights_", *RULES)
 
 
 def join_runs(
