@@ -31,7 +31,7 @@ class NearestCentroid(LinearModel):
     It takes one pass over the rows and has nothing to tune, which makes it the first thing to compare with. By both
     metrics scores are linear in a row, so that it is saved and exported like every other classifier. By "cosine" the
     weights are the means of rows of unit length, themselves brought to unit length; by "euclidean" they are the means
-    m, with biases -|m|^2 / 2, and the answers those of scikit-learn's NearestCentroid. Squares of float32 rows that
+    m, with biases ``-|m|^2 / 2``, and the answers those of scikit-learn's NearestCentroid. Squares of float32 rows that
     are a hundred times as far from the origin as from one another lose their digits: subtract the mean of all first.
 
     Parameters
