@@ -79,12 +79,13 @@ def _with_config(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def flowing(text: str) -> str:
-    """Text whose paragraphs are one line each, for terminals of any width.
+    """Text whose paragraphs are one line each, for terminals of any width; tables stay as they are.
 
-    >>> flowing("one\\ntwo\\n\\nthree\\nfour")
-    'one two\\n\\nthree four'
+    >>> flowing("one\\ntwo\\n\\na  first\\nb  second")
+    'one two\\n\\na  first\\nb  second'
     """
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(one if "  " in one else " ".join(one.split()) for one in paragraphs)
 
 
 def _configure(ctx: typer.Context, path: Path | None) -> Path | None:
