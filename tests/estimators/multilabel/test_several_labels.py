@@ -126,6 +126,13 @@ def test_a_class_that_no_row_had_is_never_predicted(kind):
     assert found.predict(X_test)[:, -1].sum() == 0
 
 
+@pytest.mark.parametrize("kind", ["square", "stochastic"])
+def test_labels_at_random_are_not_predicted_for_all_rows(kind):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(600, 16)).astype(np.float32), (rng.random((300, 100)) < 0.01).astype(int)
+    assert kinds()[kind].fit(X[:300], Y).predict(X[300:]).sum(axis=1).mean() < 10
+
+
 def test_probabilities_that_do_not_compete_are_not_summed_up_a_tree():
     X, Y, _, _ = drawn(200, k=4)
     with pytest.raises(ValueError, match="one label per row"):
