@@ -67,7 +67,10 @@ def search(node):
         group = one.state().indexes[0]._group
         before = group.replaced
         kill_node(node)
-        assert_same(one.search(Q, 20), expected)
+        for _ in range(1000):  # a busy machine may answer once more before the node is gone
+            assert_same(one.search(Q, 20), expected)
+            if group.replaced > before:
+                break
         return group.replaced > before
 
 
