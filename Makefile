@@ -39,7 +39,7 @@ CHECKED := -m pytest -q --capture=sys -p no:cacheprovider
 sanitize: $(VENV)/.installed
 	$(call sanitized,address$(COMMA)undefined)
 	LD_PRELOAD="$(call PRELOAD,libasan.so)" ASAN_OPTIONS=detect_leaks=0 build/$@/venv/bin/python $(CHECKED) \
-	  tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_loops.py \
+	  tests/data tests/losses tests/solvers tests/retrieval tests/features/test_native_loops.py tests/estimators/heads \
 	  --ignore-glob='*_crash.py' -k 'not killed and not holds_little_more'
 
 # Races between threads. Python and NumPy are not built for it and so not watched; what is, is every native loop.
