@@ -12,10 +12,10 @@ from browsers import ARGUMENTS, CHROMIUM
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
-    "next", "setup", "runs", "accuracy", "confusions", "examples", "curves", "tuning", "spectrum", "grid", "embedding",
-    "retrieval", "cost",
+    "next", "setup", "runs", "accuracy", "confusions", "examples", "calibration", "curves", "tuning", "spectrum",
+    "grid", "embedding", "retrieval", "cost",
 ]  # fmt: skip
-WITH_DRAWINGS = ["runs", "curves", "tuning", "spectrum", "grid", "embedding", "retrieval", "cost"]
+WITH_DRAWINGS = ["runs", "calibration", "curves", "tuning", "spectrum", "grid", "embedding", "retrieval", "cost"]
 WITH_PICTURES = ["confusions", "examples", "retrieval"]
 DESKTOP, PHONE = 1280, 390
 
