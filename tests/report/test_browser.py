@@ -98,7 +98,7 @@ def test_without_scripts_the_tables_are_there_and_the_heads_are_plain(opened):
 def test_links_of_the_contents_lead_to_sections(opened):
     tab, _ = opened()
     targets = tab.eval_on_selector_all("nav a", "links => links.map(link => link.getAttribute('href'))")
-    assert len(targets) == 13
+    assert len(targets) == 18
     assert all(tab.locator(target).count() == 1 for target in targets)
 
 
