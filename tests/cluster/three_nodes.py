@@ -12,7 +12,7 @@ from PIL import Image
 
 import manyclass as mc
 from manyclass.cluster.connection import import_ray
-from tests.cluster.killing import cluster_of_three, kill_node
+from tests.cluster.killing import cluster_of_three, kill_node, processes_of
 from tests.features.extraction.written import contents_of
 from tests.retrieval.test_spread_index import Q, assert_same, gallery
 
@@ -65,13 +65,13 @@ def search(node):
     with mc.cluster.spread(one):
         assert_same(one.search(Q, 20), expected)
         group = one.state().indexes[0]._group
-        before = group.replaced
+        before, had_actors = group.replaced, bool(processes_of(node, b"ray::_Host"))
         kill_node(node)
-        for _ in range(1000):  # a busy machine may answer once more before the node is gone
+        for _ in range(100):  # a busy machine may answer once more before the node is gone
             assert_same(one.search(Q, 20), expected)
             if group.replaced > before:
                 break
-        return group.replaced > before
+        return group.replaced > before or not had_actors  # Ray may have put all of them on other nodes
 
 
 def classifier():
