@@ -210,6 +210,13 @@ WRITERS = {
     "report/page.py": "files of the package",
     "cli/terminal/command_errors.py": "the null device",
     "cli/main.py": "the null device",
+    "cli/galleries/serve.py": "a browser",
+    "_core/remote_files.py": "files of elsewhere, and a note of its own beside a copy",
+    "data/parquet_matrix.py": "a file of its own that has no name",
+    "server/desks/collection_audit.py": "what the system says of its memory",
+    "server/listening.py": "a preparation, which opens by the gate",
+    "server/pages.py": "files of the package",
+    "server/picture_workers.py": "what the system says of its memory",
 }
 READS = {
     "read_bytes",

@@ -2,6 +2,7 @@
 
 import errno
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from manyclass.datasets.label_files import (
     join_labels,
     read_labels,
     reorder_by_name,
+    shielded_cell,
 )
 
 
@@ -49,6 +51,7 @@ def written(path, text, encoding="utf-8"):
         ("0\n-10\n999999999999999999\n", [0, -10, 999999999999999999], None),
         ("99999999999999999999\n1\n", ["99999999999999999999", "1"], None),
         ("éclair\n猫\n", ["éclair", "猫"], None),
+        ("'=1+1\n''-x\n'tis\n", ["=1+1", "'-x", "'tis"], None),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
@@ -57,6 +60,15 @@ def test_a_csv_is_read(tmp_path, text, y, names, encoding):
     np.testing.assert_array_equal(about["y"], y)
     assert about["y"].dtype.kind == np.asarray(y).dtype.kind
     assert about.get("names", np.array(None)).tolist() == names
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1))
+def test_a_cell_that_a_spreadsheet_would_run_is_read_as_it_was(tmp_path_factory, text):
+    cell = shielded_cell(text)
+    assert cell[0] not in "=+-@"
+    quoted = '"' + cell.replace('"', '""') + '"'
+    path = written(tmp_path_factory.mktemp("cells") / "labels.csv", f"name,label\nx,{quoted}\n")
+    assert read_labels(path)["y"].astype(str).tolist() == [normalize("NFC", text)]
 
 
 def test_a_csv_may_say_the_split(tmp_path):

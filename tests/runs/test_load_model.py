@@ -94,6 +94,14 @@ def test_a_file_is_a_model_by_how_it_begins(run, tmp_path):
     assert not any(is_model(path) for path in (run.path, run.path / "run.json", tmp_path / "x", tmp_path / "y"))
 
 
+def test_a_store_stands_for_the_encoder_of_its_pictures(run, tmp_path):
+    mc.write_store(tmp_path / "x.store", np.eye(3))
+    with pytest.raises(
+        ValueError, match=r"`encoder` must be the file of an encoder, or a store that holds one; .* none"
+    ):
+        open_encoder(run.path, tmp_path / "x.store", open_classifier(run.path))
+
+
 def test_there_is_something_to_say_of_classifiers_and_encoders(run, encoder):
     classifier, other = describe_model(run.path / "model-0.safetensors"), describe_model(encoder)
     assert (classifier["estimator"], classifier["classes"]) == ("StochasticClassifier", 6)

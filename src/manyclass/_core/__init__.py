@@ -12,6 +12,7 @@ parallel.py          numbers of threads, thread_map and for_each, BLAS in one th
 plain_values.py      values as JSON and arrays, and back
 progress_display.py  how far long work is: a bar on a terminal, lines elsewhere
 reading.py           the gate for all that is read: regular files, of limited size, JSON of limited depth, .npy files
+remote_files.py      s3://, gs://, hf:// and the like, fetched once into a folder
 safe_pickle.py       pickles of plain data, read without running anything
 sealed.py            JSON and safetensors files that notice every wrong bit
 shards.py            Shard, one of n parts of a piece of work, and what a part on disk says of the whole

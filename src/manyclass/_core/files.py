@@ -25,6 +25,18 @@ LOCK = "lock"  # the file of a FolderLock
 TEMPORARY_SUFFIX = ".tmp"  # leftovers of a crash end so, and readers pass over them
 
 
+def system_words(error: OSError) -> str:
+    """What the system refused, and of which file: of a copy, what could not be written.
+
+    >>> system_words(FileNotFoundError(2, "No such file or directory", "photos.npy"))
+    'photos.npy: no such file or directory'
+    """
+    words = error.strerror or str(error)
+    reason, path = words[:1].lower() + words[1:], error.filename2 or error.filename
+    # Files are written under another name first, which users never gave.
+    return f"{str(path).removesuffix(TEMPORARY_SUFFIX)}: {reason}" if path else reason
+
+
 def write_bytes(path: str | os.PathLike[str], *pieces: Bytes, part: bool = False) -> None:
     """Make `path` hold these bytes, one piece after the other; on failure it holds what it held before.
 

@@ -199,7 +199,8 @@ def _is_held_out(value: Any) -> bool:
 
 def _is_known_classes(value: Any) -> bool:
     k, d = np.size(value["shares"]), np.size(value["mean"])
-    shapes = {"mean": (d,), "means": (k, d), "shares": (k,), "within": (d, d)}
+    shapes = {"mean": (d,), "means": (k, d), "shares": (k,), "within": (d, d), "exponent": (1,)}
+    shapes["rows"] = (*np.shape(value["rows"])[:1], d)
     return _are_arrays(value, dict.fromkeys(shapes, "f")) and {n: v.shape for n, v in value.items()} == shapes
 
 
@@ -213,7 +214,7 @@ def _are_arrays(value: Any, kinds: dict[str, str]) -> bool:
 _FITTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "classes_": ("an array of labels", _is_labels),
     "row_lengths_": ("two numbers", _is_range),
-    "known_classes_": ("arrays called mean, means, shares and within, of one width", _is_known_classes),
+    "known_classes_": ("arrays called mean, means, shares, within, rows and exponent, of one width", _is_known_classes),
     "held_out_": ("vectors of one length, called losses, sure, near, classes and weights", _is_held_out),
     **dict.fromkeys(("n_features_in_", "n_features_out_", "n_epochs_", "n_iter_", "rank_"), ("a count", _is_count)),
     **dict.fromkeys(

@@ -82,6 +82,35 @@ class Spectrum:
         V = V[:, real]
         return cls(np.ascontiguousarray(s[real]), np.ascontiguousarray(V * column_signs(V)))
 
+    @classmethod
+    def of_rows(cls, rows: Doubles) -> "Spectrum":
+        """The same of rows (n, d) less their mean, by the smaller of their two products.
+
+        >>> Spectrum.of_rows(np.array([[3.0, 0.0, 0.0], [-3.0, 0.0, 0.0]])).V[:, 0]
+        array([1., 0., 0.])
+        """
+        n, d = rows.shape
+        if d <= n:
+            return cls.of(scatter(lambda at: rows[at], n, d) / n)
+        small = cls.of(scatter(lambda at: rows.T[at], d, n) / n)
+        with one_blas_thread():
+            V = rows.T @ (small.V / np.sqrt(n * small.s))
+        return cls(small.s, np.ascontiguousarray(V * column_signs(V)))
+
+    def regularized_inverse(self, strength: float) -> Doubles:
+        """(V diag(s) V' + strength I)^-1 (d, d): what directions that are kept have more or less than all others.
+
+        >>> Spectrum.of(np.diag([1.0, 0.0, 4.0])).regularized_inverse(1.0).diagonal()
+        array([0.5, 1. , 0.2])
+        """
+        d, r = self.V.shape
+        with one_blas_thread():
+            if r == d:
+                return (self.V / (self.s + strength)) @ self.V.T
+            inverse: Doubles = (self.V * (-self.s / (strength * (self.s + strength)))) @ self.V.T
+        inverse[np.diag_indices(d)] += 1 / strength
+        return inverse
+
     def check_varies(self, n: int) -> "Spectrum":
         """This spectrum of n rows, which must differ somewhere."""
         if not len(self.s):

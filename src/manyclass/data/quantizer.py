@@ -1,6 +1,7 @@
 """Quantizer: from rows of numbers to rows of bytes, and back."""
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -142,6 +143,67 @@ class Quantizer(ABC):
                 progress(start + len(rows), X.shape[0])
         codes.flags.writeable = False  # which a matrix would otherwise copy
         return self.matrix(codes)
+
+    def transform(self, X: Any) -> Matrix:
+        """Encode all rows of X, as a step of a pipeline of scikit-learn does.
+
+        Parameters
+        ----------
+        X : matrix-like of shape (n, d)
+            Anything that `as_matrix` takes.
+
+        Returns
+        -------
+        Matrix
+            The matrix of the codes, which all estimators of manyclass take.
+        """
+        return self.encode(X)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the settings, as scikit-learn asks for them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Not used; no setting has settings.
+
+        Returns
+        -------
+        dict
+            The settings by name.
+        """
+        return {name: getattr(self, name) for name in list(signature(type(self)).parameters)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set settings, which are checked as when a quantizer is made.
+
+        Parameters
+        ----------
+        **params : object
+            The settings.
+
+        Returns
+        -------
+        Quantizer
+            The quantizer itself.
+        """
+        known = self.get_params()
+        for name in params.keys() - known.keys():
+            raise ValueError(f"the settings of {type(self).__name__} must be one of {', '.join(known)}; got {name!r}")
+        vars(self).update(type(self)(**{**known, **params}).get_params())
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        try:
+            return self.n_features > 0
+        except ValueError:
+            return False
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        tags: dict[str, Any] = {"target_tags": TargetTags(required=False), "transformer_tags": TransformerTags()}
+        return Tags(estimator_type="transformer", input_tags=InputTags(sparse=True), **tags)
 
     def decode(self, Xq: Matrix | ArrayLike) -> Floats:
         """Decode all rows.

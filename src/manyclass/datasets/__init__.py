@@ -5,6 +5,9 @@ sidecars          what lies in or beside files of features and says something of
 label_files       labels in files and columns, and how much of what is found is believed
 splits            splits drawn by chance, by rows of every class or by whole classes
 image_folders     read_images, the images below a folder with the labels that folders or tables give them
+metadata_tables   metadata.csv and the like, which say something of the images beside them
+webdataset        images in tars, with the labels beside them there
+parquet_pictures  images in parquet files, with classes that have names
 low_rank          low_rank_classes, rows of many classes that are made when they are asked for
 glyph_images      a folder: pictures of letters, drawn from the fonts of the machine, and features of them
 """

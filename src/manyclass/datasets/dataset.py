@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_length
 from manyclass._core.digest import sha256_digest
-from manyclass._core.files import expand_home
+from manyclass._core.remote_files import local_path
 from manyclass.data.matrix import Matrix, rows_digest
 from manyclass.data.readers.as_matrix import Layout, layout_of, open_layout
 from manyclass.data.readers.parquet import parquet_shards
@@ -332,7 +332,7 @@ def read_features(
     Dataset
         Features, labels and names.
     """
-    path = expand_home(path)
+    path = local_path(path)
     layout = layout_of(path)
     X = open_layout(path, layout)
     about, notices = collect_labels(_FINDERS[layout](path), X, path, _EVERYTHING if labels is None else _NO_LABELS)
@@ -345,7 +345,7 @@ def read_features(
 
 def _given_labels(labels: str | os.PathLike[str] | ArrayLike) -> LabelSource:
     if isinstance(labels, str | os.PathLike):
-        path = expand_home(labels)
+        path = local_path(labels)
         return LabelSource(("y",), path, lambda: read_labels(path))
     return LabelSource(("y",), "labels", lambda: normalize_types({"y": as_labels(labels, "labels")}))
 

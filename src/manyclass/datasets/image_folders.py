@@ -1,7 +1,9 @@
-"""read_images: the images below a folder or in a table, with the labels that folders, lists or tables give them."""
+"""read_images: the images below a folder, in a table or in archives, with the labels that these give them."""
 
 import os
+import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.files import expand_home
 from manyclass._core.reading import read_file
+from manyclass._core.remote_files import local_path
+from manyclass.data.archives.packed_file import PICTURES as PICTURES
+from manyclass.data.archives.packed_file import TABLES, TARS
 from manyclass.datasets.dataset import without_label
 from manyclass.datasets.label_files import composed, read_labels
-
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+from manyclass.datasets.metadata_tables import PictureMetadata, read_metadata
 
 _SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 
@@ -31,8 +34,8 @@ class ImageSet:
 
     Parameters
     ----------
-    paths : list of str
-        Paths of the files.
+    paths : list of str or PackedFile
+        Paths of the files; of those within a tar or a parquet file, where they lie in it, as `read_image` takes it.
     names : list of str
         Paths relative to the folder of the source.
     y : ndarray of shape (n_images,), str, default=None
@@ -43,7 +46,7 @@ class ImageSet:
         One sentence for everything that was found and ignored.
     """
 
-    paths: list[str]
+    paths: list[Any]
     names: list[str]
     y: NDArray[np.str_] | None = None
     split: NDArray[np.str_] | None = None
@@ -62,16 +65,23 @@ def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | 
     - a folder of folders: one class each, whatever is below (Caltech-101 and 256, and photographs sorted by hand);
     - folders called train, val or test with a folder per class in each (ImageNet), which become the split; the labels
       of a val folder of Tiny-ImageNet are read from its val_annotations.txt;
+    - any of these with metadata.csv or metadata.jsonl beside the images (file_name, label), as Hugging Face has them;
     - a folder with train.txt and test.txt, which list its images one per line: the split too;
-    - a CSV or TSV of path,label, or of columns that its first line names, with paths relative to its own folder.
+    - a CSV or TSV of path,label, or of columns that its first line names, with paths relative to its own folder;
+    - a tar as webdataset reads it and img2dataset writes it (key.jpg with key.cls or key.json), or a folder of them:
+      labels are those of the .cls, or of the .json;
+    - a parquet file with a column of {"bytes", "path"}, as Hugging Face has them, or a folder of them: labels are
+      called by the names of their classes, which the schema knows. Of tars and parquet files called train-..., val-...
+      or test-..., or in folders of such names, the split is told by that.
 
-    A folder that holds nothing but one folder is passed through. Files whose names start with a dot are left out, and
-    so are files beside the folders of classes that do not have the extension of an image.
+    Images within tars and parquet files are read where they lie. A folder that holds nothing but one folder is passed
+    through. Files whose names start with a dot are left out, and so are files beside the folders of classes that do not
+    have the extension of an image.
 
     Parameters
     ----------
     source : path-like
-        Folder or table.
+        Folder, table, tar or parquet file.
     store : path-like, default=None
         Store that is written from these images: if it lies among them, it and its sidecar files are left out.
 
@@ -87,8 +97,11 @@ def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | 
     ValueError
         If it holds no images.
     """
-    source = expand_home(source)
+    source = local_path(source)
     if source.is_file():
+        archived = _read_archives(source.parent, [source.name])
+        if archived is not None:
+            return archived
         names, y, split = read_table(source)
         return ImageSet([os.path.join(source.parent, name) for name in names], names, y, split)
     if not source.is_dir():
@@ -96,7 +109,48 @@ def read_images(source: str | os.PathLike[str], store: str | os.PathLike[str] | 
     found = _without_store(source, find_files(source), store)
     if not found.files:
         raise ValueError(f"{source} must hold at least one image; it holds none")
-    return _arrange(source, found)
+    archived = _read_archives(source, found.files)
+    return _arrange(source, found) if archived is None else archived
+
+
+def _read_archives(source: Path, files: list[str]) -> ImageSet | None:
+    """The images of tars or of parquet files, where there are such and no pictures beside them."""
+    if any(name.lower().endswith(PICTURES) for name in files):
+        return None
+    tars = [name for name in files if name.lower().endswith(TARS)]
+    if tars:
+        from manyclass.datasets.webdataset import read_tars
+
+        return read_tars(source, tars)
+    tables = [name for name in files if name.lower().endswith(TABLES)]
+    if tables:
+        from manyclass.data.archives.parquet_cells import holds_pictures
+        from manyclass.datasets.parquet_pictures import read_picture_tables
+
+        if any(holds_pictures(source / name) for name in tables):
+            return read_picture_tables(source, tables)
+    return None
+
+
+def split_of_name(name: str) -> str | None:
+    """The part that the name of a file tells, or one of its folders: the first word that is one.
+
+    >>> split_of_name("data/validation-00000-of-00001.parquet"), split_of_name("train/7.tar"), split_of_name("7.tar")
+    ('val', 'train', None)
+    """
+    return next((_SPLITS[word] for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS), None)
+
+
+def words_of_all(
+    names: Sequence[str], words: Sequence[str | None], what: str
+) -> tuple[NDArray[np.str_] | None, list[str]]:
+    """The words of images as an array; or None, and a notice, if only some have one."""
+    bare = next((name for name, word in zip(names, words, strict=True) if word is None), None)
+    if bare is None:
+        return np.array(words, np.str_), []
+    if all(word is None for word in words):
+        return None, []
+    return None, [f"only some images have {what}, and {bare} has none; {what} are left out"]
 
 
 @dataclass
@@ -171,26 +225,35 @@ def _arrange(source: Path, found: FoundFiles) -> ImageSet:
     """Labels and parts as the names tell them, and what lies beside the pictures."""
     listed, lists = read_split_lists(source, found.files)
     annotations, tables = read_annotations(source, found.files)
-    tails = _below_common({name: name for name in found.files if name not in lists | tables})
-    parts = {name: listed.get(tail) or listed.get(name) for name, tail in tails.items()}
+    metadata = read_metadata(source, found.files)
+    rest = {name: name for name in found.files if name not in lists | tables | metadata.tables}
+    tails = _below_common(rest) if rest else {}
+    if not tails:
+        raise ValueError(f"{source} must hold at least one image; it holds tables alone")
+    parts = {name: metadata.parts.get(name) or listed.get(tail) or listed.get(name) for name, tail in tails.items()}
     if {_head(tail) for tail in tails.values()} <= set(_SPLITS):
         parts = {name: _SPLITS[_head(tail)] for name, tail in tails.items()}
         tails = _without_strays({name: _rest(tail) for name, tail in tails.items()})
-    y, no_label = _column({name: annotations.get(name) or _head(tail) for name, tail in tails.items()}, "labels")
+    if metadata.labels:
+        y, no_label = _labels_of_tables(metadata, list(tails))
+    else:
+        y, no_label = _column({name: annotations.get(name) or _head(tail) for name, tail in tails.items()}, "labels")
     split, no_part = _column({name: parts[name] for name in tails}, "parts")
     paths = [os.path.join(source, name) for name in tails]
     y = None if y is None else composed(y)
-    return ImageSet(paths, list(tails), y, split, (*found.notices, *no_label, *no_part))
+    return ImageSet(paths, list(tails), y, split, (*found.notices, *metadata.notices, *no_label, *no_part))
+
+
+def _labels_of_tables(metadata: PictureMetadata, names: list[str]) -> tuple[NDArray[np.str_] | None, list[str]]:
+    """Labels as tables say; a picture that none of them names has no label, and is told of."""
+    bare = [name for name in names if name not in metadata.labels]
+    words = f"{len(bare):,} of the images have no row in {min(metadata.tables)}, and no label, such as "
+    return np.array([metadata.label(name) for name in names], np.str_), [words + name for name in bare[:1]]
 
 
 def _column(words: dict[str, str | None], what: str) -> tuple[NDArray[np.str_] | None, list[str]]:
     """The words of all pictures, by their names; or None, and a notice if only some have one."""
-    if all(words.values()):
-        return np.array(list(words.values()), np.str_), []
-    if not any(words.values()):
-        return None, []
-    bare = next(name for name, word in words.items() if not word)
-    return None, [f"only some images have {what}, and {bare} has none; {what} are left out"]
+    return words_of_all(list(words), [word or None for word in words.values()], what)
 
 
 def _below_common(tails: dict[str, str]) -> dict[str, str]:

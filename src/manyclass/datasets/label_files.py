@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from manyclass._core.checks import check_length
 from manyclass._core.errors import is_of_machine
-from manyclass._core.reading import map_npy, read_text
+from manyclass._core.reading import load_json, map_npy, read_text
 from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
 
@@ -148,7 +148,9 @@ def read_labels(path: Path) -> About:
     """The labels in a file as y, and names and split where it has them.
 
     Text holds one label per line. A CSV holds one column of labels, or path,label, or columns that its first line
-    names. Labels are integers if all of them are written as such, and strings otherwise.
+    names; an apostrophe before =, +, - or @, which keeps spreadsheets from running a cell, is no part of it. A .jsonl
+    holds such columns as one object per line. Labels are integers if all of them are written as such, and strings
+    otherwise.
     """
     if not path.exists():
         raise FileNotFoundError(f"no file of labels at {path}")
@@ -253,6 +255,24 @@ def _with_gaps(cells: list[str]) -> list[str]:
     return [cell or "-1" for cell in cells] if numbers else cells
 
 
+def shielded_cell(text: str) -> str:
+    """A cell of a CSV that no spreadsheet takes for a formula: an apostrophe comes before what would be one.
+
+    Reading takes the apostrophe away again.
+
+    >>> shielded_cell("=1+1"), shielded_cell("-cat.jpg"), shielded_cell("a-b")
+    ("'=1+1", "'-cat.jpg", 'a-b')
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _without_shield(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The number of the line on which a row begins, and its cells."""
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
@@ -261,7 +281,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     number = 1
     try:
         for row in rows:
-            yield number, [cell.strip() for cell in row]
+            yield number, [_without_shield(cell.strip()) for cell in row]
             number = rows.line_num + 1
     except csv.Error as error:
         raise ValueError(f"{path} must close every quote that opens a cell; got {error} from line {number}") from error
@@ -300,6 +320,23 @@ def _read_parquet(path: Path) -> About:
     return {key: read_column(path, name) for key, name in chosen.items()}
 
 
+def _read_objects(path: Path) -> About:
+    """The columns of a file with one object of JSON per line; a line that lacks one has an empty label there."""
+    lines = [line for line in _short_lines(path) if line.strip()]
+    rows = [load_json(line, f"{path} line {number}") for number, line in enumerate(lines, 1)]
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f'{path} must have one object per line, such as {{"file_name": ..., "label": ...}}')
+    chosen = _choose_columns(list(rows[0]), path)
+    cells = {key: [_cell(row.get(name), name, path) for row in rows] for key, name in chosen.items()}
+    return {key: _parse(_with_gaps(values) if key == "y" else values) for key, values in cells.items()}
+
+
+def _cell(value: Any, name: str, path: Path) -> str:
+    if value is not None and not isinstance(value, str | int):
+        raise ValueError(f"{path} must have text or integers in {name!r}; got {type(value).__name__}")
+    return "" if value is None else str(value).strip()
+
+
 def _parse(cells: list[str]) -> NDArray[Any]:
     # "007" is a name: only what an integer would print as is taken as one.
     whole = all(_WHOLE.fullmatch(cell) for cell in cells)
@@ -325,5 +362,6 @@ _READERS: dict[str, Callable[[Path], About]] = {
     ".txt": lambda path: {"y": read_values(path)},
     ".csv": _read_table,
     ".tsv": _read_table,
+    ".jsonl": _read_objects,
     ".parquet": _read_parquet,
 }

@@ -164,6 +164,7 @@ def _result(out: Path, X: Any, fitted: "FittedQuantizer", n_done: int, seconds: 
         "bytes_before": int(X.nbytes),
         "bytes_after": n_bytes,
         "ratio": X.nbytes / n_bytes,
+        "code_ratio": X.nbytes / (X.shape[0] * fitted.quantizer.code_size),
         "relative_error": fitted.error,
         "error_rows": fitted.error_rows,
         "held_out": fitted.held_out,

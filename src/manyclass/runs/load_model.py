@@ -125,10 +125,17 @@ def check_labels(model: Any, path: Path, y: Any, source: Path) -> None:
 
 
 def open_encoder(path: Path, given: Path | None, opened: OpenedModel) -> Any:
-    """What turns pictures into the rows that a classifier takes: the encoder given, or the one of its run."""
-    from manyclass._core.models import load as load_file
+    """What turns pictures into the rows that a classifier takes: the encoder given, or the one of its run.
 
-    encoder = load_file(given) if given else load_run_file(path, opened.run, "encoder") if opened.run else None
+    A store that is given stands for the encoder that made its rows.
+    """
+    from manyclass._core.models import load as load_file
+    from manyclass.runs.provenance import encoder_file
+
+    file = encoder_file(given) if given and given.is_dir() else given
+    if given and file is None:
+        raise ValueError(f"`encoder` must be the file of an encoder, or a store that holds one; {given} holds none")
+    encoder = load_file(file) if file else load_run_file(path, opened.run, "encoder") if opened.run else None
     if encoder is None:
         raise ValueError(
             f"images need the encoder that made the features of {path}, which has none; give its file with `encoder`"

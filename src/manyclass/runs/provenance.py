@@ -37,7 +37,7 @@ def encoder_file(data: Path) -> Path | None:
             return store / attached.name
         if (beside := _encoder_beside(store)).is_file():
             return beside
-        named = _found(manifest.provenance.get("kind"), store) if manifest else None
+        named = found_path(manifest.provenance.get("kind"), store) if manifest else None
         if named is not None and named.is_file():
             return named
     return None
@@ -75,7 +75,7 @@ def picture_folder(data: Path) -> Path | None:
     for store, manifest in _readable_ancestry(data):
         provenance = manifest.provenance if manifest else {}
         if provenance.get("made by") == "manyclass features":
-            source = _found(provenance.get("source"), store)
+            source = found_path(provenance.get("source"), store)
             folder = source.parent if source is not None and source.is_file() else source
             return None if folder is None else folder.resolve()
     return None
@@ -118,7 +118,7 @@ def _ancestry(data: Path) -> Iterator[tuple[Path, "Manifest | None"]]:
         manifest = _manifest(path)
         yield path, manifest
         provenance = manifest.provenance if manifest else {}
-        path = _found(provenance.get("source"), path) if provenance.get("made by") == "manyclass compress" else None
+        path = found_path(provenance.get("source"), path) if provenance.get("made by") == "manyclass compress" else None
 
 
 def _readable_ancestry(data: Path) -> Iterator[tuple[Path, "Manifest | None"]]:
@@ -134,7 +134,7 @@ def _manifest(path: Path) -> "Manifest | None":
     return read_manifest(path) if (path / MANIFEST).is_file() else None
 
 
-def _found(word: Any, store: Path) -> Path | None:
+def found_path(word: Any, store: Path) -> Path | None:
     """A path as it was typed once: from here, or from beside the store."""
     if not isinstance(word, str):
         return None
@@ -205,7 +205,12 @@ def choose_kind(name: str, seed: int, options: dict[str, Any]) -> EncoderKind:
     elif expand_home(name).is_file() or _manifest(expand_home(name)):
         allowed = ()
     else:
+        from manyclass.data.store.journal import is_unfinished
+        from manyclass.data.store.manifest import unfinished_words
+
         words = ", ".join((*_LEARNED, _NETWORKS[0]))
+        if is_unfinished(expand_home(name)):
+            raise SettingsError(f"`kind` must be a store that is whole; {unfinished_words(expand_home(name))}")
         raise SettingsError(f"`kind` must be one of {words}, an .onnx file, a store, or a saved encoder; got {name}")
     for option in given:
         if option not in allowed:

@@ -173,7 +173,11 @@ def check_not_pictures(data: Path) -> None:
     """Say how pictures become features, if that is what a folder holds that has no features."""
     from manyclass.data.readers.as_matrix import layout_of
     from manyclass.datasets.image_folders import PICTURES
+    from manyclass.runs.pictures import holds_archives
 
+    if data.exists() and holds_archives(data):
+        way_out = f"make features of them first: manyclass features {data} -o {data.stem}.store"
+        raise ValueError(f"{data} must hold features, and it holds pictures; {way_out}") from None
     if not data.is_dir():
         return
     try:
@@ -193,13 +197,16 @@ def check_is_pictures(source: Path) -> None:
 
 def _in_folder(folder: Path) -> str | None:
     """By what the files say themselves: others have such names too, and pictures beside them."""
-    from manyclass.data.store.manifest import FORMAT, MANIFEST
+    from manyclass.data.store.journal import is_unfinished
+    from manyclass.data.store.manifest import FORMAT, MANIFEST, unfinished_words
     from manyclass.retrieval.storage.segments import is_gallery
 
     if is_gallery(folder):
         return f"is a gallery; search it: manyclass search {folder} picture.jpg"
     if (folder / MANIFEST).is_file() and FORMAT.encode() in read_file(folder / MANIFEST, "manifest"):
         return f"is a store of features already; learn from it: manyclass train {folder} -o run"
+    if is_unfinished(folder):
+        return f"is a store of features already; {unfinished_words(folder)}"
     if (folder / RUN_FILE).is_file() and kind_of(folder / RUN_FILE) == RUN:
         return f"is a run of manyclass train; use it: manyclass predict {folder} picture.jpg"
     return None
@@ -208,7 +215,10 @@ def _in_folder(folder: Path) -> str | None:
 def _in_file(file: Path) -> str | None:
     from manyclass.data.readers.as_matrix import layout_of
     from manyclass.runs.load_model import is_model
+    from manyclass.runs.pictures import holds_archives
 
+    if holds_archives(file):
+        return None
     if is_model(file):
         return f"is a model; see what it is for: manyclass info {file}"
     try:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass._core.files import expand_home
+from manyclass._core.remote_files import local_path
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
 
@@ -19,7 +19,21 @@ _TABLES = (".csv", ".tsv", ".txt", ".xlsx")  # of which nobody knows which colum
 # The names under which people keep features, labels, ...: members, columns and files; the likeliest first.
 FEATURES = ("X", "features", "embeddings", "embedding", "img_emb", "emb", "vectors", "vector", "feats")
 LABELS = ("labels", "label", "y", "targets", "target", "class", "category")
-NAMES = ("names", "name", "image_path", "path", "paths", "file", "filename", "filenames", "key", "url", "id", "ids")
+NAMES = (
+    "names",
+    "name",
+    "image_path",
+    "path",
+    "paths",
+    "file",
+    "file_name",
+    "filename",
+    "filenames",
+    "key",
+    "url",
+    "id",
+    "ids",
+)
 CLASSES = ("classes", "class_names", "label_names")
 SPLIT = ("split", "splits", "subset")
 
@@ -32,7 +46,8 @@ def as_matrix(X: Any) -> Matrix:
     - an .npy file (memory-mapped), or a folder of them (in the order of the numbers in their names);
     - an .npz file with one array of two dimensions, or one called X, features, embeddings, ...;
     - a parquet file with a column of embeddings, or a folder of them;
-    - a folder of clip-retrieval (``img_emb/img_emb_N.npy``), or a store.
+    - a folder of clip-retrieval (``img_emb/img_emb_N.npy``), or a store;
+    - an address of one of these, such as s3://bucket/x.npy, of which a copy is fetched (by fsspec).
 
     Parameters
     ----------
@@ -52,7 +67,7 @@ def as_matrix(X: Any) -> Matrix:
     if isinstance(X, Matrix):
         return X
     if isinstance(X, str | os.PathLike):
-        path = expand_home(X)
+        path = local_path(X)
         return open_layout(path, layout_of(path))
     if hasattr(X, "tocsr"):
         from manyclass.data.sparse import SparseMatrix

@@ -10,15 +10,18 @@ from numpy.typing import NDArray
 
 from manyclass._core.reading import check_unpacked, open_file
 from manyclass.data.dense import DenseMatrix
+from manyclass.data.matrix import Matrix
 from manyclass.data.readers import as_matrix
 from manyclass.data.readers.as_matrix import visible_files
 from manyclass.data.readers.npy import by_number
 
 BATCH_ROWS = 1024  # small, so that reading holds little more than the result
 
+MOST_IN_MEMORY = 256 << 20  # bytes; what is larger is read where it lies
 
-def open_parquet(paths: Sequence[Path]) -> DenseMatrix:
-    """The embedding column of parquet files, one below the other, as one array in memory.
+
+def open_parquet(paths: Sequence[Path]) -> Matrix:
+    """The embedding column of parquet files, one below the other: in memory, or read where it lies if it is large.
 
     The column is the one called X, features, embedding, vector, ..., or else the only one of lists. It holds lists of
     one length, or bytes, which are taken as float32.
@@ -26,8 +29,14 @@ def open_parquet(paths: Sequence[Path]) -> DenseMatrix:
     out: NDArray[Any] | None = None
     done, n = 0, sum(count_rows(path) for path in paths)
     for path in paths:
-        for start, rows in _batches(path):
-            out = _room(paths, n, rows) if out is None else out
+        for start, rows in vector_batches(path):
+            if out is None:
+                check_unpacked(n * rows[0].nbytes, sum(path.stat().st_size for path in paths), paths[0])
+                if n * rows[0].nbytes > MOST_IN_MEMORY:
+                    from manyclass.data.parquet_matrix import ParquetMatrix
+
+                    return ParquetMatrix([one for one in paths if count_rows(one)])
+                out = np.empty((n, rows.shape[1]), rows.dtype)
             if rows.shape[1] != out.shape[1] or rows.dtype != out.dtype:
                 got = f"{rows.shape[1]} of {rows.dtype} in row {start}"
                 raise ValueError(f"{path} must have {out.shape[1]} numbers of {out.dtype} in a row; got {got}")
@@ -38,12 +47,6 @@ def open_parquet(paths: Sequence[Path]) -> DenseMatrix:
     return DenseMatrix(out)
 
 
-def _room(paths: Sequence[Path], n: int, rows: NDArray[Any]) -> NDArray[Any]:
-    """An array for n rows like these, if the files can hold so many."""
-    check_unpacked(n * rows.shape[1] * rows.itemsize, sum(path.stat().st_size for path in paths), paths[0])
-    return np.empty((n, rows.shape[1]), rows.dtype)
-
-
 def parquet_shards(folder: Path) -> list[Path]:
     """The parquet files of a folder, in the order of the numbers in their names."""
     return by_number(visible_files(folder, ".parquet", ".pq"))
@@ -51,41 +54,48 @@ def parquet_shards(folder: Path) -> list[Path]:
 
 def column_names(path: Path) -> list[str]:
     """The names of the columns of a parquet file."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         return list(file.schema_arrow.names)
 
 
 def plain_column_names(path: Path) -> list[str]:
     """The names of the columns that `read_column` can read, unless they have gaps."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         return [field.name for field in file.schema_arrow if is_whole(field.type) or is_text(field.type)]
 
 
 def count_rows(path: Path) -> int:
     """The number of rows of a parquet file, from its footer."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         return int(file.metadata.num_rows)
 
 
 def read_column(path: Path, name: str) -> NDArray[Any]:
     """A column of integers, of yes and no, or of text, without gaps."""
-    with _opened(path) as file:
+    with opened_parquet(path) as file:
         if name not in file.schema_arrow.names:
             raise ValueError(f"{path} must have a column {name!r}; got {', '.join(file.schema_arrow.names)}")
-        _check_size(path, file, name)
+        check_column_size(path, file, name)
         return plain(file.read(columns=[name]).column(0), f"{path} column {name!r}")
 
 
-def _batches(path: Path) -> Iterator[tuple[int, NDArray[Any]]]:
-    with _opened(path) as file:
+def vector_batches(path: Path) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The rows of the embedding column, some at a time, and the number of the first of them."""
+    with opened_parquet(path) as file:
         done, column = 0, _vector_column(path, file.schema_arrow)
-        _check_size(path, file, column)
+        check_column_size(path, file, column)
         for batch in file.iter_batches(BATCH_ROWS, columns=[column], use_threads=False):
             if len(batch):
                 yield done, vectors(batch.column(0), f"{path} column {column!r}", done)
                 done += len(batch)
         if done != file.metadata.num_rows:
             raise ValueError(f"{path} must have the {file.metadata.num_rows} rows that its footer says; got {done}")
+
+
+def vector_column(path: Path) -> str:
+    """The name of the column that holds vectors."""
+    with opened_parquet(path) as file:
+        return _vector_column(path, file.schema_arrow)
 
 
 def _vector_column(path: Path, schema: Any) -> str:
@@ -99,7 +109,7 @@ def _vector_column(path: Path, schema: Any) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def opened_parquet(path: Path) -> Iterator[Any]:
     """The file as Arrow has it; what Arrow makes of damaged or hostile ones becomes one sentence."""
     try:
         import pyarrow.parquet
@@ -113,9 +123,9 @@ def _opened(path: Path) -> Iterator[Any]:
             raise ValueError(f"{path} must be a complete parquet file; {words}") from error
 
 
-def _check_size(path: Path, file: Any, column: str) -> None:
+def check_column_size(path: Path, file: Any, column: str) -> None:
     """Refuse a column that would unpack to much more than the file has, by what its footer says of it."""
-    about, unpacked = file.metadata, 0
+    about, unpacked, column = file.metadata, 0, column.split(".")[0]
     for group in range(about.num_row_groups):
         chunks = (about.row_group(group).column(i) for i in range(about.row_group(group).num_columns))
         unpacked += sum(c.total_uncompressed_size for c in chunks if c.path_in_schema.split(".")[0] == column)

@@ -22,7 +22,7 @@ from manyclass._core.files import Bytes, open_own, replace_file, sync_file, sync
 from manyclass._core.reading import load_json, read_file
 from manyclass._core.sealed import raw_bytes
 from manyclass.data.store.attachments import Attachment, Attachments
-from manyclass.data.store.manifest import JOURNAL, ROWS, FileRecord, QuantizerRecord, is_number, npy_header
+from manyclass.data.store.manifest import JOURNAL, MANIFEST, ROWS, FileRecord, QuantizerRecord, is_number, npy_header
 
 FORMAT = "manyclass store journal 2"
 
@@ -307,3 +307,11 @@ class PartialRows:
 
     def _end(self, rows: int) -> int:
         return self._header_bytes + rows * self._row_bytes
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether a folder holds a store that was never whole: a journal of ours, and no manifest."""
+    try:
+        return not os.path.lexists(folder / MANIFEST) and Journal.read(folder) is not None
+    except StorageError:
+        return False

@@ -389,7 +389,12 @@ def manifest_bytes(path: Path) -> bytes:
         raise unreadable_error(path / MANIFEST, error) from error
 
 
+def unfinished_words(path: Path) -> str:
+    """What to say of a store whose writing was interrupted."""
+    return f"{path} is unfinished: its writing was interrupted, and the same command again goes on"
+
+
 def _no_manifest(path: Path) -> str:
     if (path / JOURNAL).exists():
-        return f"{path} is unfinished: its writing was interrupted, and the same command again goes on"
+        return unfinished_words(path)
     return f"{path} cannot be read as a store: it has no {MANIFEST}"

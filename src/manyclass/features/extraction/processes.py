@@ -66,6 +66,9 @@ class WorkerProcesses(Generic[T, R]):
 
     def _ask(self, task: T) -> R:
         worker = self._idle.get()
+        if not worker.is_alive():  # it was ended by others while it had nothing to do
+            worker.end()
+            worker = _Worker(self._work)
         try:
             return worker.ask(task)  # type: ignore[no-any-return]
         except WorkerCrashedError:
@@ -106,6 +109,9 @@ class _Worker:
             raise result
         return result
 
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
+
     def end(self) -> None:
         self._pipe.close()
         self._process.join()
@@ -120,6 +126,7 @@ def _move_above_standard_streams(end: Connection) -> Connection:
 
 def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that knows what to keep
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # whatever that process does when it is told to end
     gc.freeze()
     # Else locks and pipes of the parent would stay open in its children when it is killed.
     os.closerange(3, pipe.fileno())

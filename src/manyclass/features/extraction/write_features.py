@@ -24,6 +24,7 @@ from manyclass._core.models import is_savable, model_pieces
 from manyclass._core.sealed import parse_json, raw_bytes
 from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
 from manyclass._core.typing import Report
+from manyclass.data.archives.packed_file import PackedFile
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.attachments import ENCODER, SKIPPED, attachment_name
 from manyclass.data.store.store import Store, quantizer_fingerprint
@@ -375,6 +376,8 @@ def encoder_digest(encoder: Any) -> str:
 
 
 def _content(image: Any) -> Iterable[bytes]:
+    if isinstance(image, PackedFile):
+        return [image.identity().encode()]
     if isinstance(image, str | bytes | os.PathLike):
         try:
             return [str(os.stat(image).st_size).encode()]

@@ -1,7 +1,8 @@
 """Reading images.
 
-    decoding    read_image: files, which are believed in nothing, and what users pass as many images
-    pixels      pixels of every kind as red, green and blue in 8 bits, upright, and shrunk; ImageError
+    decoding          read_image: files, which are believed in nothing, and what users pass as many images
+    picture_source    PictureSource: where the pictures of named rows are, in folders of files or in an array
+    pixels            pixels of every kind as red, green and blue in 8 bits, upright, and shrunk; ImageError
 
 All else in features works on the pixels that `read_image` gives.
 """

@@ -4,6 +4,7 @@ A file is believed in nothing: it is looked at before it is opened, decoded by f
 that it is too large.
 """
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
@@ -16,6 +17,7 @@ from manyclass._core.checks import check_count
 from manyclass._core.errors import FileRefusedError, StorageError, is_of_machine, unreadable_error
 from manyclass._core.parallel import suppress_warnings
 from manyclass._core.reading import open_file
+from manyclass.data.archives.packed_file import PackedFile
 from manyclass.features.images.pixels import (
     ImageError,
     Pixels,
@@ -45,9 +47,10 @@ def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 
 
     Parameters
     ----------
-    source : path-like, PIL.Image.Image or array
-        Path of a JPEG, PNG, WebP, GIF, BMP or TIFF file, an image of Pillow, or an array: gray (h, w) or (h, w, 1),
-        gray and alpha (h, w, 2), RGB (h, w, 3) or RGBA (h, w, 4), of uint8, uint16, bool, or floats in [0, 1].
+    source : path-like, io.BytesIO, PackedFile, PIL.Image.Image or array
+        Path of a JPEG, PNG, WebP, GIF, BMP or TIFF file, such a file in memory or within an archive, as `read_images`
+        lists it, an image of Pillow, or an array: gray (h, w) or (h, w, 1), gray and alpha (h, w, 2), RGB (h, w, 3) or
+        RGBA (h, w, 4), of uint8, uint16, bool, or floats in [0, 1].
     max_pixels : int, default=100_000
         Number of pixels to which larger images are shrunk.
     max_source_pixels : int, default=50_000_000
@@ -71,7 +74,9 @@ def read_image(source: Any, max_pixels: int = 100_000, max_source_pixels: int = 
     (array([255, 255, 255], dtype=uint8), (158, 632, 3))
     """
     max_pixels = check_count(max_pixels, "max_pixels")
-    if isinstance(source, str | bytes | os.PathLike):
+    if isinstance(source, PackedFile):
+        source = _unpacked(source)
+    if isinstance(source, str | bytes | os.PathLike | io.BytesIO):
         max_source_pixels = check_count(max_source_pixels, "max_source_pixels", most=LARGEST_SOURCE)
         return _decode_file(source, max_pixels, max_source_pixels)
     if isinstance(source, Image.Image):
@@ -125,7 +130,7 @@ def _is_many(images: NDArray[Any]) -> bool:
     return images.ndim == 4 or (images.ndim == 3 and images.shape[2] not in _COLOR_CHANNELS)
 
 
-def _decode_file(path: str | bytes | os.PathLike[Any], max_pixels: int, max_source_pixels: int) -> Pixels:
+def _decode_file(path: str | bytes | os.PathLike[Any] | io.BytesIO, max_pixels: int, max_source_pixels: int) -> Pixels:
     try:
         with suppress_warnings(), _open_file(path) as file, Image.open(file, formats=FORMATS) as image:
             _prepare(image, max_pixels, max_source_pixels)
@@ -137,9 +142,25 @@ def _decode_file(path: str | bytes | os.PathLike[Any], max_pixels: int, max_sour
     except _BOMBS:
         raise ImageError(f"has more than {max_source_pixels:,} pixels") from None
     except Exception as error:
-        _raise_trouble(path, error)
+        if not isinstance(path, io.BytesIO):
+            _raise_trouble(path, error)
         # A file that somebody has made can drive a decoder into any exception that there is.
         raise ImageError(f"cannot be decoded: {error_reason(error)}") from error
+
+
+def _unpacked(source: PackedFile) -> io.BytesIO:
+    """The file in memory; what is wrong with an archive at its place is wrong with the image."""
+    try:
+        return io.BytesIO(source.read())
+    except FileRefusedError as error:
+        raise ImageError(error.reason) from None
+    except OSError as error:
+        _raise_trouble(source.archive, error)
+        raise ImageError(f"cannot be read: {error_reason(error)}") from error
+    except (ValueError, OverflowError) as error:
+        if is_of_machine(error):
+            raise
+        raise ImageError(f"cannot be read: {error_reason(error)}") from error
 
 
 def _decode_image(image: Image.Image, max_pixels: int) -> Pixels:
@@ -153,7 +174,11 @@ def _decode_image(image: Image.Image, max_pixels: int) -> Pixels:
         raise ImageError(f"cannot be decoded: {error_reason(error)}") from error
 
 
-def _open_file(path: str | bytes | os.PathLike[Any]) -> IO[bytes]:
+def _open_file(path: str | bytes | os.PathLike[Any] | io.BytesIO) -> IO[bytes]:
+    if isinstance(path, io.BytesIO):
+        if not path.getbuffer().nbytes:
+            raise ImageError("is empty")
+        return path
     try:
         file = open_file(path, "image")
     except FileRefusedError as error:

@@ -15,6 +15,7 @@ from manyclass._core.files import expand_home
 from manyclass._core.shards import SHARD, Shard
 from manyclass._core.typing import Report
 from manyclass._core.worker_groups import Workers, current_workers
+from manyclass.data.archives.packed_file import PackedFile
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.manifest import MANIFEST, read_manifest
 from manyclass.data.store.store import open_store
@@ -200,18 +201,24 @@ def _write_parts(
 def _sent(part: FeatureTask) -> FeatureTask:
     """A part as it travels: its own images and labels, by paths that hold anywhere, and not the encoder."""
     images = [part.encoding.images[i] for i in part.span]
-    paths = [os.path.abspath(image) if isinstance(image, str | os.PathLike) else image for image in images]
-    there = PartSequence(paths, part.span.start, len(part.encoding.images))
+    there = PartSequence([_anywhere(image) for image in images], part.span.start, len(part.encoding.images))
     columns: dict[str, Sequence[Any] | None] = {
         key: None if values is None else PartSequence.of(values, part.span) for key, values in part.columns.items()
     }
     return replace(part, encoding=replace(part.encoding, images=there, encoder=None), columns=columns)
 
 
+def _anywhere(image: Any) -> Any:
+    if isinstance(image, PackedFile):
+        return image.moved(os.path.abspath(image.archive))
+    return os.path.abspath(image) if isinstance(image, str | os.PathLike) else image
+
+
 def write_part(encoder: Any, place: Path, part: FeatureTask) -> int:
     """Write a part, on the node that has it to do; how many rows it has."""
     for i in part.span[:: max(1, len(part.span) // _LOOKED_FOR)]:
         image = part.encoding.images[i]
+        image = image.archive if isinstance(image, PackedFile) else image
         if isinstance(image, str) and not os.path.lexists(image):
             raise StorageError(f"{image} is not on this machine; put the images on storage that all nodes share")
     whole = replace(part, encoding=replace(part.encoding, encoder=encoder))

@@ -1,0 +1,91 @@
+"""From pictures to a store of features: which pictures there are, and the encoder that is read, learned, or kept."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from manyclass._core.typing import Notify, ProgressFactory
+from manyclass.runs.provenance import EncoderKind, about_encoder, keep_encoder, kept_encoder
+
+if TYPE_CHECKING:
+    from manyclass.datasets.image_folders import ImageSet
+    from manyclass.features.extraction.write_features import FeatureRun
+
+MADE_BY = "manyclass features"
+
+
+def list_pictures(
+    source: Path, out: Path, test_fraction: float | None = None, seed: int = 0, warn: Notify | None = None
+) -> "ImageSet":
+    """The pictures of a folder or a table, without what `out` is; a part of every class may be drawn for testing."""
+    from manyclass.datasets.image_folders import read_images
+    from manyclass.runs.sources import check_is_pictures, splits_with_test
+
+    check_is_pictures(source)
+    images = read_images(source, out)
+    for notice in images.notices if warn else ():
+        warn(notice)  # type: ignore[misc]
+    if test_fraction is None:
+        return images
+    return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
+
+
+def training_paths(images: "ImageSet") -> Sequence[str]:
+    """The pictures that encoders learn from: those of the part train, or all."""
+    train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
+    return train or images.paths
+
+
+def prepared_encoder(
+    place: Path, kind: EncoderKind, chosen: Sequence[str], overwrite: bool, resume: bool, progress: ProgressFactory
+) -> tuple[dict[str, Any] | None, Any]:
+    """(how it was learned, the encoder): read, left by an earlier attempt, or learned now and kept."""
+    if not kind.is_learned:
+        return None, kind.encoder()
+    about = about_encoder(kind, chosen)
+    encoder = kept_encoder(place, about, overwrite, resume)
+    if encoder is None:
+        with progress("learning", "images") as report:
+            encoder = kind.encoder().fit(chosen, progress=report)
+        keep_encoder(place, about, encoder, overwrite, resume)
+    return about, encoder
+
+
+def make_store(
+    source: Path,
+    out: Path,
+    kind: EncoderKind,
+    images: "ImageSet",
+    *,
+    overwrite: bool = False,
+    resume: bool = True,
+    progress: ProgressFactory,
+) -> "FeatureRun":
+    """The features of pictures in a store, as `manyclass features` makes it; an interrupted attempt is gone on with."""
+    from manyclass.features.extraction.write_features import write_features
+
+    encoder = prepared_encoder(out, kind, training_paths(images), overwrite, resume, progress)[1]
+    with progress("encoding", "images") as report:
+        return write_features(
+            out,
+            images.paths,
+            encoder,
+            y=None if images.y is None else images.y.tolist(),
+            names=images.names,
+            split=None if images.split is None else images.split.tolist(),
+            seed=kind.seed,
+            overwrite=overwrite,
+            resume=resume or kind.is_learned,  # what was there is dropped, and what was learned since is kept
+            provenance=features_provenance(source, kind.name, kind.seed, None, encoder),
+            progress=report,
+        )
+
+
+def features_provenance(
+    source: Path, kind: str, seed: int, test_fraction: float | None, encoder: Any
+) -> dict[str, Any]:
+    """What a store of features says of where it is from."""
+    given = {"input": encoder.input_} if hasattr(encoder, "input_") else {}  # what a network sees, in words
+    about = {"made by": MADE_BY, "source": str(source), "kind": kind, "seed": seed, "test_fraction": test_fraction}
+    return {**about, **given}
