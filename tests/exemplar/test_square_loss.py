@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import manyclass as mc
 from tests.exemplar.problems import pool, unit
@@ -149,3 +150,26 @@ def test_trials_know_the_strength_that_nobody_gave():
     X, Q = pool()
     trial = next(iter(mc.SquareLossExemplar().trials(X, [{"regularization": "auto"}])))
     np.testing.assert_allclose(trial.transform(Q), mc.SquareLossExemplar().fit(X).transform(Q), atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "d"), [(3, 40), (19, 40), (20, 40), (39, 40), (1, 8)])
+@pytest.mark.parametrize("regularization", [1e-4, 0.3])
+def test_few_negatives_of_many_columns_have_the_inverse_of_their_covariance(n, d, regularization):
+    X = np.random.default_rng(n).normal(size=(n, d)) * np.linspace(0.1, 3, d) + 5
+    direct = np.linalg.inv(np.cov(X.T, bias=True) + regularization * np.eye(d) if n > 1 else regularization * np.eye(d))
+    encoder = mc.SquareLossExemplar(regularization, random_state=0)
+    fitted = clone(encoder).fit(X)
+    (trial,) = encoder.trials(X, [{"regularization": regularization}])
+    for one in (fitted, trial):
+        np.testing.assert_allclose(one.projection_, direct, rtol=1e-6, atol=1e-8 / regularization)
+        assert one.regularization_ == regularization
+
+
+def test_the_strength_of_few_negatives_is_the_largest_variance_too():
+    X = np.random.default_rng(0).normal(size=(5, 64))
+    largest = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
+    assert mc.SquareLossExemplar(random_state=0).fit(X).regularization_ == pytest.approx(largest)
+    (trial,) = mc.SquareLossExemplar(random_state=0).trials(X, [{}])
+    assert trial.regularization_ == pytest.approx(largest)
+    with pytest.raises(ValueError, match="singular"):
+        mc.SquareLossExemplar(0.0, random_state=0).fit(X)

@@ -11,6 +11,7 @@ from manyclass.data.dense import DenseMatrix
 from manyclass.estimators.uncertainty.held_out import HeldOut, forget_held_out, some_rows
 from manyclass.estimators.uncertainty.known_classes import KnownClasses
 from manyclass.estimators.uncertainty.prediction_sets import PredictionSets
+from manyclass.estimators.uncertainty.pseudo_unknowns import MOST_HELD_OUT, best_view
 from manyclass.estimators.uncertainty.unknowns import Unknowns
 from manyclass.estimators.validation import encode_known_labels, validation_problem
 from manyclass.losses.multiclass import Softmax, best_temperature
@@ -93,12 +94,15 @@ class Probabilities(PredictionSets, Unknowns):
         Parameters
         ----------
         X : matrix-like of shape (n, d)
-            Rows that `fit` has not seen; of so many that their scores are more than 16 million, some.
+            Rows that `fit` has not seen; of so many that their scores are more than 16 million, some, and with
+            `known` 16,384 at most.
         y : array-like of shape (n,)
             Their labels.
         known : tuple of (X, y), default=None
             Rows that `fit` has seen, some of every class, and their labels. With them `unknown_p_values` goes by
-            distances to classes too, which takes d x d numbers (`known_classes_`), in memory and in files.
+            distances to classes too, which takes d x d numbers (`known_classes_`), in memory and in files; or by those
+            to the nearest of these rows, of which up to 16 MB are kept then. Which of the two, and how much
+            probabilities count beside it, is decided by X, judged as if its own class were unknown.
 
         Returns
         -------
@@ -107,7 +111,7 @@ class Probabilities(PredictionSets, Unknowns):
         """
         matrix = self._matrix(X)  # type: ignore[attr-defined]
         classes = encode_known_labels(y, self.classes_, len(matrix))
-        index = some_rows(len(matrix), len(self.classes_))
+        index = some_rows(len(matrix), len(self.classes_), None if known is None else MOST_HELD_OUT)
         if not len(index):
             raise ValueError("X must have a row to calibrate by; got none")
         S, classes = self._scores(DenseMatrix(matrix.rows(index))), classes[index]  # type: ignore[attr-defined]
@@ -117,8 +121,9 @@ class Probabilities(PredictionSets, Unknowns):
         # As if one more had been wrong, lest nothing be doubted where all are right.
         self.temperature_ = best_temperature(S.astype(np.float64), classes, smoothing=1 / (1 + len(S)))
         held_out = HeldOut.by_scores(lambda at: S[at].copy(), matrix.shape[1], classes, self.temperature_)
-        if found is not None:
-            held_out = held_out._replace(near=found.judge().all_scores(DenseMatrix(matrix.rows(index))))
+        if learned is not None and found is not None:
+            rows, machines = DenseMatrix(matrix.rows(index)), (S, self.temperature_)
+            found, held_out = best_view(found, (learned.X, learned.y), rows, machines, held_out)
             self.known_classes_ = found._asdict()
         self.held_out_ = held_out._asdict()
         return self

@@ -7,7 +7,8 @@
 - `sgd`: stochastic gradient descent, one example or a small batch at a time
 - `smooth`: smooth penalties of rows that fit into memory, by L-BFGS with a duality gap
 - `closed_form`: ridge regression of classes, every strength from one factorization; `class_moments` has the sums over
-  rows that it needs, block by block of `row_blocks`, and `leave_one_out` chooses the strength
+  rows that it needs, block by block of `row_blocks`, `leave_one_out` chooses the strength, and `fixed_strength` leaves
+  out every row for the one that was chosen
 - `imprinting`: machines of new classes from a few rows, beside machines that are there
 - `conjugate_gradient`: least squares of classes, stopped early; where stochastic gradient descent may begin
 - `shortlist`: the best of very many classes, without all of their scores

@@ -156,7 +156,7 @@ class RidgeSystem(ABC):
         T = targets(labels, F.shape[1], B.dtype)
         E, rest = self._errors(F, np.einsum("mr,mr->m", S, Z), T, p, strength)
         # Of a row whose leverage is 1 the others tell nothing.
-        known = rest > _LEAST_REST
+        known = rest > LEAST_REST
         E *= np.divide(1.0, rest, out=np.zeros_like(rest), where=known).astype(B.dtype)[:, None]
         np.subtract(T, E, out=T)
         T[~known] = self.middle
@@ -285,7 +285,7 @@ def targets(labels: LabelLists, k: int, dtype: Any) -> Floats:
     return T
 
 
-_LEAST_REST = 1e-12  # below, 1 - leverage is rounding
+LEAST_REST = 1e-12  # below, 1 - leverage is rounding
 
 
 def closed_form(problem: Problem) -> tuple[RidgeSystem, ClassMoments | None]:

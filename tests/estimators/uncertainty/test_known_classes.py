@@ -36,6 +36,17 @@ def test_scores_are_relative_mahalanobis_distances_of_unit_rows():
     np.testing.assert_allclose(judge.scores(7 * ROWS), judge.scores(ROWS), rtol=1e-5)
 
 
+def test_of_rows_that_are_kept_the_nearest_counts_in_the_metric_of_classes():
+    known, row_classes = KnownClasses.of_rows(DenseMatrix(X), Y, 4).with_rows(DenseMatrix(X), Y)
+    np.testing.assert_array_equal(row_classes, Y)
+    U, R = unit(X.astype(float)), unit(ROWS.astype(float))
+    Z = U - np.array([U[c == Y].mean(axis=0) for c in range(4)])[Y]
+    A = Z.T @ Z / len(Z)
+    P = np.linalg.inv(A + np.trace(A) / len(A) * np.eye(len(A)))
+    nearest = [min((r - u) @ P @ (r - u) for u in U) for r in R]
+    np.testing.assert_allclose(-known.judge().scores(ROWS), nearest, rtol=5e-3, atol=5e-3)  # kept in half precision
+
+
 def test_they_are_the_same_however_few_rows_are_worked_on(monkeypatch):
     whole = KnownClasses.of_rows(DenseMatrix(X), Y, 4).judge().all_scores(DenseMatrix(ROWS))
     monkeypatch.setattr(known_classes, "_BYTES", 500)
@@ -90,7 +101,7 @@ def test_what_was_told_of_classes_goes_when_these_change(tmp_path):
     assert not hasattr(fitted.fit(X, Y), "known_classes_")
     fitted.calibrate(X, Y, known=(X, Y)).known_classes_["means"] = np.zeros((2, 6), np.float32)
     fitted.save(tmp_path / "m")
-    with pytest.raises(ValueError, match="known_classes_ must be arrays called mean, means, shares and within"):
+    with pytest.raises(ValueError, match="known_classes_ must be arrays called mean, means, shares, within, rows and"):
         mc.load(tmp_path / "m")
     fitted.calibrate(X, Y, known=(X, Y))
     fitted.known_classes_ = KnownClasses.of_rows(DenseMatrix(X[:, :3]), Y, 4)._asdict()

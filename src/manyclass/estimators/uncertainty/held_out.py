@@ -82,14 +82,20 @@ class HeldOut(NamedTuple):
         place = int(np.searchsorted(upto, needed))
         return float(self.losses[order[place]]) if place < len(order) else np.inf
 
-    def p_values(self, sure: Floats, near: Floats) -> Doubles:
+    def p_values(self, sure: Floats, near: Floats, exponent: float = 1.0) -> Doubles:
         """How likely other rows of known classes are as little sure and near as these rows (n,) are, both together.
 
-        Shares of rows that are less sure and less near are multiplied (Fisher), and the products ranked once more.
+        Shares of rows that are less sure, to this power, and less near are multiplied (Fisher), and the products ranked
+        once more.
         """
         one = float(self.weights.mean(dtype=np.float64))
-        told = self._shares(self.sure, sure, one) * self._shares(self.near, near, one)
-        return self._shares(self._shares(self.sure, self.sure) * self._shares(self.near, self.near), told, one)
+        told = self.likeness(sure, near, exponent, one)
+        return self._shares(self.likeness(self.sure, self.near, exponent), told, one)
+
+    def likeness(self, sure: Floats, near: Floats, exponent: float, one: float = 0.0) -> Doubles:
+        """The products for rows (n,): shares of those held out, and of the row itself where it counts."""
+        found: Doubles = self._shares(self.sure, sure, one) ** exponent * self._shares(self.near, near, one)
+        return found
 
     def _shares(self, known: Floats, values: Floats, one: float = 0.0) -> Doubles:
         """The share of rows that are at most as high as each value; with one more, which is itself."""
@@ -99,9 +105,10 @@ class HeldOut(NamedTuple):
         return found
 
 
-def some_rows(m: int, k: int) -> NDArray[np.intp]:
+def some_rows(m: int, k: int, most: int | None = None) -> NDArray[np.intp]:
     """Of m rows that were held out, those that are kept where scores of k classes would take long; spread evenly."""
-    return np.linspace(0, m - 1, min(m, max(_LEAST, _SCORES // k))).astype(np.intp)
+    size = min(m, max(_LEAST, _SCORES // k))
+    return np.linspace(0, m - 1, size if most is None else min(size, most)).astype(np.intp)
 
 
 def rows_at_once(d: int, k: int) -> int:

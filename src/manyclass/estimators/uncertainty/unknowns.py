@@ -61,7 +61,7 @@ class Unknowns:
         """Compute how likely rows of known classes look as little like such as these rows do.
 
         Rows are compared with those held out: by the probability of the best class and, where `calibrate` was told the
-        rows that were learned from, by the distance to the nearest class too, which tells more.
+        rows that were learned from, by the distance to the nearest class or row too, which tells more.
 
         Parameters
         ----------
@@ -85,10 +85,12 @@ class Unknowns:
         with np.errstate(invalid="ignore", over="ignore"):
             found = thread_map(best, spans(len(matrix), rows_at_once(matrix.shape[1], k)))
             sure = np.concatenate([np.zeros(0), *found]).astype(np.float32)
-        return held_out.p_values(sure, self._nearness(matrix) if hasattr(self, "known_classes_") else sure)
+        if not hasattr(self, "known_classes_"):
+            return held_out.p_values(sure, sure)
+        return held_out.p_values(sure, self._nearness(matrix), float(self.known_classes_["exponent"][0]))
 
     def _nearness(self, matrix: Matrix) -> Singles:
-        """How near rows are to a class."""
+        """How near rows are to a class, or to a row of one."""
         if not hasattr(self, "_known_judge"):  # which is not kept in files
             self._known_judge = KnownClasses.of_model(self).judge()
         return self._known_judge.all_scores(matrix)
