@@ -50,6 +50,8 @@ ALL = (
     "probe_peers",
     "prediction_sets",
     "unknowns",
+    "labeling",
+    "relevance_feedback",
 )
 
 

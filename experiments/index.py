@@ -271,6 +271,17 @@ def unknowns(page: WrittenPage) -> str:
     return page.sentence("In AUROC")
 
 
+def relevance_feedback(page: WrittenPage) -> str:
+    return page.sentence("Of ")
+
+
+def labeling(page: WrittenPage) -> str:
+    """How many times fewer labels the default needs, of each set."""
+    table = page.table("How many times fewer labels")
+    parts = [f"{row[0]} {row[-1]}" for row in table.rows if row[1] == "mixed"]
+    return f"Times fewer than 500 random labels for the same accuracy, by the default: {'; '.join(parts)}."
+
+
 QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     objectives: "Which objective is the most accurate?",
     beta: "How many negatives does a positive need?",
@@ -310,6 +321,8 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     probe_peers: "Is a probe of embeddings as accurate as scikit-learn's classifiers, swept?",
     prediction_sets: "Do sets of classes hold the right one as often as they promise?",
     unknowns: "Are rows of none of the classes told?",
+    labeling: "Do chosen pictures teach more than random ones?",
+    relevance_feedback: "Does a search learn from marks as well as others do?",
 }
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import manyclass as mc
 from manyclass.retrieval.significance import (
+    bulk_p_values,
     expected_false_matches,
     judge_scores,
     max_expected_matches,
@@ -88,3 +89,24 @@ def test_of_unrelated_images_the_expected_number_scores_as_high():
 
 def test_nothing_is_said_of_scores_without_a_background():
     assert judge_scores(np.ones((1, 2)), None, 10, 0.05) == {}
+
+
+@pytest.mark.parametrize("related", [0, 20, 60])
+def test_the_bulk_of_a_background_tells_chance_although_some_of_it_is_related(related):
+    rng = np.random.default_rng(related)
+    unrelated = rng.exponential(size=(200, 1000))
+    background = unrelated.copy()
+    background[:, :related] += 12  # as much alike as what is looked for
+    hits = np.full((200, 1), 12.0)
+    p = bulk_p_values(hits, background)
+    assert np.median(p) < 1e-3
+    if related == 60:
+        assert np.median(p_values(hits, background)) > 0.01
+    # of unrelated scores p is what it says, or more: related ones make the bulk look a little wider
+    asked = rng.exponential(size=(200, 50))
+    assert np.mean(bulk_p_values(asked, background) <= 0.01) <= 0.013
+
+
+def test_a_bulk_of_equal_scores_is_counted():
+    scores, background = np.array([[1.0, -1.0]]), np.zeros((1, 100))
+    np.testing.assert_array_equal(bulk_p_values(scores, background), p_values(scores, background))

@@ -34,3 +34,15 @@ def test_a_small_addition_is_copied():
     rows.append(X)
     X[:] = 5
     assert rows.rows(np.array([0]))[0, 0] == 1
+
+
+def test_the_longest_row_is_known_after_every_addition():
+    rows = GrowableArray(2)
+    assert rows.longest() == 0
+    for length in (3.0, 1.0, 7.0):
+        rows.append(np.array([[length, 0]], np.float32))
+        assert rows.longest() == max(3.0, length)
+    many = np.zeros((10_000, 2), np.float32)
+    many[9_000] = 6, 8
+    rows.append(many)
+    assert rows.longest() == 10

@@ -5,9 +5,12 @@
 - `square_loss`: SquareLossExemplar, `lda`: ExemplarLDA, and `whitened_pca`: WhitenedPCA, in closed form.
 - `svm`: ExemplarSVM, with `_svm_solvers`.
 - `kernel_square_loss`: KernelSquareLossExemplar, on a `gram` matrix, its `factorizations`, and `_kernel_embeddings`.
+- `relevance_feedback`: RelevanceFeedback, one machine of images that are marked as wanted and unwanted.
 - `calibration`: `calibrate`, which chooses the parameters of an encoder.
 """
 
 from manyclass._core.lazy import lazy_exports
 
-__getattr__, __dir__, __all__ = lazy_exports(__name__, {"Encoder": "encoder", "calibrate": "calibration"})
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__, {"Encoder": "encoder", "FeedbackQuery": "relevance_feedback", "calibrate": "calibration"}
+)

@@ -8,7 +8,8 @@ encoders.py       what a gallery asks of an encoder; vectors as they are
 search.py         FlatIndex, exact search; Hits, what was found
 spread_index.py   SpreadIndex, exact search by workers that have some of the images each
 faiss_index.py    FaissIndex, approximate search
-reranking.py      query expansion, a second encoder, k-reciprocal neighbors
+gallery_search.py from embeddings of queries to hits: each stage of a search, and what scores are worth
+reranking.py      query expansion, k-reciprocal neighbors
 significance.py   percentiles, p-values and E-values by a background of unrelated images
 neighbors.py      NeighborTable, by which a gallery tells its own images from strangers
 storage/          galleries in folders

@@ -10,16 +10,15 @@ from manyclass._core.checks import check_count, check_positive
 from manyclass._core.sealed import parse_json
 from manyclass._core.typing import Embeddings
 from manyclass.data.readers.as_matrix import as_matrix
-from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids, select_rows
+from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids
 from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
 from manyclass.retrieval.faiss_index import FaissIndex, check_factory
+from manyclass.retrieval.gallery_search import Ranking, as_background, as_queries, find_hits
 from manyclass.retrieval.metadata import Record, as_metadata
-from manyclass.retrieval.neighbors import NeighborTable, judge_margins
-from manyclass.retrieval.reranking import KReciprocal, QueryExpansion, Ranking, drop_self
-from manyclass.retrieval.search import FlatIndex, Hits, find_copies
-from manyclass.retrieval.significance import judge_scores
+from manyclass.retrieval.neighbors import NeighborTable
+from manyclass.retrieval.reranking import KReciprocal, QueryExpansion
+from manyclass.retrieval.search import FlatIndex, Hits
 from manyclass.retrieval.storage.segments import GalleryState, LazyModel
-from manyclass.retrieval.vectors import Positions
 
 
 class Gallery:
@@ -282,7 +281,7 @@ class Gallery:
         """
         own = self._state.catalog.positions(as_ids(ids))
         codes = [index.embeddings.rows(own) for index in self._indexes(None)]
-        return self._search(codes, k, where, None, None, own)
+        return self._search(codes, k, where, own=own)
 
     def search_examples(self, positives: Any, negatives: Any = None, k: int = 10, where: Any = None) -> Hits:
         """Find the k images that are most like all positives and unlike the negatives, as one query.
@@ -312,7 +311,29 @@ class Gallery:
             )
         w, _ = self.encoder.examples_classifier(positives, negatives)
         code = np.ascontiguousarray(CosineEncoder(len(w)).transform(w[None]))
-        return self._search([code], k, where, None, None)
+        return self._search([code], k, where)
+
+    def search_embeddings(self, C: Any, k: int = 10, where: Any = None, background: Any = None) -> Hits:
+        """Find the k images whose embeddings have the highest inner products with each of some vectors.
+
+        Parameters
+        ----------
+        C : array-like of shape (n_queries, n_features_out) or (n_features_out,)
+            Embeddings, as `codes` returns them, or weights of classifiers of them, as `RelevanceFeedback` makes them.
+        k : int, default=10
+            Number of images per query.
+        where : mask, ids, dict or callable, default=None
+            Filter, as in `search`.
+        background : array-like of shape (n_queries, n_background) or (n_background,), default=None
+            Scores of unrelated images, by which alone hits are judged; with None they are as in `search`.
+
+        Returns
+        -------
+        Hits
+            Ids and scores of shape (n_queries, k), best first.
+        """
+        code = as_queries(C, self._indexes(np.shape(C)[-1] if np.ndim(C) else 1))
+        return self._search([code], k, where, background=as_background(background, len(code)))
 
     def state(self) -> GalleryState:
         """Return all that the gallery holds, which `manyclass.retrieval.storage` saves.
@@ -351,29 +372,10 @@ class Gallery:
 
         return open_gallery(cls, path)
 
-    def _search(
-        self, codes: list[Embeddings], k: int, where: Any, expansion: Any, reranking: Any, own: Positions | None = None
-    ) -> Hits:
-        k, indexes, catalog = check_count(k, "k"), self._indexes(codes[0].shape[1]), self._state.catalog
-        positions = select_rows(catalog, where)
-        n = len(self) if positions is None else len(positions)
-        if n == 0 or len(codes[0]) == 0:
-            none = np.zeros((len(codes[0]), min(k, n)), np.int64)
-            best, similar = (none.astype(np.float32), none), none.astype(np.float32)
-        else:
-            ranking = Ranking(indexes, self.n_candidates, self._faiss, expansion, reranking)
-            best, similar = ranking.search(codes, positions, catalog.live(), k + (own is not None))
-            if own is not None:
-                best, similar = drop_self(best, similar, own, k)
-        judged: dict[str, Any] = judge_scores(similar, indexes[-1].background_scores(codes[-1]), n, self.false_match)
-        if where is None and n and len(codes[0]):
-            plain = best if expansion is reranking is self._faiss is self.reranker is None else None
-            given = codes[0], plain, self.false_match, judged.get("matched"), own
-            judged |= judge_margins(self._state.neighbors, indexes[0], catalog, *given)
-        copies = find_copies(indexes[0].embeddings, codes[0], best[1])
-        if "matched" in judged:
-            judged["matched"] = judged["matched"] | copies
-        return Hits(catalog.ids_at(best[1]), best[0], **judged, copies=copies)
+    def _search(self, codes: list[Embeddings], k: int, where: Any, *better: Any, **judged: Any) -> Hits:
+        """Hits by the embeddings of queries, one array per encoder; `better` are expansion and reranking."""
+        ranking = Ranking(self._indexes(codes[0].shape[1]), self.n_candidates, self._faiss, *better)
+        return find_hits(self._state, ranking, codes, k, where, self.false_match, **judged)
 
     def _indexes(self, d: int | None) -> list[FlatIndex]:
         """One per encoder; that of vectors as they are has the width of the first that are added."""

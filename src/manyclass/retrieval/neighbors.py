@@ -51,6 +51,7 @@ class NeighborTable:
         self.known: NDArray[np.bool_] = np.zeros(0, bool)
         self._null: Doubles | None = None
         self._codes: Positions = np.zeros(0, np.int64)
+        self._counted: tuple[Positions, int] | None = None
 
     def codes(self, catalog: Catalog) -> Positions:
         """The number of the thing that each position shows; images without a word for it are things of their own."""
@@ -67,7 +68,10 @@ class NeighborTable:
         """How many things the gallery shows."""
         if self.things is None:
             return len(catalog)
-        return len(np.unique(self.codes(catalog)[catalog.live()]))
+        live = catalog.live()  # another array after every change
+        if self._counted is None or self._counted[0] is not live:
+            self._counted = live, len(np.unique(self.codes(catalog)[live]))
+        return self._counted[1]
 
     def add(self, index: FlatIndex, catalog: Catalog, new: Positions) -> None:
         """Forget rows that new images, which are in index and catalog, may beat."""
@@ -213,8 +217,7 @@ def _scores(index: FlatIndex, asked: Positions, places: Positions) -> tuple[Embe
         return np.concatenate([np.asarray(index.encoder.similarity(C, D), np.float32) for D in blocks], axis=1), 0.0
     with one_blas_thread():
         S = np.concatenate(list(thread_map(lambda D: C @ D.T, blocks)), axis=1)
-    longest = max(float(np.linalg.norm(D, axis=1).max()) for D in blocks)
-    return S, _DOUBT * float(np.linalg.norm(C, axis=1).max()) * longest
+    return S, _DOUBT * float(np.linalg.norm(C, axis=1).max()) * rows.longest()
 
 
 def _exact(index: FlatIndex, asked: int, places: Positions) -> Embeddings:

@@ -1,4 +1,4 @@
-"""From queries to the best images: expansion, search, a second encoder, and re-ranking by k-reciprocal neighbors."""
+"""Better rankings: queries that are expanded by what they find, and re-ranking by k-reciprocal neighbors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_count, check_nonnegative
 from manyclass._core.typing import Doubles, Embeddings
-from manyclass.retrieval.faiss_index import FaissIndex
-from manyclass.retrieval.search import Best, FlatIndex, sort_best
+from manyclass.retrieval.search import Best
 from manyclass.retrieval.vectors import Positions
 
 
@@ -140,75 +139,6 @@ def _mutual(order: NDArray[np.intp], k: int) -> NDArray[np.bool_]:
     np.fill_diagonal(among, True)
     mutual: NDArray[np.bool_] = among & among.T
     return mutual
-
-
-@dataclass
-class Ranking:
-    """How a gallery searches: its indexes, one per encoder, and what is asked of them."""
-
-    indexes: list[FlatIndex]
-    n_candidates: int
-    index: FaissIndex | None
-    expansion: QueryExpansion | None = None
-    reranking: KReciprocal | None = None
-
-    def search(
-        self, codes: list[Embeddings], positions: Positions | None, live: Positions, k: int
-    ) -> tuple[Best, Embeddings]:
-        """The best of each query as (scores, positions) (q, k), and how similar they are to the query itself: that is
-        the score, unless images are re-ranked or were found by an expanded query, which is alike to them by its making.
-
-        `codes` are those of the queries, one array per encoder; `live` are the positions of all images.
-        """
-        C = codes[0] if self.expansion is None else self._expand(self.expansion, codes[0], positions, live)
-        best = self._first_search(C, positions, live, self._depth(k))
-        if len(self.indexes) > 1:
-            C = codes[1]
-            best = sort_best(self.indexes[1].scores(C, best[1]), best[1])
-        if self.reranking is not None:
-            best = self._rerank(self.reranking, C, best)
-        best = best[0][:, :k], best[1][:, :k]
-        if C is codes[-1] and self.reranking is None:
-            return best, best[0]
-        return best, self.indexes[-1].scores(codes[-1], best[1])
-
-    def _depth(self, k: int) -> int:
-        wanted = [k]
-        if len(self.indexes) > 1:
-            wanted.append(self.n_candidates)
-        if self.reranking is not None:
-            wanted.append(self.reranking.n_candidates)
-        return max(wanted)
-
-    def _first_search(self, C: Embeddings, positions: Positions | None, live: Positions, k: int) -> Best:
-        """The k best, or all if they are fewer, by the first encoder."""
-        n = len(live) if positions is None else len(positions)
-        # An index knows nothing of filters; what they leave is searched exactly.
-        if self.index is None or n < len(live):
-            return self.indexes[0].search(C, positions, min(n, k))
-        scores, found = self.index.search(C, self.indexes[0].embeddings, live, min(n, k))
-        # Some kinds of index give up early.
-        short = np.flatnonzero((found < 0).any(axis=1))
-        scores[short], found[short] = self.indexes[0].search(C[short], positions, min(n, k))
-        return scores, found
-
-    def _expand(
-        self, expansion: QueryExpansion, C: Embeddings, positions: Positions | None, live: Positions
-    ) -> Embeddings:
-        if not self.indexes[0].inner_product:
-            raise ValueError(
-                "expansion must be None for an encoder whose similarity is not an inner product, as a kernel's is not"
-            )
-        scores, found = self._first_search(C, positions, live, expansion.neighbors)
-        rows = self.indexes[0].embeddings.rows(found.ravel())
-        return expansion.expanded(C, scores, rows.reshape(*found.shape, -1))
-
-    def _rerank(self, reranking: KReciprocal, C: Embeddings, best: Best) -> Best:
-        index, scores = self.indexes[-1], np.empty_like(best[0])
-        for q, places in enumerate(best[1]):
-            group = np.concatenate([C[q : q + 1], index.embeddings.rows(places)])
-            scores[q] = reranking.scores(np.asarray(index.encoder.similarity(group, group)))
-        return sort_best(scores, best[1])
 
 
 def drop_self(best: Best, similar: Embeddings, own: Positions, k: int) -> tuple[Best, Embeddings]:

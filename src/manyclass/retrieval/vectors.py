@@ -30,6 +30,7 @@ class GrowableArray:
         self._arrays: list[Embeddings] = []
         self._starts: list[int] = [0]
         self._room: Embeddings = np.empty((0, d), np.float32)  # its first rows are the last of the arrays
+        self._measured, self._longest = 0, 0.0  # rows whose lengths are known, and the greatest of these
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -71,6 +72,15 @@ class GrowableArray:
                 return out
             out[here] = array[positions[here] - start]
         return out
+
+    def longest(self) -> float:
+        """The length of the longest row; each is measured once, as rows never change."""
+        for start, array in self:
+            for at in range(max(start, self._measured), start + len(array), _LEAST):
+                some = array[at - start : at - start + _LEAST]
+                self._longest = max(self._longest, float(np.einsum("ij,ij->i", some, some).max()) ** 0.5)
+        self._measured = len(self)
+        return self._longest
 
     def blocks(self, positions: Positions | None) -> Iterator[tuple[int, Embeddings, Positions | None]]:
         """(first position, array, rows of it) for ascending positions, or None for all."""

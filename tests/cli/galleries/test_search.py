@@ -7,10 +7,9 @@ import re
 
 import numpy as np
 import pytest
-from PIL import Image, ImageFont
+from PIL import Image
 
 import manyclass as mc
-from manyclass.cli.galleries.search import _fitting, _tile
 from tests.cli.gallery_data import SMALL, labeled, world, write_album, write_store
 from tests.features.hostile import picture, saved
 
@@ -67,6 +66,39 @@ def test_rows_of_a_store_ask_under_their_names(run, there):
 def test_an_image_of_the_gallery_finds_others(run, there):
     (query,) = json.loads(run("search", "g", "--id", "class 1/001.png", "-k", 5, "--json").out)["queries"]
     assert [hit["id"] for hit in query["hits"]] == mc.Gallery.open("g").search_ids("class 1/001.png", 5).ids[0].tolist()
+
+
+def test_marks_are_one_query_as_the_library_asks_it(run, there):
+    like, unlike = ["class 1/001.png", "class 1/009.png"], ["class 2/002.png"]
+    options = [word for name in like for word in ("--like", name)] + ["--unlike", *unlike]
+    (query,) = json.loads(run("search", "g", *options, "-k", 7, "--json").out)["queries"]
+    hits = mc.runs.search_marked(mc.Gallery.open("g"), like, unlike, k=7)
+    assert [hit["id"] for hit in query["hits"]] == hits.ids[0].tolist()
+    assert [hit["score"] for hit in query["hits"]] == hits.scores[0].tolist()
+    assert [hit["percentile"] for hit in query["hits"]] == hits.percentiles[0].tolist()
+    assert query["query"] == "like class 1/001.png, class 1/009.png, unlike class 2/002.png"
+    assert not {*like, *unlike} & {hit["id"] for hit in query["hits"]}
+
+
+def test_one_mark_asks_as_an_image_of_the_gallery_does(run, there):
+    marked, asked = (
+        json.loads(run("search", "g", option, "class 1/001.png", "--json").out)["queries"][0]
+        for option in ("--like", "--id")
+    )
+    assert marked["hits"] == asked["hits"]
+    assert marked["words"] == asked["words"]
+
+
+def test_marks_are_searched_for_under_conditions(run, there):
+    options = ("--like", "class 1/001.png", "--like", "class 2/002.png", "--where", "year=2001")
+    (query,) = json.loads(run("search", "g", *options, "-k", 30, "--json").out)["queries"]
+    assert {hit["metadata"]["year"] for hit in query["hits"]} == {2001}
+
+
+def test_a_mark_that_is_no_image_is_one_sentence(run, there):
+    outcome = run("search", "g", "--like", "class 1/001.png", "--unlike", "class 1/01.png")
+    assert (outcome.code, outcome.err.count("\n")) == (1, 1)
+    assert "it has no 'class 1/01.png'" in outcome.err
 
 
 def test_files_and_ids_answer_in_their_order(run, there):
@@ -170,6 +202,7 @@ def test_bad_input_is_one_sentence_and_exit_one(run, there, arguments, words):
     [
         (("g",), "a query is missing"),
         (("g", "one.npy", "-k", 0), "-k"),
+        (("g", "--unlike", "class 1/001.png"), "--unlike needs --like"),
         (("g", "one.npy", "--where", "cat"), "must be NAME=VALUE"),
         ((), "Usage: manyclass search"),
     ],
@@ -221,6 +254,19 @@ def test_pictures_find_pictures_and_a_sheet_shows_them(run, pictured):
             assert written.min() < 100 < 250 < written.max()
 
 
+def test_pictures_may_be_marks(run, pictured):
+    files = [pictured / "class 1" / "05.png", pictured / "class 3" / "07.png"]
+    options = ("--like", files[0], "--like", "class 1/09.png", "--unlike", files[1])
+    outcome = run("search", "g", *options, "-k", 3, "--sheet", "found.png", "--json")
+    assert outcome.code == 0, outcome.err
+    (query,) = json.loads(outcome.out)["queries"]
+    assert query["hits"][0]["id"] == "class 1/05.png"
+    hits = mc.runs.search_marked(mc.Gallery.open("g"), [files[0], "class 1/09.png"], [files[1]], k=3)
+    assert [hit["id"] for hit in query["hits"]] == hits.ids[0].tolist()
+    with Image.open("found.png") as sheet:
+        assert sheet.size == (4 * 128 + 3 * 6, 156)
+
+
 def test_a_bad_picture_is_one_sentence(run, pictured, home):
     outcome = run("search", "g", home / "bad.jpg")
     assert (outcome.code, outcome.err.count("\n")) == (1, 1)
@@ -239,23 +285,20 @@ def test_pictures_that_moved_are_found_by_their_new_folder(run, pictured, tmp_pa
         assert sheet.size[1] == 128 + 28
 
 
-@pytest.mark.parametrize("name", ["a", "a" * 300, "漢字/" * 40, ""])
-def test_a_name_under_a_picture_is_no_wider_than_it(name):
-    tile = _tile(None, (name, "0.123"), framed=False)
-    assert tile.shape == (156, 128, 3)
-    font = ImageFont.load_default(11)
-    assert font.getlength(_fitting(name, font)) <= 128
-    assert _fitting("short name", font) == "short name"
-
-
-def test_a_place_of_a_sheet_that_has_no_picture_is_white():
-    assert (_tile(None, (), framed=False) == 255).all()
-
-
 def test_help_teaches(run):
     outcome = run("search", "--help")
     assert outcome.code == 0
-    for word in ("--id", "--where", "--sheet", "--json", "class=cat", "percentile", "Example: manyclass search"):
+    for word in (
+        "--id",
+        "--like",
+        "--unlike",
+        "--where",
+        "--sheet",
+        "--json",
+        "class=cat",
+        "percentile",
+        "Example: manyclass search",
+    ):
         assert word in outcome.out
 
 

@@ -1,21 +1,20 @@
-"""manyclass search: what in a gallery is like this? Asked by pictures, rows of features, or images of the gallery.
+"""manyclass search: what in a gallery is like this? Asked by pictures, rows of features, images of the
+gallery, or several that are marked.
 
 What was found is told as a table, as JSON, as a CSV file, and as one picture with a row for each query.
 """
 
 import csv
 import io
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
-from manyclass._core.text import did_you_mean, shorten
+from manyclass._core.text import did_you_mean
+from manyclass.cli.galleries.result_sheet import draw_sheet
 from manyclass.cli.terminal.command_errors import report_errors
 from manyclass.cli.terminal.console import Console
 from manyclass.cli.terminal.options import Json, Threads, check_printable, out_option, path_argument, path_option
@@ -25,18 +24,6 @@ if TYPE_CHECKING:
     from manyclass.retrieval.search import Hits
 
 _FEATURES = (".npy", ".npz", ".parquet", ".pq")  # files that are no pictures
-
-_SIDE, _MARGIN = 128, 6  # pixels of a picture on a sheet, and between two of them
-
-_LINE = 14  # pixels of a line of text under a picture
-
-_UNKNOWN, _QUERY = 224, 48  # gray of what has no picture, and of the frame of a query
-
-_WORDS = {
-    True: "matched: the best is more alike than chance explains",
-    False: "no match: chance explains the best score",
-    None: "not judged, as the gallery has too few images and knows no unrelated ones",
-}
 
 
 @dataclass(frozen=True)
@@ -55,11 +42,9 @@ class Result:
     @property
     def words(self) -> str:
         """Whether it is matched, and how likely a stranger would be; or why nobody can say."""
-        if self.copy:
-            return "matched: the best has the same features"
-        if self.caution is not None:
-            return f"not judged: {self.caution}"
-        return _WORDS[self.matched] + ("" if self.p_value is None else f" (p = {self.p_value:.3g})")
+        from manyclass.retrieval.significance import verdict
+
+        return verdict(self.matched, self.p_value, self.caution, self.copy)
 
     def json(self) -> dict[str, Any]:
         """For programs."""
@@ -75,6 +60,13 @@ def search(
     ] = None,
     id: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Ask by an image of the gallery; may be repeated.")
+    ] = None,
+    like: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="An image that is wanted, by id or as a picture; all together ask once."),
+    ] = None,
+    unlike: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="An image that is not wanted; may be repeated.")
     ] = None,
     k: Annotated[int, typer.Option("-k", "--k", min=1, help="How many images to find for each query.")] = 10,
     where: Annotated[
@@ -92,6 +84,9 @@ def search(
     The percentile says how many of the unrelated images that the gallery knows are less like the query than the image
     is. A query is matched if its best image stands out more than chance explains: p is how often a picture of
     something that is not in the gallery would stand out as much.
+
+    Images that are marked by --like and --unlike are one query, which learns what they have in common and apart. It is
+    judged by the unrelated images alone, and does not find what is marked.
     """
     import manyclass as mc
     from manyclass._core.files import check_output
@@ -100,12 +95,15 @@ def search(
     if sheet is not None:
         check_output(sheet)
     console, paths, ids = Console(json=json), queries or [], id or []
-    if not paths and not ids:
-        raise typer.BadParameter("a query is missing: a picture, a file of features, or --id")
+    if unlike and not like:
+        raise typer.BadParameter("--unlike needs --like, an image that is wanted")
+    if not paths and not ids and not like:
+        raise typer.BadParameter("a query is missing: a picture, a file of features, --id or --like")
     with mc.threads(threads):
         opened = mc.Gallery.open(gallery)
         asked = Search(opened, gallery, k, parse_conditions(opened, where or []), console.warn, console.info)
         results = asked.by_files(paths) + (asked.by_ids(ids) if ids else [])
+        results += asked.by_marks(like, unlike or []) if like else []
     if out is not None:
         write_results(out, results)
     if sheet is not None:
@@ -146,6 +144,31 @@ class Search:
         ids = known_ids(self.gallery, words, self.path)
         hits = self._told(self.gallery.search_ids(ids, self.k, self.where))
         return results_of(self.gallery, [str(key) for key in ids], [None] * len(ids), hits, ids)
+
+    def by_marks(self, like: list[str], unlike: list[str]) -> list[Result]:
+        """What is like some images and unlike others, as one query."""
+        from manyclass.runs.galleries.search_by_marks import search_marked
+
+        wanted, unwanted = (self._marks(words) for words in (like, unlike))
+        hits = search_marked(self.gallery, wanted, unwanted, k=self.k, where=self.where)
+        name = f"like {', '.join(like)}" + (f", unlike {', '.join(unlike)}" if unlike else "")
+        first = wanted[0]
+        shown, key = (first, None) if isinstance(first, Path) else (None, first)
+        return results_of(self.gallery, [name], [shown], hits, [key])
+
+    def _marks(self, words: list[str]) -> list[Any]:
+        """Ids that words stand for, or else the files of pictures that they name."""
+        from manyclass.runs.galleries.gallery_updates import known_ids
+
+        def mark(word: str) -> Any:
+            try:
+                return known_ids(self.gallery, [word], self.path)[0]
+            except ValueError:
+                if self.gallery.features is None or not Path(word).is_file():
+                    raise
+                return Path(word)
+
+        return [mark(word) for word in words]
 
     def _by_pictures(self, files: list[Path]) -> list[Result]:
         missing = next((file for file in files if not file.exists()), None)
@@ -309,72 +332,3 @@ def _words(hit: dict[str, Any], known: list[str]) -> list[str]:
     percentile = "" if hit["percentile"] is None else f"{hit['percentile']:.1f}"
     values = (hit["metadata"].get(name) for name in known)
     return [str(hit["id"]), f"{hit['score']:.3f}", percentile, *("" if v is None else str(v) for v in values)]
-
-
-def draw_sheet(path: Path, results: list[Result], folders: list[Path], gallery: Path) -> None:
-    """Write the picture; images whose files are gone are gray, and at least one must be there."""
-    from PIL import Image
-
-    from manyclass._core.files import write_bytes
-    from manyclass.report.thumbnails import contact_sheet
-
-    kind = Image.registered_extensions().get(path.suffix.lower())
-    if kind not in Image.SAVE:
-        raise ValueError(f"--sheet must end in .png, .jpg or another kind of picture; got {path}")
-    columns = 1 + max(len(one.hits) for one in results)
-    rows = [_sheet_row(one, folders, columns) for one in results]
-    if all(picture is None for row in rows for picture, _ in row[1:]):
-        raise ValueError(f"--sheet needs the pictures of {gallery}, and found none; give their folder by --pictures")
-    tiles = np.stack([_tile(*place, framed=i == 0) for row in rows for i, place in enumerate(row)])
-    file = io.BytesIO()
-    Image.fromarray(contact_sheet(tiles, columns, _MARGIN)).save(file, kind)
-    write_bytes(path, file.getvalue())
-
-
-_Place = tuple[Path | None, tuple[str, ...]]  # a picture, and the lines under it
-
-
-def _sheet_row(one: Result, folders: list[Path], columns: int) -> list[_Place]:
-    query = one.picture if one.id is None else _picture(one.id, folders)
-    found = [(_picture(hit["id"], folders), (str(hit["id"]), f"{hit['score']:.3f}")) for hit in one.hits]
-    return [(query, (one.query, "query")), *found, *[(None, ())] * (columns - 1 - len(found))]
-
-
-def _picture(key: Any, folders: list[Path]) -> Path | None:
-    """The file of an image that is known by its path below a folder."""
-    name = os.path.normpath(str(key))
-    if os.path.isabs(name) or name.startswith(".."):
-        return None
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)
-
-
-def _tile(path: Path | None, lines: tuple[str, ...], framed: bool) -> NDArray[np.uint8]:
-    """The picture, as large as it fits, in a square, and lines of text under it; white without lines."""
-    from PIL import Image, ImageDraw, ImageFont
-
-    import manyclass as mc
-
-    tile = Image.new("RGB", (_SIDE, _SIDE + 2 * _LINE), (255,) * 3)
-    if not lines:
-        return np.asarray(tile)
-    if framed:
-        tile.paste((_QUERY,) * 3, (0, 0, _SIDE, _SIDE))
-    inner = _SIDE - 8 if framed else _SIDE
-    try:
-        pixels = None if path is None else mc.read_image(path, max_pixels=4 * inner * inner)
-    except mc.ImageError:
-        pixels = None
-    picture = Image.new("RGB", (inner, inner), (_UNKNOWN,) * 3) if pixels is None else Image.fromarray(pixels)
-    scale = inner / max(picture.size)
-    picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
-    tile.paste(picture, ((_SIDE - picture.width) // 2, (_SIDE - picture.height) // 2))
-    pen, font = ImageDraw.Draw(tile), ImageFont.load_default(_LINE - 3)
-    for i, line in enumerate(lines):
-        pen.text((_SIDE / 2, _SIDE + (i + 0.5) * _LINE), _fitting(line, font), (_QUERY,) * 3, font, anchor="mm")
-    return np.asarray(tile)
-
-
-def _fitting(line: str, font: Any) -> str:
-    """A line that is no wider than a picture: as much of its end as there is room for."""
-    lengths = range(len(line), 0, -1)
-    return next((short for n in lengths if font.getlength(short := shorten(line, n)) <= _SIDE), "")
