@@ -234,7 +234,9 @@ class RayWorkers:
                 del self._idle[number]
                 return idle
         seat = self.seat_for(seat)
-        strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(seat.node, soft=True)
+        # A soft affinity is not kept where nodes have just come: all actors may be on one. Where the node of a seat is
+        # gone before its actor is made, Ray says so, and `persist` asks for another seat.
+        strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(seat.node, soft=False)
         # Ray tells an actor without cores that it has one thread, and BLAS believes it.
         cores = {name: str(seat.threads) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         actor = self._ray.remote(num_cpus=0, max_restarts=0, scheduling_strategy=strategy)(_Host)
