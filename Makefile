@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.* native/python/*.*)
 COMMA := ,
 
-.PHONY: demo test slow clone sanitize races audit lint format docs bench results clean
+.PHONY: demo test slow fuzz clone sanitize races audit lint format docs bench results clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -15,6 +15,10 @@ test: $(VENV)/.installed
 
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
+
+# Ten thousand requests drawn from the description of the server, and everything hostile, against a real one.
+fuzz: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/server/test_fuzzed_requests.py tests/server/test_hostile_requests.py -m "slow or not slow" -s
 
 # `make demo` in a clean clone of what is committed, and its page in a browser.
 clone: $(VENV)/.installed

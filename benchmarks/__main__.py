@@ -32,6 +32,7 @@ ALL = (
     "feature_folder",
     "scaling",
     "audit",
+    "page_speed",
 )
 
 

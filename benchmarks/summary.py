@@ -206,9 +206,17 @@ def audit(page: WrittenPage) -> Iterator[Line]:
             yield f"near-duplicates, {row[1]} of {row[0]} planted pairs", table.caption, f"{row[3]} s", "", "", ""
 
 
+def page_speed(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        if "level" in table.columns:
+            size = table.caption.partition(", ready")[0]
+            for what, _, median, *_ in table.rows:
+                yield f"the page, {what}, median", size, median, "", "", ""
+
+
 _OF_PAGES = (products, encoding, classification, closed_form, multilabel, wide, imagenet_shape, ten_thousand, heads)
 _OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, features, feature_folder)
-_OF_PAGES += (scaling, audit)
+_OF_PAGES += (scaling, audit, page_speed)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

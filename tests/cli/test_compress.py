@@ -390,3 +390,12 @@ def test_an_encoder_has_no_head(run, tmp_path):
     assert outcome.code == 1
     assert "must hold a classifier" in outcome.err
     assert not (tmp_path / "head").exists()
+
+
+def test_the_ratio_says_what_it_is_of(run, features, tmp_path):
+    result = json.loads(run("compress", features, "-o", tmp_path / "a.store", "--json").out)
+    code_size = mc.open_store(tmp_path / "a.store").quantizer.code_size
+    assert result["code_ratio"] == result["bytes_before"] / (result["rows"] * code_size)
+    out = run("compress", features, "-o", tmp_path / "a.store", "--overwrite").out
+    words = f"{result['ratio']:.1f} of all files; {result['code_ratio']:.1f} of codes alone"
+    assert words in " ".join(out.split())

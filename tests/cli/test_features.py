@@ -324,3 +324,20 @@ def test_other_settings_are_refused_until_the_unfinished_attempt_is_dropped(run,
     assert run(*arguments, "--seed", 1, "--restart").code == 0
     assert run("features", photos, "-o", tmp_path / "b.store", *SMALL, "--seed", 1).code == 0
     assert contents_of(tmp_path / "a.store") == contents_of(tmp_path / "b.store")
+
+
+def test_the_summary_counts_the_parts_of_the_split(run, photos, tmp_path):
+    command = ("features", photos, "-o", tmp_path / "a.store", "--test-fraction", 0.4, "--overwrite", *SMALL)
+    counts = json.loads(run(*command, "--json").out)["split"]
+    split = mc.open_store(tmp_path / "a.store").split.tolist()
+    assert counts == {"test": split.count("test"), "train": split.count("train")}
+    assert f"test {counts['test']}, train {counts['train']}" in run(*command).out
+
+
+def test_an_unfinished_store_is_called_so_where_a_kind_or_pictures_are_wanted(run, photos, tmp_path):
+    with mc.data.store.StoreWriter(tmp_path / "x.store", 8, identity={"of": "a test"}) as writer:
+        writer.append(np.ones((3, 8), np.float32))
+    for command in (("--kind", tmp_path / "x.store", photos), (tmp_path / "x.store",)):
+        outcome = run("features", *command, "-o", tmp_path / "y.store")
+        assert outcome.code != 0
+        assert "is unfinished" in " ".join(outcome.err.replace("│", " ").split())

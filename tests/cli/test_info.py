@@ -175,3 +175,9 @@ def test_a_probe_is_described_by_its_verdict(run, tmp_path):
     assert found["best_top_1"] == {"clip": 0.8, "dino": 0.8}
     assert found["verdict"] == "clip is better than dino by 10.0 points [4.0, 16.0]"
     assert "clip is better than dino" in run("info", tmp_path / "probe.json").out
+
+
+def test_a_gallery_tells_how_many_numbers_a_code_has(run, tmp_path):
+    path, _ = _gallery(tmp_path)
+    assert f"numbers per code  {X.shape[1]}" in " ".join(run("info", path).out.split("\n")).replace("   ", "  ")
+    assert json.loads(run("info", path, "--json").out)["numbers_per_code"] == [X.shape[1]]

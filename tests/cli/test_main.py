@@ -19,6 +19,11 @@ def test_version_is_that_of_the_package(run):
     assert run("--version").out == f"manyclass {manyclass.__version__}\n"
 
 
+def test_python_runs_the_package_as_the_command():
+    done = subprocess.run([sys.executable, "-m", "manyclass", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"manyclass {manyclass.__version__}\n"
+
+
 def test_help_names_every_command(run):
     out = run("--help").out
     assert all(command in out for command in COMMANDS)

@@ -32,6 +32,7 @@ HOMES = {
     "Progress": "estimators.progress",
     "QuantizedHead": "estimators.heads.quantized_head",
     "QuantizedMatrix": "data.quantized",
+    "RelevanceFeedback": "exemplar.relevance_feedback",
     "Ridge": "penalties.ridge",
     "ScalarMatrix": "data.scalar_quantizer",
     "ScalarQuantizer": "data.scalar_quantizer",

@@ -31,6 +31,7 @@ from manyclass.cli.export import export
 from manyclass.cli.features import features
 from manyclass.cli.galleries.encode import encode
 from manyclass.cli.galleries.search import search
+from manyclass.cli.galleries.serve import serve
 from manyclass.cli.info import info
 from manyclass.cli.join import join
 from manyclass.cli.learn import learn
@@ -38,6 +39,7 @@ from manyclass.cli.predict import predict
 from manyclass.cli.probe import probe
 from manyclass.cli.report import report
 from manyclass.cli.terminal.command_errors import FAILED, USAGE, print_error, sentence
+from manyclass.cli.terminal.command_help import PlainHelpCommand, name_values
 from manyclass.cli.train import train
 from manyclass.cli.verify import verify
 
@@ -51,7 +53,7 @@ class ConfiguredTyper(typer.Typer):
 
     def command(self, *args: Any, **kwargs: Any) -> Any:
         """As that of Typer."""
-        register = super().command(*args, **kwargs)
+        register = super().command(*args, cls=PlainHelpCommand, **kwargs)
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             register(_with_config(function))
@@ -71,6 +73,7 @@ def _with_config(function: Callable[..., Any]) -> Callable[..., Any]:
 
     command.__doc__ = flowing(inspect.getdoc(function) or "")
     signature = inspect.signature(function, eval_str=True)
+    name_values(signature)
     kind = inspect.Parameter.KEYWORD_ONLY
     added = inspect.Parameter("config", kind, default=None, annotation=option)
     command.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]
@@ -204,6 +207,8 @@ app.command(
 )(encode)
 
 app.command(epilog="Example: manyclass search gallery photo.jpg -k 5 --where class=cat --sheet found.png")(search)
+
+app.command(epilog="Example: manyclass serve photos/ --open")(serve)
 
 app.command(epilog="Example: manyclass join photos.store part1.store part2.store part3.store")(join)
 

@@ -28,7 +28,8 @@ def calibrate(
 
     Predicted classes stay as they are; evaluations of the run are removed, as they are of what it was before. Sets of
     classes (`manyclass predict --coverage`) and rows of none of the classes (`--unknown`) go by these rows from then
-    on. With --known, rows are told by their distance to the classes too, for which columns x columns numbers are kept.
+    on. With --known, rows are told by their distance to classes or rows too, for which columns x columns numbers are
+    kept, and up to 16 MB of rows where these tell more.
     """
     import manyclass as mc
     from manyclass.runs.folder import EVALUATIONS

@@ -1,7 +1,6 @@
 """manyclass features: a folder of pictures into a store of features."""
 
 import time
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from shlex import quote
@@ -114,6 +113,7 @@ def features(
     """
     from manyclass._core.parallel import threads as limit_threads
     from manyclass.cli.terminal.cluster_option import on_cluster
+    from manyclass.runs.feature_store import features_provenance, list_pictures
     from manyclass.runs.provenance import choose_kind
 
     started, console = time.perf_counter(), Console(quiet, json)
@@ -127,7 +127,7 @@ def features(
     if part is not None and ray is not None:
         raise typer.BadParameter("--shard does not go with --ray, which makes parts of its own")
     with limit_threads(threads), on_cluster(ray, workers, console, threads) as cluster:
-        images = _images(source, out, test_fraction, seed, console)
+        images = list_pictures(source, out, test_fraction, seed, console.warn)
         found = time.perf_counter()
         write, about, encoder = _prepared(out, cluster, wanted, images, overwrite, resume, console)
         given = {"input": encoder.input_} if hasattr(encoder, "input_") else {}  # what a network sees, in words
@@ -147,14 +147,7 @@ def features(
                 max_source_pixels=max_source_pixels,
                 overwrite=overwrite,
                 resume=resume or wanted.is_learned,  # what was there is dropped, and what was learned since is kept
-                provenance={
-                    "made by": "manyclass features",
-                    "source": str(source),
-                    "kind": kind,
-                    "seed": seed,
-                    "test_fraction": test_fraction,
-                }
-                | given,
+                provenance=features_provenance(source, kind, seed, test_fraction, encoder),
                 progress=report,
                 **({"about": about} if cluster else {"shard": part}),
             )
@@ -173,27 +166,14 @@ def features(
     console.table(str(out), rows)
 
 
-def _images(source: Path, out: Path, test_fraction: float | None, seed: int, console: Console) -> "ImageSet":
-    from manyclass.datasets.image_folders import read_images
-    from manyclass.runs.sources import check_is_pictures, splits_with_test
-
-    check_is_pictures(source)
-    images = read_images(source, out)
-    for notice in images.notices:
-        console.warn(notice)
-    if test_fraction is None:
-        return images
-    return replace(images, split=splits_with_test(images.y, images.split, test_fraction, seed, source))
-
-
 def _prepared(
     out: Path, cluster: Any, kind: "EncoderKind", images: "ImageSet", overwrite: bool, resume: bool, console: Console
 ) -> tuple[Any, dict[str, Any] | None, Any]:
     """What writes features; how the encoder was learned; and it: read, left by an earlier attempt, or learned now."""
     from manyclass.features.extraction.write_features import write_features
+    from manyclass.runs.feature_store import prepared_encoder, training_paths
     from manyclass.runs.joining.spread_features import check_free, spread_features
     from manyclass.runs.joining.worker_parts import LEARNED, holding_parts, parts_folder, remove_parts
-    from manyclass.runs.provenance import about_encoder, keep_encoder, kept_encoder
 
     if cluster:
         check_free(out, overwrite)
@@ -201,18 +181,9 @@ def _prepared(
             with holding_parts(parts_folder(out)):
                 remove_parts(parts_folder(out))
     write = spread_features if cluster else write_features
-    if not kind.is_learned:
-        return write, None, kind.encoder()
-    train = [path for i, path in enumerate(images.paths) if images.split is None or images.split[i] == "train"]
-    chosen = train or images.paths
-    about, place = about_encoder(kind, chosen), parts_folder(out) / LEARNED if cluster else out
+    place = parts_folder(out) / LEARNED if cluster else out
     given = (False, True) if cluster else (overwrite, resume)
-    encoder = kept_encoder(place, about, *given)
-    if encoder is None:
-        with console.progress("learning", "images") as report:
-            encoder = kind.encoder().fit(chosen, progress=report)
-        keep_encoder(place, about, encoder, *given)
-    return write, about, encoder
+    return write, *prepared_encoder(place, kind, training_paths(images), *given, console.progress)
 
 
 def _quantizer(codes: CodedFeatures, block: int, d: int, seed: int) -> Any:
@@ -234,6 +205,7 @@ def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: dict[str, float])
         "dimensions": run.store.shape[1],
         "bytes": n_bytes,
         "classes": None if run.store.classes is None else len(run.store.classes),
+        "split": None if run.store.split is None else _counts(run.store.split),
         "kind": str(run.store.provenance["kind"]),
         "encoder": str(out),  # what --kind takes to encode alike
         "skipped": skipped,
@@ -241,6 +213,13 @@ def _result(out: Path, run: "FeatureRun", n_bytes: int, taken: dict[str, float])
         **taken,
         "images_per_second": (n - run.resumed_after) / taken["encoding_seconds"],
     }
+
+
+def _counts(split: Any) -> dict[str, int]:
+    import numpy as np
+
+    parts, counts = np.unique(np.asarray(split), return_counts=True)
+    return dict(zip(map(str, parts.tolist()), counts.tolist(), strict=True))
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
@@ -251,6 +230,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
         ("rows", f"{result['rows']:,} of {result['dimensions']:,} numbers"),
         ("size", format_bytes(result["bytes"])),
         ("classes", f"{result['classes']:,}" if result["classes"] else "no labels"),
+        *((("split", ", ".join(f"{part} {n:,}" for part, n in result["split"].items())),) if result["split"] else ()),
         ("features", f"{result['kind']}; of other pictures alike by --kind {quote(result['encoder'])}"),
         *((("input", result["input"]),) if "input" in result else ()),
         *((("learning", format_seconds(result["learning_seconds"])),) if "learning_seconds" in result else ()),

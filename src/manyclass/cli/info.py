@@ -98,6 +98,8 @@ def _words(key: str, value: Any) -> str:
         return ", ".join(f"{name} {_words(name, inner)}" for name, inner in value.items())
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list) and len(value) <= 2 and all(type(one) is int for one in value):
+        return ", ".join(_words(key, one) for one in value)  # of an encoder, and of the one that ranks again
     if isinstance(value, list):
         return f"{len(value):,}"
     if isinstance(value, int):

@@ -73,6 +73,7 @@ def learn(
         [
             *findings(run, judged, page=str(page)),
             ("classify", f"manyclass predict {quote(str(run))} PICTURES"),
+            ("label and audit", f"manyclass serve {quote(str(run))} --open"),
             (
                 "find alike",
                 f"manyclass encode {quote(str(store))} -o {quote(str(gallery))} && "

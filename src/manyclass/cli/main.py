@@ -8,6 +8,9 @@ def main() -> None:
     """Run the command that the arguments of the process ask for."""
     _fill_streams()
     try:
+        from manyclass.cli.terminal.put_off import put_off
+
+        put_off("scipy.stats")
         # Here, so that Ctrl-C is heard while the rest is being imported, which takes a while.
         from manyclass.cli._app import app
 

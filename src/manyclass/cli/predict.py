@@ -57,7 +57,9 @@ def predict(
         float | None,
         typer.Option(help="With --taxonomy: tell the deepest node of at least this probability.", show_default="0.8"),
     ] = None,
-    encoder: Annotated[Path | None, path_option("The encoder of the pictures.", show_default="that of the run")] = None,
+    encoder: Annotated[
+        Path | None, path_option("The encoder of the pictures, or the store it made.", show_default="that of the run")
+    ] = None,
     out: Annotated[Path | None, out_option("A CSV file to write, for many rows.")] = None,
     threads: Threads = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,

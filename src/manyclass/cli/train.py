@@ -54,6 +54,8 @@ _STOCHASTIC, _TRACE = "Options of all objectives but square and trace", "Options
 
 _PARTS = "Options of ovr on several machines"
 
+_ROWS, _FIT = "Options of which rows are learned from", "Options of how they are learned from"
+
 
 @report_errors("give the same command with --resume to go on from what was kept")
 def train(
@@ -79,18 +81,28 @@ def train(
     labels: LabelFile = None,
     label_separator: LabelSeparator = None,
     part: Annotated[
-        str | None, typer.Option(help="Rows of this part of the split.", show_default="train, or all")
+        str | None, typer.Option(help="Rows of this part.", show_default="train, or all", rich_help_panel=_ROWS)
     ] = None,
     test_fraction: TestFraction = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="Rows to train on at most, one of every class or more.", show_default="all"),
+        typer.Option(
+            min=1,
+            help="Rows to train on at most, one of every class or more.",
+            show_default="all",
+            rich_help_panel=_ROWS,
+        ),
     ] = None,
     validation: Annotated[
-        str | None, typer.Option(help="Data to stop by and to choose by, or a part of DATA, in place of rows held out.")
+        str | None,
+        typer.Option(
+            help="Data to stop by and to choose by, or a part of DATA, in place of rows held out.",
+            rich_help_panel=_ROWS,
+        ),
     ] = None,
     validation_fraction: Annotated[
-        float | None, typer.Option(help="Share of every class to hold out.", show_default="0.1")
+        float | None,
+        typer.Option(help="Share of every class to hold out.", show_default="0.1", rich_help_panel=_ROWS),
     ] = None,
     refit: Annotated[
         bool | None,
@@ -98,24 +110,30 @@ def train(
             "--refit/--no-refit",
             help="Train on all rows at the end; not needed where very few are held out.",
             show_default="refit",
+            rich_help_panel=_FIT,
         ),
     ] = None,
-    class_weight: Annotated[ClassWeight, typer.Option(help="Make every class count the same.")] = ClassWeight.none,
+    class_weight: Annotated[
+        ClassWeight, typer.Option(help="Make every class count the same.", rich_help_panel=_FIT)
+    ] = ClassWeight.none,
     prior: Annotated[
         str | None,
         typer.Option(
             help="How frequent classes will be in use: uniform, for rare classes, or a CSV file of class and share.",
             show_default="as in DATA",
+            rich_help_panel=_FIT,
         ),
     ] = None,
     center: Annotated[
         Path | None,
         path_option(
-            "Of square: weights known before, such as text embeddings of the classes in their order, or an older run."
+            "Of square: weights known before, such as text embeddings of the classes in their order, or an older run.",
+            rich_help_panel=_FIT,
         ),
     ] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="When to stop.", show_default="0.001, or 0.0001 for trace")
+        float | None,
+        typer.Option(help="When to stop.", show_default="0.001, or 0.0001 for trace", rich_help_panel=_FIT),
     ] = None,
     beta: Annotated[
         str | None,
@@ -128,7 +146,9 @@ def train(
     regularization: Annotated[
         float | None,
         typer.Option(
-            help="Strength of the ridge; not of trace.", show_default="0, or for square the best by leave-one-out"
+            help="Strength of the ridge; not of trace.",
+            show_default="0, or for square the best by leave-one-out",
+            rich_help_panel=_FIT,
         ),
     ] = None,
     step: Annotated[

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from manyclass._core.checks import check_count
-from manyclass._core.reading import map_npy, read_json
 from manyclass._core.text import shorten
 from manyclass.features.images.decoding import read_image
+from manyclass.features.images.picture_source import PictureSource
 from manyclass.features.images.pixels import ImageError
 from manyclass.report.html import Markup, breakable, element
 
@@ -34,12 +33,8 @@ class Thumbnails:
     def __init__(
         self, where: dict[str, Any] | None, home: Path, images: Path | None = None, taken: set[Path] | None = None
     ):
-        where = where or {}
         self._taken = set() if taken is None else taken
-        folder = _find_path(where.get("folder"), home)
-        self._folders = [path for path in (images, folder) if path is not None]
-        self._place = _find_path(where.get("array"), home)
-        self._array, self._rows = _read_array(self._place, _find_path(where.get("names"), home))
+        self._pictures = PictureSource(where, home, [] if images is None else [images])
         self._sources: dict[str, str | None] = {}
 
     def show(self, name: str, words: str) -> Markup:
@@ -53,15 +48,24 @@ class Thumbnails:
 
     def _source(self, name: str) -> str | None:
         """A data URI, or None if there is no such image or it cannot be read."""
-        if self._place is not None and self._array is not None and name in self._rows:
-            self._taken.add(self._place)
-            return data_uri(read_image(np.asarray(self._array[self._rows[name]])))
-        for top, path in ((folder, path) for folder in self._folders for path in _candidates(folder, name)):
+        pixels, place = self._pictures.pixels(name), self._pictures.array_path
+        if pixels is not None and place is not None:
+            self._taken.add(place)
+            return data_uri(read_image(pixels))
+        for top, path in self._pictures.files(name):
             try:
                 source = data_uri(read_image(path))
             except (ImageError, OSError):
                 continue
             self._taken.add(top)
+            return source
+        packed = self._pictures.packed(name)
+        if packed is not None:
+            try:
+                source = data_uri(read_image(packed[1]))
+            except ImageError:
+                return None
+            self._taken.add(packed[0])
             return source
         return None
 
@@ -110,29 +114,3 @@ def _compress(image: Image.Image, kind: str, options: dict[str, Any]) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, kind, **options)
     return buffer.getvalue()
-
-
-def _find_path(path: str | None, home: Path) -> Path | None:
-    """The path, found from one of the places that it may be relative to."""
-    places = [] if path is None or "\0" in path else [home / path, home.parent / path, Path(path)]
-    return next((place for place in places if place.exists()), None)
-
-
-def _candidates(folder: Path, name: str) -> list[Path]:
-    """Files that a row may name: the path in the folder, then the bare name in it; never outside of it."""
-    top = os.path.abspath(folder)
-    names = [] if "\0" in name else dict.fromkeys((name, os.path.basename(name)))
-    paths = [os.path.abspath(os.path.join(top, name)) for name in names]
-    return [Path(path) for path in paths if path.startswith(top + os.sep) and os.path.isfile(path)]
-
-
-def _read_array(path: Path | None, names: Path | None) -> tuple[NDArray[Any] | None, dict[str, int]]:
-    if path is None or names is None:
-        return None, {}
-    try:
-        array, listed = map_npy(path), read_json(names, "record")
-    except ValueError:
-        raise ValueError(f"pictures must be an array in {path} and a list of names in {names}; got others") from None
-    if not isinstance(listed, list) or array.ndim not in (3, 4) or len(listed) != len(array):
-        raise ValueError(f"{names} must list one name for each picture of {path}, an array of shape {array.shape}")
-    return array, {str(name): row for row, name in enumerate(listed)}

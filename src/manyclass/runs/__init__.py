@@ -12,6 +12,7 @@ run_record          what is on record of a run, in full and in a few lines
 records             records of runs, evaluations, comparisons and audits as JSON, checked when written and read
 record_shapes       what that JSON must look like
 sources             rows with labels at a path, a subset of them, and what a path holds instead
+feature_store       from pictures to a store: which there are, and an encoder that is read, learned or kept
 pictures            pictures at paths, as rows of an encoder
 load_model          load: the classifier of a run or file, and the encoder that goes with it
 verify_run          whether every file of a run is what its record says
@@ -19,7 +20,8 @@ provenance          where features came from: the pictures, and the encoder
 
 auditing            audit, what is wrong with labeled data, in a folder of tables
 compression         compress, features into a store of codes
-galleries/          build_gallery, update_gallery and compare_encoders: features into what can be searched
+galleries/          build_gallery, update_gallery, compare_encoders and search_marked: what can be searched
+labeling/           what people say of pictures, kept; a classifier that learns behind; which picture to ask for next
 probing/            probe, how good embeddings are, by several classifiers on the same rows
 joining/            join, parts that `--shard i/n` made into what one run would have made
 """
@@ -46,8 +48,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "remove_classes": "changed_classes",
         "rename_classes": "changed_classes",
         "probe": "probing.embedding_probe",
+        "search_marked": "galleries.search_by_marks",
         "spread_features": "joining.spread_features",
         "train": "training",
         "update_gallery": "galleries.gallery_updates",
     },
+    ("labeling",),
 )

@@ -20,7 +20,7 @@ from manyclass.runs.evaluating.priors import change_with_prior
 from manyclass.runs.evaluating.priors import class_sizes as rows_by_class
 from manyclass.runs.folder import RunFolder, encoder_content
 from manyclass.runs.load_model import OpenedModel, check_columns, open_classifier, open_encoder
-from manyclass.runs.pictures import picture_blocks, pictures_among
+from manyclass.runs.pictures import holds_archives, picture_blocks, pictures_among
 from manyclass.runs.run_record import describe_data, here_and_now
 from manyclass.runs.sources import labeled_subset, passing_warnings, read_source
 from manyclass.runs.trained_run import write_run
@@ -348,12 +348,13 @@ def _one_label(model: Any, name: str, n: int) -> Any:
 
 def _encoded(source: Path, encoder: Any, name: str | None, warn: Notify) -> Dataset:
     """The rows of pictures that can be read; of each the label that its folder gives it, or the name."""
+    paths: list[Any]
     paths, labels = [str(source)], [name or source.resolve().parent.name]
-    if source.is_dir():
+    if source.is_dir() or holds_archives(source):
         images = read_images(source)
         given = images.y if name is None and images.y is not None else [name or source.resolve().name] * len(images)
         paths, labels = images.paths, [str(label) for label in given]
-    label_of = dict(zip(paths, labels, strict=True))
+    label_of = dict(zip(map(str, paths), labels, strict=True))
     blocks = list(picture_blocks(paths, encoder, lambda picture, why: warn(f"{picture} {why}")))
     if not blocks:
         raise ValueError(f"{source} must hold a picture that can be read; it holds none")

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -97,6 +98,8 @@ def _show(console: Console, result: dict[str, Any]) -> None:
     for words in result["findings"]:
         console.line(words)
     console.line(f"{format_seconds(result['seconds'])} in all; open {Path(result['report']).resolve().as_uri()}")
+    gallery = quote(str(Path(result["path"]) / GALLERY))
+    console.line(f"find, label and audit its characters in a browser: manyclass serve {gallery} --open")
 
 
 def _rows(result: dict[str, Any]) -> list[tuple[str, ...]]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import ParamSpec, TextIO
 
 from manyclass._core.errors import SettingsError
-from manyclass._core.files import TEMPORARY_SUFFIX
+from manyclass._core.files import system_words
 from manyclass._core.text import printable
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -46,12 +46,9 @@ def sentence(error: BaseException) -> str:
     'photos.npy: no such file or directory'
     """
     if isinstance(error, OSError) and error.strerror:
-        reason = error.strerror[:1].lower() + error.strerror[1:]
-        path = error.filename2 or error.filename  # of a copy, what could not be written is the news
-        if error.errno == errno.ENOSPC and not path:
+        if error.errno == errno.ENOSPC and not (error.filename2 or error.filename):
             return "the disk is full; make room and give the same command again"
-        # Files are written under another name first, which users never gave.
-        return f"{str(path).removesuffix(TEMPORARY_SUFFIX)}: {reason}" if path else reason
+        return system_words(error)
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({str(error) or 'nothing more is known'}); try fewer rows with --sample"
     words = str(error) or type(error).__name__

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from manyclass._core.files import check_output, expand_home
+from manyclass._core.remote_files import local_path
 
 
 def expand_path(path: Path) -> Path:
@@ -27,7 +28,22 @@ def expand_optional_path(path: Path | None) -> Path | None:
 
 def expand_paths(paths: list[Path] | None) -> list[Path]:
     """The same for an argument that may be repeated."""
-    return [expand_path(path) for path in paths or []]
+    return [_local_argument(path) for path in paths or []]
+
+
+def _local_argument(path: Path) -> Path:
+    """The path of an argument, which is read: of an address, such as s3://bucket/x.npy, a copy that is fetched."""
+    try:
+        return local_path(path)
+    except FileNotFoundError as error:
+        raise typer.BadParameter(f"no file or folder at {error.filename}") from None
+    except (ValueError, ImportError, OSError) as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def local_optional_path(path: Path | None) -> Path | None:
+    """The same for an argument that may be left out."""
+    return None if path is None else _local_argument(path)
 
 
 def path_option(help: str, *names: str, **more: Any) -> Any:
@@ -37,7 +53,7 @@ def path_option(help: str, *names: str, **more: Any) -> Any:
 
 def path_argument(help: str, repeated: bool = False, **more: Any) -> Any:
     """An argument that is a path, or a list of paths; it may be left out where its type says so."""
-    return typer.Argument(callback=expand_paths if repeated else expand_optional_path, help=help, **more)
+    return typer.Argument(callback=expand_paths if repeated else local_optional_path, help=help, **more)
 
 
 def check_printable(out: Path | None) -> None:
