@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -115,14 +117,27 @@ def test_features_that_are_no_numbers_are_refused():
         workers.close()
 
 
-def test_memory_has_a_limit():
-    workers = PictureWorkers(1, memory=60_000_000)
-    try:
-        with pytest.raises(ImageError):
-            workers.thumbnail(hostile.zeros_png(6000, 6000, 8, 2, 3), 100)
-        assert workers.thumbnail(plain(1), 100).width == 20
-    finally:
-        workers.close()
+_LIMITED = """
+from manyclass.features.images.pixels import ImageError
+from manyclass.server.picture_workers import PictureWorkers
+from tests.features import hostile
+from tests.server.test_picture_workers import plain
+
+workers = PictureWorkers(1, memory={memory})
+try:
+    print(workers.thumbnail(hostile.zeros_png(6000, 6000, 8, 2, 3), 100).width)
+except ImageError:
+    print("refused")
+print(workers.thumbnail(plain(1), 100).width)
+workers.close()
+"""
+
+
+@pytest.mark.parametrize(("memory", "printed"), [(60_000_000, "refused\n20\n"), (2_000_000_000, "100\n20\n")])
+def test_memory_has_a_limit(memory, printed):
+    # In a new process: what this one has freed and kept would be there for the picture beside the limit.
+    command = [sys.executable, "-c", _LIMITED.format(memory=memory)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == printed
 
 
 def test_time_is_counted_for_each_picture_anew():
