@@ -1,11 +1,13 @@
 """From pictures to a store of features."""
 
+import time
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from manyclass.features.extraction.earlier_rows import EarlierRows
 from manyclass.runs.feature_store import features_provenance, list_pictures, make_store, training_paths
 from manyclass.runs.provenance import choose_kind
 
@@ -65,3 +67,17 @@ def test_what_a_network_sees_is_on_record(tmp_path):
 
     about = features_provenance(tmp_path, "network", 3, None, Network())
     assert (about["kind"], about["seed"], about["input"]) == ("network", 3, "224 x 224 pixels")
+
+
+@pytest.mark.parametrize(("n_new", "learns"), [(1, False), (20, True)])
+def test_an_encoder_learns_again_where_most_pictures_are_new(photos, tmp_path, n_new, learns):
+    place, kind, said = tmp_path / "out.store", choose_kind("bow", 0, FEW), []
+    since = time.time() + 1  # as if all pictures were older
+    store = make_store(photos, place, kind, list_pictures(photos, place), progress=recorded([])).store
+    for i in range(n_new):
+        (photos / "train" / "a" / f"new{i}.png").write_bytes((photos / "train" / "a" / "0.png").read_bytes())
+    images = list_pictures(photos, place)
+    earlier = EarlierRows(store, since)
+    run = make_store(photos, place, kind, images, overwrite=True, progress=recorded(said), earlier=earlier)
+    assert ("learning" in {what for what, *_ in said}) == learns
+    assert run.store.shape[0] == 12 + n_new

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -88,6 +89,31 @@ def test_pictures_that_changed_are_read_again_and_that_is_said(photos, encoder, 
     assert again
     assert any("has changed since it was read" in note for note in preparation.notes)
     assert ("red/new.png" in collection, "red/00.png" in collection) == (change == "added", change != "gone")
+
+
+def test_only_new_pictures_of_a_changed_folder_are_encoded(photos, encoder):
+    first, _ = made(prepared(photos, kind=encoder))
+    time.sleep(0.02)  # clocks of file systems are coarse
+    (photos / "red" / "new.png").write_bytes(as_file(drawn("red", 500)))
+    counts = []
+    again = prepared(photos).make(job(lambda job: counts.append((job.title, job.done))))
+    again.close()
+    assert min(done for title, done in counts if title == "encoding" and done) >= len(first)
+    rows = dict(zip(again.ids, again.gallery.codes(again.raw_ids), strict=True))
+    anew = prepared(photos, photos.with_name("anew"), kind=encoder).make(job())
+    anew.close()
+    for name, row in zip(anew.ids, anew.gallery.codes(anew.raw_ids), strict=True):
+        np.testing.assert_array_equal(rows[name], row)
+
+
+def test_a_damaged_store_of_an_earlier_start_costs_no_more_than_time(photos, encoder):
+    made(prepared(photos, kind=encoder))
+    time.sleep(0.02)
+    (rows,) = (home_of(photos) / "photos.store").glob("X-*.npy")
+    rows.write_bytes(rows.read_bytes()[:-40] + bytes(40))
+    (photos / "red" / "new.png").write_bytes(as_file(drawn("red", 500)))
+    collection, _ = made(prepared(photos))
+    assert "red/new.png" in collection
 
 
 def test_a_home_within_the_pictures_is_not_taken_for_pictures(photos, encoder):

@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manyclass._core.models import load
 from manyclass._core.typing import Notify, ProgressFactory
-from manyclass.runs.provenance import EncoderKind, about_encoder, keep_encoder, kept_encoder
+from manyclass.runs.provenance import EncoderKind, about_encoder, encoder_file, keep_encoder, kept_encoder
 
 if TYPE_CHECKING:
     from manyclass.datasets.image_folders import ImageSet
+    from manyclass.features.extraction.earlier_rows import EarlierRows
     from manyclass.features.extraction.write_features import FeatureRun
 
 MADE_BY = "manyclass features"
@@ -61,11 +63,18 @@ def make_store(
     overwrite: bool = False,
     resume: bool = True,
     progress: ProgressFactory,
+    earlier: "EarlierRows | None" = None,
 ) -> "FeatureRun":
-    """The features of pictures in a store, as `manyclass features` makes it; an interrupted attempt is gone on with."""
+    """The features of pictures in a store, as `manyclass features` makes it; an interrupted attempt is gone on with.
+
+    What a store of the same kind has of them is taken from it. An encoder that learns from pictures is taken too, where
+    that store has most of them: what a few more would change in it is not worth encoding all again.
+    """
     from manyclass.features.extraction.write_features import write_features
 
-    encoder = prepared_encoder(out, kind, training_paths(images), overwrite, resume, progress)[1]
+    encoder = None if earlier is None or not kind.is_learned else _encoder_of_most(earlier, images)
+    if encoder is None:
+        encoder = prepared_encoder(out, kind, training_paths(images), overwrite, resume, progress)[1]
     with progress("encoding", "images") as report:
         return write_features(
             out,
@@ -79,7 +88,15 @@ def make_store(
             resume=resume or kind.is_learned,  # what was there is dropped, and what was learned since is kept
             provenance=features_provenance(source, kind.name, kind.seed, None, encoder),
             progress=report,
+            earlier=earlier,
         )
+
+
+def _encoder_of_most(earlier: "EarlierRows", images: "ImageSet") -> Any:
+    """The encoder of a store that has at least half of the pictures; None if it has fewer, or holds no encoder."""
+    file = encoder_file(Path(earlier.store.path))
+    few = len(earlier.unchanged(images.paths, images.names)) < len(images) / 2
+    return None if few or file is None else load(file)
 
 
 def features_provenance(

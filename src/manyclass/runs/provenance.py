@@ -253,7 +253,7 @@ def _encoder_of(store: Path) -> Path:
 
 def about_encoder(kind: EncoderKind, images: Sequence[str]) -> dict[str, Any]:
     """What tells a learned encoder from others: its settings, and the images that it learns from."""
-    from manyclass.features.extraction.write_features import images_digest
+    from manyclass.features.extraction.run_identity import images_digest
 
     about = {"kind": kind.name, "settings": kind.settings, "seed": kind.seed, "images": images_digest(images)}
     return parse_json(about, "about")

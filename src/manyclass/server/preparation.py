@@ -2,11 +2,14 @@
 
 Pictures are turned into features by the best encoder that is at hand, and features into a gallery. Both lie in the home
 folder of the server and are gone on with after an interruption, so that the next start has nothing to do; what has
-changed since is seen by names and sizes of the pictures, or by the manifest of the features, and made anew.
+changed since is seen by names and sizes of the pictures, or by the manifest of the features, and made anew. Of pictures
+only those that are new or were touched since are encoded again.
 """
 
 import json
+import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,7 @@ from manyclass.server.jobs import Job, sentence_of
 
 if TYPE_CHECKING:
     from manyclass.datasets.image_folders import ImageSet
+    from manyclass.features.extraction.earlier_rows import EarlierRows
 
 GALLERY, RUN, FEATURES, PICTURES = "gallery", "run", "features", "pictures"
 
@@ -120,9 +124,9 @@ class Preparation:
 
         make_folder(self.home)
         kind = self.kind or str((self._record() or {}).get("kind") or recommended_kind())
-        state, data, folder = self._state(kind), self.data, None
+        state, data, folder, began = self._state(kind), self.data, None, None
         if self.what == PICTURES:
-            data, folder = self._make_store(kind, job), self.path if self.path.is_dir() else self.path.parent
+            data, folder, began = self.home / _STORE, _folder_of(self.path), self._make_store(kind, job)
         (self.home / _RECORD).unlink(missing_ok=True)
         build_gallery(
             data,
@@ -134,7 +138,7 @@ class Preparation:
             warn=self.notes.append,
             progress=job.stage,
         )
-        record = {"path": str(self.path.resolve()), "kind": kind, "state": state}
+        record = {"path": str(self.path.resolve()), "kind": kind, "state": state, "began": began}
         write_bytes(self.home / _RECORD, json.dumps(record).encode())
         return self._collection(self.home / _GALLERY)
 
@@ -184,7 +188,7 @@ class Preparation:
     def _state(self, kind: Any) -> dict[str, Any]:
         """What tells whether something has changed: the pictures by names and sizes, or the manifest of features."""
         from manyclass.data.store.manifest import MANIFEST
-        from manyclass.features.extraction.write_features import images_digest
+        from manyclass.features.extraction.run_identity import images_digest
 
         asked = {"kind": self.kind or kind, "seed": self.settings.seed, "negatives": _words(self.negatives)}
         if self.what == PICTURES:
@@ -207,20 +211,47 @@ class Preparation:
             return f"{self.path} has changed since it was read ({counts}); it is read again"
         return f"{self.data} has changed since its gallery was made; it is made anew"
 
-    def _make_store(self, kind: str, job: Job) -> Path:
-        """The features of the pictures; an attempt at other pictures or with other settings is dropped."""
+    def _make_store(self, kind: str, job: Job) -> float | None:
+        """Make the features of the pictures; an attempt at other pictures or with other settings is dropped.
+
+        The time before which no picture was read; None if it is not known, as some were read by an earlier attempt.
+        """
         from manyclass.runs.feature_store import make_store
         from manyclass.runs.provenance import choose_kind
 
-        out, wanted, images = self.home / _STORE, choose_kind(kind, self.settings.seed, {}), self._images()
+        began, earlier, images = time.time(), self._earlier(kind), self._images()
+        wanted = choose_kind(kind, self.settings.seed, {})
+        make = partial(make_store, self.path, self.home / _STORE, wanted, images, overwrite=True, progress=job.stage)
         try:
-            run = make_store(self.path, out, wanted, images, overwrite=True, progress=job.stage)
+            run = make(earlier=earlier)
         except ValueError:
-            run = make_store(self.path, out, wanted, images, overwrite=True, resume=False, progress=job.stage)
+            try:
+                run = make(resume=False, earlier=earlier)
+            except StoreCorruptedError:  # what was encoded earlier cannot be read
+                run = make(resume=False)
         if run.skipped:
             first = run.skipped[0]
             self.notes.append(f"{pluralize(len(run.skipped), 'file')} left out; {first.name} {first.reason}")
-        return out
+        return None if run.resumed_after else began
+
+    def _earlier(self, kind: str) -> "EarlierRows | None":
+        """What was encoded for the last start, in the same way."""
+        from manyclass.data.store.store import open_store
+        from manyclass.features.extraction.earlier_rows import EarlierRows
+
+        record = self._record() or {}
+        known, began = record.get("state"), record.get("began")
+        same = isinstance(known, dict) and (known.get("kind"), known.get("seed")) == (kind, self.settings.seed)
+        if not same or not isinstance(began, float):
+            return None
+        try:
+            return EarlierRows(open_store(self.home / _STORE), began)
+        except (OSError, ValueError):
+            return None
+
+
+def _folder_of(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
 
 
 def _classifier(run: Path) -> Any:

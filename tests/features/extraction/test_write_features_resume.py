@@ -9,8 +9,8 @@ import time
 import pytest
 
 import manyclass as mc
+from manyclass.features.extraction.run_identity import images_digest
 from manyclass.features.extraction.skip_log import read_skipped
-from manyclass.features.extraction.write_features import images_digest
 from manyclass.features.images import decoding
 from tests.features import child
 from tests.features.child import Means, Pairs

@@ -62,6 +62,16 @@ Group = list[list[EncodedImage]]  # of several chunks
 Known = dict[int, list[EncodedImage]]  # by the position of the first image of a chunk
 
 
+class KnownLike(Protocol):
+    """Chunks that are encoded already, by the position of their first image: `Known`, or what reads them when asked."""
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, first: object, /) -> bool: ...
+
+    def pop(self, first: int, /) -> list[EncodedImage]: ...
+
+
 class PartSequence(Sequence[Any]):
     """Some entries of a longer sequence, in a row, found by their positions there.
 
@@ -136,14 +146,14 @@ class Encoding:
         firsts = range(start - start % size, end, size) if start < end else range(0)
         return [range(first, min(n, first + size)) for first in firsts]
 
-    def encode_from(self, start: int, known: Known, stop: int | None = None) -> Iterator[list[EncodedImage]]:
+    def encode_from(self, start: int, known: KnownLike, stop: int | None = None) -> Iterator[list[EncodedImage]]:
         """Encode the images from a position on.
 
         Parameters
         ----------
         start : int
             The first position.
-        known : dict of int to list of EncodedImage
+        known : dict of int to list of EncodedImage, or KnownChunks
             Chunks that are encoded already, by their first position; those that are used are removed.
         stop : int, default=None
             The position after the last, where a chunk begins; None for the end.

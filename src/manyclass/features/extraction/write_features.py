@@ -5,10 +5,8 @@ encoder by the file that it saves. The encoder and the list of images that could
 rows, so that a store never has those of another.
 """
 
-import hashlib
 import os
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,24 +15,22 @@ import numpy as np
 
 from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_count
-from manyclass._core.digest import file_digest, json_digest, sha256_digest
-from manyclass._core.errors import is_of_machine, unreadable_error
+from manyclass._core.digest import json_digest, sha256_digest
 from manyclass._core.files import expand_home
 from manyclass._core.models import is_savable, model_pieces
-from manyclass._core.sealed import parse_json, raw_bytes
+from manyclass._core.sealed import parse_json
 from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
 from manyclass._core.typing import Report
-from manyclass.data.archives.packed_file import PackedFile
 from manyclass.data.quantizer import Quantizer
 from manyclass.data.store.attachments import ENCODER, SKIPPED, attachment_name
-from manyclass.data.store.store import Store, quantizer_fingerprint
+from manyclass.data.store.store import Store
 from manyclass.data.store.transaction import UnfinishedWrite
 from manyclass.data.store.writer import StoreWriter
-from manyclass.features.extraction.encoding import Encoding, Known, fit_quantizer, is_fitted
+from manyclass.features.extraction.earlier_rows import EarlierRows
+from manyclass.features.extraction.encoding import Encoding, Known, KnownLike, fit_quantizer, is_fitted
+from manyclass.features.extraction.run_identity import run_identity
 from manyclass.features.extraction.skip_log import SkipLog, SkippedImage, read_skipped
 from manyclass.features.images.decoding import as_image_list, as_positional
-
-_PLAIN = (int, float, str, type(None))  # settings of a quantizer that JSON holds as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +79,7 @@ def write_features(
     provenance: dict[str, Any] | None = None,
     progress: Report | None = None,
     shard: Shard | str | None = None,
+    earlier: EarlierRows | None = None,
 ) -> FeatureRun:
     """Encode images, and write their vectors to a store as they come.
 
@@ -130,6 +127,9 @@ def write_features(
         Part of the images that is encoded, such as "3/16", the third of sixteen parts; a quantizer learns from all, as
         without it. The parts are stores of their own, of which `manyclass.runs.join` makes the store of all images, to
         the byte; a part may have no row.
+    earlier : EarlierRows, default=None
+        Rows that a store of the same encoder has of these images; files that were not touched since are not encoded
+        again. Nothing is taken from it for a quantizer.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def write_features(
     )
     if shard is not None:
         task = task.part(Shard.parse(shard))
-    return task.write(path, overwrite, resume, progress)
+    return task.write(path, overwrite, resume, progress, earlier)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,11 +228,18 @@ class FeatureTask:
             return self.quantizer, {}
         return fit_quantizer(self.quantizer, self.encoding, self.identity["sample"], self.identity["seed"], progress)
 
-    def write(self, path: str | os.PathLike[str], overwrite: bool, resume: bool, progress: Report | None) -> FeatureRun:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        overwrite: bool,
+        resume: bool,
+        progress: Report | None,
+        earlier: EarlierRows | None = None,
+    ) -> FeatureRun:
         """Encode the images of the span, and write them."""
         path, span, encoder = expand_home(path), self.span, self.encoding.encoder
         quantizer = self.unfinished(path, overwrite, resume).quantizer
-        known: Known = {}
+        known: KnownLike = {}
         if quantizer is None:
             quantizer, sampled = self.fit_quantizer(progress)
             known = {first: outcomes for first, outcomes in sampled.items() if first in span}
@@ -248,6 +255,8 @@ class FeatureTask:
                 log = SkipLog(listed, run, read_skipped(path))
             else:
                 log = SkipLog.open(listed, run, resumed_after, span.start)
+                if earlier is not None and quantizer is None and names is not None:
+                    known = earlier.chunks(encoding, names, range(log.position_after(resumed_after), span.stop))
                 _write_rows(writer, log, encoding, span, known, names, progress)
             if writer.rows_done == 0 and self.shard is None:
                 name, reason = log.entries[0].name, log.entries[0].reason
@@ -280,7 +289,7 @@ def _write_rows(
     log: SkipLog,
     encoding: Encoding,
     span: range,
-    known: Known,
+    known: KnownLike,
     names: Sequence[str] | None,
     progress: Report | None,
 ) -> None:
@@ -288,7 +297,7 @@ def _write_rows(
     append = writer.append_codes if encoding.quantizer else writer.append
 
     def report(position: int) -> None:
-        if progress:  # images that the quantizer learned from are done as well
+        if progress:  # images that the quantizer learned from, or that were encoded earlier, are done as well
             progress(min(n, position - span.start + encoding.chunk_size * len(known)), n)
 
     report(start)
@@ -319,80 +328,3 @@ def _check_lengths(images: Sequence[Any], columns: dict[str, Sequence[Any] | Non
     for name, values in columns.items():
         if values is not None and len(values) != len(images):
             raise ValueError(f"{name} must have one entry per image ({len(images)}); got {len(values)}")
-
-
-def run_identity(
-    encoding: Encoding, names: Sequence[str] | None, quantizer: Quantizer | None, sample: int | None, seed: int
-) -> dict[str, Any]:
-    """The images by their names and sizes, the encoder by all that it learned, and every setting.
-
-    Unfinished runs on disk hold it, so neither its keys nor their values may change.
-    """
-    return {
-        "images": images_digest(encoding.images, names),
-        "quantizer": _describe_quantizer(quantizer),
-        "encoder": encoder_digest(encoding.encoder),
-        "columns": int(encoding.encoder.n_features_out_),
-        "max_pixels": encoding.max_pixels,
-        "limit": encoding.max_source_pixels,
-        "sample": sample,
-        "seed": seed,
-    }
-
-
-def images_digest(images: Sequence[Any], names: Sequence[str] | None = None) -> str:
-    """Digest images: of files their names and sizes, which is quick; of arrays what is in them.
-
-    Parameters
-    ----------
-    images : sequence of path-like or ndarray
-        The images.
-    names : sequence of str, default=None
-        Their names.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal digits.
-    """
-    state = hashlib.sha256()
-    for position in range(len(images)):  # some sequences have no end of their own
-        name = names[position] if names is not None else ""
-        for content in (name.encode("utf-8", "surrogatepass"), *_content(images[position])):
-            state.update(len(content).to_bytes(8, "little"))
-            state.update(content)
-    return state.hexdigest()
-
-
-def encoder_digest(encoder: Any) -> str:
-    """A digest of all that an encoder is: of the file that it saves; of one that saves nothing, its class and width."""
-    if is_savable(encoder):
-        return sha256_digest(model_pieces(encoder))
-    if not hasattr(encoder, "save"):
-        return f"{type(encoder).__name__} {encoder.n_features_out_}"
-    with tempfile.TemporaryDirectory() as folder:  # of other people's encoders nothing is known but that they save
-        encoder.save(Path(folder) / "encoder")
-        return file_digest(Path(folder) / "encoder")
-
-
-def _content(image: Any) -> Iterable[bytes]:
-    if isinstance(image, PackedFile):
-        return [image.identity().encode()]
-    if isinstance(image, str | bytes | os.PathLike):
-        try:
-            return [str(os.stat(image).st_size).encode()]
-        except (OSError, ValueError) as error:
-            if isinstance(error, OSError) and is_of_machine(error):  # or it would be taken for another image later
-                raise unreadable_error(image, error) from error
-            return [b"none"]
-    array = np.ascontiguousarray(image)
-    return [repr((array.shape, array.dtype.str)).encode(), bytes(raw_bytes(array))]
-
-
-def _describe_quantizer(quantizer: Quantizer | None) -> Any:
-    if quantizer is None:
-        return None
-    if is_fitted(quantizer):
-        return quantizer_fingerprint(quantizer)
-    settings = {key: value for key, value in vars(quantizer).items() if isinstance(value, _PLAIN)}
-    return {"kind": quantizer.kind, **settings}

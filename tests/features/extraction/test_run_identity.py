@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import manyclass as mc
-from manyclass.features.extraction.write_features import encoder_digest
+from manyclass.features.extraction.run_identity import encoder_digest
 from tests.features import networks
 from tests.features.child import Means, Pairs
 from tests.features.twins import images_of
