@@ -7,7 +7,7 @@ from pathlib import Path
 from release.build import build_release
 from release.contents import faults_of, release_version
 from release.cost import as_table, install_cost
-from release.interpreters import as_interpreters, find_interpreters, makers
+from release.interpreters import as_interpreters, find_interpreters, makers, runs_here
 from release.trial import try_wheel
 
 STEPS = ("build", "check", "try", "cost")
@@ -31,7 +31,8 @@ def main() -> int:
     if "build" in steps:
         build_release(makers(pythons), dist)
     files = sorted([*dist.glob("manyclass-*.tar.gz"), *dist.glob("manyclass-*.whl")])
-    pairs = [(wheel, python) for wheel in files for python in pythons if wheel.suffix == ".whl" and python.takes(wheel)]
+    wheels = [path for path in files if path.suffix == ".whl" and runs_here(path)]
+    pairs = [(wheel, python) for wheel in wheels for python in pythons if python.takes(wheel)]
     if not files or ({"try", "cost"} & set(steps) and not pairs):
         parser.error(f"{dist} must hold a wheel for a Python that is here; make it by `python -m release build`")
     if "check" in steps:

@@ -1,9 +1,11 @@
 """The Pythons of this machine, and which of them make and take which wheel."""
 
 import os
+import platform
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +26,21 @@ class Interpreter:
     version: tuple[int, int]
 
     def takes(self, wheel: Path) -> bool:
-        """Whether the tags of a wheel are for this Python.
-
-        >>> newer, wheel = Interpreter(Path("python3.13"), (3, 13)), Path("manyclass-0.2.0-cp312-abi3-any.whl")
-        >>> newer.takes(wheel), newer.takes(Path("manyclass-0.2.0-cp311-cp311-any.whl"))
-        (True, False)
-        """
+        """Whether the tags of a wheel are for this Python; `runs_here` says whether they are for this machine."""
         python, abi = wheel.stem.split("-")[2:4]
         least = int(python.removeprefix("cp3"))
         return self.version[1] >= least if abi == "abi3" else self.version[1] == least
+
+
+def runs_here(wheel: Path, system: str = sys.platform, machine: str = platform.machine()) -> bool:
+    """Whether the tags of a wheel are for this machine.
+
+    >>> runs_here(Path("manyclass-0.2.0-cp312-abi3-manylinux_2_28_x86_64.whl"), "linux", "aarch64")
+    False
+    """
+    tags = wheel.stem.split("-")[4]
+    kinds = {"linux": ("linux_", "manylinux"), "darwin": ("macosx_",)}
+    return tags.startswith(kinds.get(system, ())) and tags.endswith((f"_{machine}", "_universal2"))
 
 
 def find_interpreters() -> list[Interpreter]:

@@ -3,6 +3,7 @@
 import io
 import shutil
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -123,3 +124,10 @@ def test_a_source_distribution_has_what_builds_and_nothing_else(checkout):
     del held["native/search.cpp"]
     faults = faults_of(write_source(checkout.parent, {**held, "photos/cat.jpg": b""}), checkout)
     assert faults == ["photos/cat.jpg is needed by nobody who builds", "native/search.cpp is missing"]
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8").split("  run:\n")[1].split("\n\n")[0]
+    asked = [line.strip(" -").replace(" ", "") for line in recipe.splitlines()]
+    assert asked == ["python", *(one.lower() for one in needed)]

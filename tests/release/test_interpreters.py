@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from release.interpreters import Interpreter, as_interpreters, makers
+from release.interpreters import Interpreter, as_interpreters, makers, runs_here
 
 HERE = sys.version_info[:2]
 
@@ -35,3 +35,17 @@ def test_one_wheel_is_made_for_all_pythons_from_3_12_on(there, make):
 )
 def test_a_wheel_is_taken_by_the_pythons_that_its_tags_name(minor, tags, takes):
     assert python(minor).takes(Path(f"manyclass-0.2.0-{tags}-manylinux_2_28_x86_64.whl")) == takes
+
+
+@pytest.mark.parametrize(
+    ("tags", "system", "machine", "runs"),
+    [
+        ("manylinux_2_28_x86_64", "linux", "x86_64", True),
+        ("manylinux_2_28_x86_64", "linux", "aarch64", False),
+        ("manylinux_2_28_x86_64", "darwin", "x86_64", False),
+        ("macosx_11_0_arm64", "darwin", "arm64", True),
+        ("musllinux_1_2_x86_64", "linux", "x86_64", False),
+    ],
+)
+def test_a_wheel_runs_on_the_machines_that_its_tags_name(tags, system, machine, runs):
+    assert runs_here(Path(f"manyclass-0.2.0-cp312-abi3-{tags}.whl"), system, machine) == runs
