@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NATIVE := $(wildcard native/*.* native/python/*.*)
 COMMA := ,
 
-.PHONY: demo test slow fuzz clone sanitize races audit lint format docs bench results clean
+.PHONY: demo test slow fuzz clone sanitize races audit lint format docs bench results wheel release clean
 
 demo: $(VENV)/.installed
 	$(BIN)/manyclass demo
@@ -75,6 +75,15 @@ docs: $(VENV)/.docs
 	rm -rf docs/api docs/gallery
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html -d build/doctrees docs build/docs
 
+# The files of a release, in dist: built, looked into, tried where there is no compiler, and weighed. Needs a Python 3.11
+# and a later one on the path or of pyenv, and no .venv.
+release:
+	$(PYTHON) -m release
+
+# A source distribution and a wheel for this Python alone, in build/wheel, the same way.
+wheel:
+	$(PYTHON) -m release build check try --python $(PYTHON) --dist build/wheel
+
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks
 
@@ -93,4 +102,4 @@ $(VENV)/.docs: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api docs/gallery src/manyclass/_native.pyi
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis docs/api docs/gallery src/manyclass/_native.pyi

@@ -8,7 +8,7 @@ The folders are the parts of that formula: `data` (X), `losses`, `penalties`, `s
 
 from manyclass._core.lazy import PUBLIC, find_public, list_public
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [*PUBLIC, "__version__"]
 

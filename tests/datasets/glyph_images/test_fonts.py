@@ -1,5 +1,7 @@
 """Typefaces: what they have, what they draw, and a fingerprint of them all."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,10 @@ def test_the_fingerprint_is_of_the_files_and_the_libraries(monkeypatch):
     assert module.fonts_fingerprint.__wrapped__() != before
     monkeypatch.undo()
     assert module.fonts_fingerprint.__wrapped__() == before
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch):
+    for library in ("matplotlib", "fontTools", "fontTools.ttLib"):
+        monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=r'pip install "manyclass\[plot\]"'):
+        faces.__wrapped__()

@@ -62,17 +62,18 @@ class Face:
 @cache
 def faces() -> tuple[Face, ...]:
     """Every face, in a fixed order."""
+    folder = _folder()  # which says what is missing; fontTools comes with matplotlib
     from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
 
     def read(name: str) -> Face:
-        path = _folder() / f"{name}.ttf"
+        path = folder / f"{name}.ttf"
         with TTFont(path, lazy=True) as font:
             characters = frozenset(font.getBestCmap())
         if name in _TEX_FACES:
             characters &= {ord(c) for c in string.ascii_letters + string.digits}
         return Face(name, path, characters)
 
-    return tuple(read(name) for name in (*_UNICODE_FACES, *_TEX_FACES) if (_folder() / f"{name}.ttf").exists())
+    return tuple(read(name) for name in (*_UNICODE_FACES, *_TEX_FACES) if (folder / f"{name}.ttf").exists())
 
 
 @cache
