@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(wildcard native/*.* native/python/*.*)
+NATIVE := $(wildcard native/*.* native/python/*.* native/portable/*.*)
 COMMA := ,
 
 .PHONY: demo test slow fuzz clone sanitize races audit lint format docs bench results wheel release clean

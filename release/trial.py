@@ -13,6 +13,8 @@ from release.interpreters import Interpreter
 
 ROOT = Path(__file__).parents[1]
 COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "clang++", "cmake", "ninja", "make")
+# What joblib asks for the processors, on Linux and macOS.
+SYSTEM = ("lscpu", "sysctl")
 FIT = """
 import manyclass as mc
 assert "site-packages" in mc.__file__, mc.__file__
@@ -31,6 +33,9 @@ class Environment:
         self.folder = folder
         self.programs = folder / "bin"
         subprocess.run([python.path, "-m", "venv", folder], check=True)
+        (folder / "system").mkdir()
+        for found in filter(None, map(shutil.which, SYSTEM)):
+            (folder / "system" / Path(found).name).symlink_to(found)
         cache = subprocess.run([self.programs / "pip", "cache", "dir"], capture_output=True, text=True).stdout.strip()
         self._variables = clean_variables(os.environ, folder) | {"PIP_CACHE_DIR": cache}
 
@@ -57,7 +62,7 @@ def clean_variables(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
     """Variables of an environment in `folder`: of those given only what pip needs to find packages, and no compiler."""
     kept = ("PIP_", "SSL_", "HTTP_", "HTTPS_", "NO_PROXY", "HOME", "LANG")
     variables = {name: value for name, value in environ.items() if name.upper().startswith(kept)}
-    variables |= {"PATH": str(folder / "bin"), "XDG_CACHE_HOME": str(folder / "cache")}
+    variables |= {"PATH": f"{folder / 'bin'}{os.pathsep}{folder / 'system'}", "XDG_CACHE_HOME": str(folder / "cache")}
     if found := [name for name in COMPILERS if shutil.which(name, path=variables["PATH"])]:
         raise ValueError(f"a clean environment must be without {', '.join(found)}; {variables['PATH']} has it")
     return variables

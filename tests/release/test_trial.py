@@ -16,7 +16,7 @@ def test_of_the_variables_of_the_caller_only_those_of_pip_and_the_network_are_le
     }
     left = clean_variables(given, tmp_path)
     assert left.pop("XDG_CACHE_HOME").startswith(str(tmp_path))
-    assert left == {"PIP_CERT": "a", "http_proxy": "b", "PATH": str(tmp_path / "bin")}
+    assert left == {"PIP_CERT": "a", "http_proxy": "b", "PATH": f"{tmp_path}/bin:{tmp_path}/system"}
 
 
 def test_an_environment_with_a_compiler_is_refused(tmp_path):
