@@ -7,6 +7,7 @@ from typing import Any
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "extensions"))
 
+import command_reference  # noqa: E402
 import inherited_members  # noqa: E402
 import root_pages  # noqa: E402
 
@@ -31,7 +32,7 @@ default_role = "py:obj"
 smartquotes = False
 highlight_language = "none"
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -60,6 +61,7 @@ html_show_sourcelink = False
 
 
 def setup(app: Any) -> None:
-    """Members that are ours alone; pages that live beside docs/ or get a list of their neighbors."""
+    """Members that are ours alone; pages made of files beside docs/, of their neighbors, or of the commands."""
     app.connect("autodoc-skip-member", inherited_members.skip)
     app.connect("source-read", root_pages.read)
+    app.connect("source-read", command_reference.read)
