@@ -9,7 +9,9 @@ sys.path.insert(0, str(DOCS / "extensions"))
 
 import command_reference  # noqa: E402
 import inherited_members  # noqa: E402
+import linked_names  # noqa: E402
 import root_pages  # noqa: E402
+from numpydoc import xref  # noqa: E402
 
 import manyclass  # noqa: E402
 
@@ -40,6 +42,11 @@ autodoc_typehints = "none"
 autosummary_generate = True
 # The templates list the members.
 numpydoc_show_class_members = False
+# Of the types of parameters, our own names are links; those of Python and NumPy would have to be fetched from their sites.
+xref.DEFAULT_LINKS.clear()
+numpydoc_xref_param_type = True
+numpydoc_xref_aliases = linked_names.TYPES
+numpydoc_xref_ignore = "all"
 
 # The problems of examples are so small that threads would mostly wait for one another.
 manyclass.set_threads(1)
@@ -65,3 +72,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", inherited_members.skip)
     app.connect("source-read", root_pages.read)
     app.connect("source-read", command_reference.read)
+    app.connect("doctree-read", linked_names.link)
+    app.connect("missing-reference", linked_names.resolve)

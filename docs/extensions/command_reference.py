@@ -55,7 +55,7 @@ def guides_of(names: list[str]) -> dict[str, list[tuple[str, str]]]:
 
 def section(name: str, command: Any, guides: list[tuple[str, str]]) -> str:
     """One command in Markdown."""
-    parts = [f"({name})=\n### {name}", text_of(command.help or ""), f"```\n{usage(name, command)}\n```"]
+    parts = [f"(command-{name})=\n### {name}", text_of(command.help or ""), f"```\n{usage(name, command)}\n```"]
     if command.epilog:
         parts.append("Example:\n\n```\n" + command.epilog.removeprefix("Example: ") + "\n```")
     if guides:

@@ -81,8 +81,10 @@ def run_command(command: str) -> str:
     ):
         try:
             main()
+            code = None
         except SystemExit as end:
-            assert not end.code, f"$ {command}\n{said.getvalue()}"
+            code = end.code
+    assert not code, f"$ {command}\n{said.getvalue()}"
     return "".join(line.rstrip() + "\n" for line in said.getvalue().splitlines())
 
 

@@ -52,5 +52,7 @@ def test_the_commands_of_a_page_are_there(path):
 
 
 def test_commands_that_are_not_there_are_noticed():
-    lines = given_commands("```\nmanyclass tain x\nmanyclass train x --ovr  # --no\n```\n```console\n$ manyclass info x\n```")
+    lines = given_commands(
+        "```\nmanyclass tain x\nmanyclass train x --ovr  # --no\n```\n```console\n$ manyclass info x\n```"
+    )
     assert [unknown(line) for line in lines] == [["tain"], ["train --ovr"], []]

@@ -4,8 +4,9 @@ import doctest
 from pathlib import Path
 
 import pytest
-from docs import guide_pages
 from docs.guide_pages import run_page
+
+from docs import guide_pages
 
 ROOT = Path(__file__).parents[2]
 GUIDES = sorted((ROOT / "docs" / "guides").glob("*.md"))
