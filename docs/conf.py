@@ -42,7 +42,7 @@ autodoc_typehints = "none"
 autosummary_generate = True
 # The templates list the members.
 numpydoc_show_class_members = False
-# Of the types of parameters, our own names are links; those of Python and NumPy would have to be fetched from their sites.
+# Of the types of parameters, our own names are links; those of Python and NumPy would have to be fetched.
 xref.DEFAULT_LINKS.clear()
 numpydoc_xref_param_type = True
 numpydoc_xref_aliases = linked_names.TYPES
@@ -63,7 +63,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = "manyclass"
 html_static_path = ["static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 
 
@@ -72,5 +72,6 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", inherited_members.skip)
     app.connect("source-read", root_pages.read)
     app.connect("source-read", command_reference.read)
+    app.connect("env-get-outdated", command_reference.outdated)
     app.connect("doctree-read", linked_names.link)
     app.connect("missing-reference", linked_names.resolve)

@@ -20,6 +20,11 @@ def read(app: Any, page: str, source: list[str]) -> None:
         source[0] = with_commands(source[0], all_commands())
 
 
+def outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Sphinx's event `env-get-outdated`: commands change without the page."""
+    return [PAGE]
+
+
 def all_commands() -> dict[str, Any]:
     """The commands of `manyclass` by name, in the order of its help."""
     import typer

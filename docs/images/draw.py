@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +58,7 @@ def draw_folders(base: Path) -> None:
     letters = [c for c, name in enumerate(drawn.classes) if "LETTER" in name]
     rows, features = np.isin(drawn.y, letters[:40]), mc.datasets.glyph_features(shrunk(drawn.images))
     names = [
-        f"{drawn.classes[c].lower().split(' ', 1)[1].replace(' letter ', '-')}/{i % 16:02d}.png"
+        f"{drawn.classes[c].lower().removeprefix('latin ').replace(' letter ', '-')}/{i % 16:02d}.png"
         for i, c in enumerate(drawn.y)
     ]
     for picture, name, label in zip(drawn.images, names, drawn.y, strict=True):
@@ -130,7 +129,8 @@ def served(chromium: Browser, base: Path) -> None:
         where = f"#/find?q=id:{name}/00.png&like=id:{name}/03.png&like=id:{name}/07.png"
         tab = chromium.new_page(viewport={"width": 1240, "height": 800})
         tab.goto(f"http://127.0.0.1:{PORT}/{where}")
-        tab.wait_for_timeout(4000)
+        tab.get_by_text("more alike than chance").first.wait_for(timeout=120_000)
+        tab.wait_for_load_state("networkidle", timeout=120_000)
         shoot(tab, "page.png", colors=32)
     finally:
         server.terminate()
@@ -143,7 +143,7 @@ def wait_for(address: str) -> None:
         try:
             urllib.request.urlopen(address, timeout=5)
             return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:  # not yet
             time.sleep(0.5)
     raise TimeoutError(address)
 

@@ -1,7 +1,8 @@
 """What the pages of docs/guides show, run: blocks of Python, sessions of Python, and sessions of a shell.
 
 The blocks of a page run one after the other in one folder, which is empty at first. A session of a shell is a block of
-`console`: a line that begins with `$` is a command, and the lines below it are what it says, on stdout and on stderr.
+`console`: a line that begins with `$` is a command, and the lines below it are what it says, with its notices and
+without its progress, which a terminal overwrites.
 
 `python tests/docs/guide_pages.py docs/guides/audit.md` runs a page in a folder of its own, and writes what the commands
 say now into it; look at the difference before you keep it.
@@ -26,7 +27,8 @@ from manyclass.cli.main import main
 BLOCK = re.compile(r"^```(python|pycon|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COLUMNS = 88  # as wide as a page of the site, with a little room
 TIME = re.compile(r"\b[\d.]+ (us|ms|s|min|h)\b")
-DECIMAL = re.compile(r"-?\d[\d,]*\.\d+(?:e-?\d+)?")
+PROGRESS = re.compile(r"[\w ]+: ((epoch|step|pair) )?[\d,]+ of [\d,]+\b")
+DECIMAL = re.compile(r"-?\d[\d,]*\.\d+(?:e[+-]?\d+)?")
 
 
 def run_page(text: str, page: str) -> dict:
@@ -85,7 +87,7 @@ def run_command(command: str) -> str:
         except SystemExit as end:
             code = end.code
     assert not code, f"$ {command}\n{said.getvalue()}"
-    return "".join(line.rstrip() + "\n" for line in said.getvalue().splitlines())
+    return "".join(line.rstrip() + "\n" for line in said.getvalue().splitlines() if not PROGRESS.match(line))
 
 
 def says_the_same(shown: str, got: str) -> bool:
