@@ -40,7 +40,7 @@ def test_every_entry_of_the_reference_is_there(name):
     assert getattr(home, last).__doc__
 
 
-@pytest.mark.parametrize("name", ["inherited_members", "root_pages"])
+@pytest.mark.parametrize("name", ["command_reference", "inherited_members", "linked_names", "root_pages"])
 def test_the_examples_of_the_extensions_give_what_they_show(name):
     assert doctest.testmod(extension(name)).failed == 0
 
