@@ -30,6 +30,7 @@ ALL = (
     "search",
     "features",
     "feature_folder",
+    "large_files",
     "scaling",
     "audit",
     "page_speed",

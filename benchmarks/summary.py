@@ -182,6 +182,15 @@ def feature_folder(page: WrittenPage) -> Iterator[Line]:
         yield f"a folder of pictures to features, {kind}, two cores", size, two, "one core", one, times
 
 
+def large_files(page: WrittenPage) -> Iterator[Line]:
+    for table in page.tables:
+        if "same bytes" in table.columns:
+            for row in table.rows:
+                cell = dict(zip(table.columns, row, strict=True))
+                what = f"{cell['command'].strip('`').split()[0]} of {cell['of']}, peak {cell['peak']}"
+                yield what, table.caption, cell["time"], "", "", ""
+
+
 def scaling(page: WrittenPage) -> Iterator[Line]:
     for what, size, one, two, ratio, *_, same in page.table("Against one actor").rows:
         if same:
@@ -216,7 +225,7 @@ def page_speed(page: WrittenPage) -> Iterator[Line]:
 
 _OF_PAGES = (products, encoding, classification, closed_form, multilabel, wide, imagenet_shape, ten_thousand, heads)
 _OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, features, feature_folder)
-_OF_PAGES += (scaling, audit, page_speed)
+_OF_PAGES += (large_files, scaling, audit, page_speed)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

@@ -88,6 +88,8 @@ def test_a_fetch_that_broke_off_goes_on(memory, tmp_path, monkeypatch):
     file, place = _remote_file("/box/a.bin", "", memory.info("/box/a.bin")), tmp_path / "a.bin"
 
     class Breaking:
+        info, invalidate_cache = memory.info, memory.invalidate_cache
+
         def open(self, path, mode):
             return Half()
 
@@ -130,3 +132,91 @@ def test_without_fsspec_it_says_what_to_install():
     program = "import sys; sys.modules['fsspec'] = None\nimport manyclass as mc\nmc.as_matrix('s3://bucket/x.npy')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert 's3://bucket/x.npy needs fsspec to be read; pip install "manyclass[remote]"' in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("s3://bucket/x.npy", "s3://bucket/x.npy needs s3fs to be read; pip install s3fs"),
+        ("https://x.example/y", "needs aiohttp and requests to be read; pip install aiohttp requests"),
+    ],
+)
+def test_the_package_of_a_service_is_named(url, words, monkeypatch):
+    def missing(address):
+        raise ImportError("Install something to access it")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", missing)
+    with pytest.raises(ImportError, match=words.replace(".", r"\.")):
+        local_path(url)
+
+
+class NoCredentialsError(Exception):
+    """As botocore has it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PermissionError("Forbidden"), "may not be read: Forbidden; set up the credentials that s3fs looks for"),
+        (NoCredentialsError("Unable to locate them"), "may not be read: Unable to locate them; set up the credentials"),
+        (OSError(28, "No space left on device"), "the disk is full; make room and give the same command again"),
+        (TimeoutError(), "s3://bucket/x cannot be fetched: TimeoutError"),
+    ],
+    ids=["forbidden", "no credentials", "full", "no words"],
+)
+def test_what_a_service_refuses_is_one_sentence_with_a_way_out(error, words, monkeypatch):
+    def fails(address):
+        raise error
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", fails)
+    with pytest.raises(StorageError, match=words) as caught:
+        local_path("s3://bucket/x")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_changes_while_it_is_fetched_is_no_mixture(memory, tmp_path, monkeypatch):
+    monkeypatch.setattr("manyclass._core.remote_files._PIECE", 4)
+    memory.pipe("/box/a.bin", b"0123456789")
+    file, place = _remote_file("/box/a.bin", "", memory.info("/box/a.bin")), tmp_path / "a.bin"
+
+    class Changing(io.BytesIO):
+        def read(self, n):
+            memory.pipe("/box/a.bin", b"abcdefghij")
+            return super().read(n)
+
+    class System:
+        info, invalidate_cache = memory.info, memory.invalidate_cache
+
+        def open(self, path, mode):
+            return Changing(b"0123456789")
+
+    with pytest.raises(StorageError, match="was changed while it was fetched; give the same command again"):
+        _copy(System(), file, place)
+    assert list(tmp_path.glob(".a.bin*")) == []
+    (tmp_path / ".a.bin.0123.part").write_bytes(b"of what it was before")
+    _copy(memory, _remote_file("/box/a.bin", "", memory.info("/box/a.bin")), place)
+    assert place.read_bytes() == b"abcdefghij"
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_a_fetch_that_is_killed_goes_on_with_what_is_there(tmp_path, monkeypatch):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "shard_0.bin").write_bytes(b"x" * 1000)
+    (tmp_path / "far" / "shard_1.bin").write_bytes(b"y" * 1000)
+    program = (
+        "import os, sys\nimport manyclass._core.remote_files as remote\nremote._PIECE = 400\nplain = remote._append\n"
+        "def killed(source, out, file):\n"
+        "    if file.name == 'shard_0.bin': return plain(source, out, file)\n"
+        "    out.write(source.read(400)); out.flush(); os.kill(os.getpid(), 9)\n"
+        "remote._append = killed\nremote.local_path(sys.argv[1])"
+    )
+    url = f"file://{tmp_path}/far"
+    done = subprocess.run([sys.executable, "-c", program, url], capture_output=True, check=False)
+    assert done.returncode == -9
+    copied = []
+    monkeypatch.setattr(
+        "manyclass._core.remote_files._copy", lambda *about: copied.append(about[1].name) or _copy(*about)
+    )
+    folder = local_path(url)
+    assert copied == ["shard_1.bin"]
+    assert [(folder / f"shard_{i}.bin").read_bytes() for i in (0, 1)] == [b"x" * 1000, b"y" * 1000]

@@ -146,7 +146,7 @@ def test_a_parquet_has_columns_of_labels_and_names(tmp_path, label):
     pq.write_table(table, tmp_path / "x.parquet")
     features = read_features(tmp_path / "x.parquet")
     np.testing.assert_array_equal(features.X.toarray(), A)
-    assert features.y.tolist() == label
+    assert features.label_names().tolist() == label
     assert list(features.names) == NAMES
     assert list(features.split) == split
 

@@ -47,7 +47,7 @@ def test_without_metadata_there_are_only_features(folder):
 def test_names_come_from_the_metadata_of_the_same_number(folder, columns, digits):
     write_metadata(folder, digits, **columns)
     expected = [f"{i}.{j}" for i in NUMBERS for j in (0, 1)]
-    assert read_features(folder).names.tolist() == expected
+    assert list(read_features(folder).names) == expected
 
 
 def test_a_caption_is_no_name_and_no_label(folder):
@@ -58,7 +58,7 @@ def test_a_caption_is_no_name_and_no_label(folder):
 
 def test_labels_come_from_the_metadata(folder):
     write_metadata(folder, label="class {}")
-    assert read_features(folder).y[-1] == "class 10.1"
+    assert read_features(folder).label_names()[-1] == "class 10.1"
 
 
 def test_labels_beside_the_embeddings_go_first(folder):

@@ -31,7 +31,7 @@ def test_unusable_names_and_split_are_left_out_with_a_notice(tmp_path, name, val
     path = write(tmp_path / "x.parquet", label=list("abca"), **{name: values})
     with pytest.warns(UserWarning, match=rf"^{path} column '{name}' {problem}; it is left out$"):
         features = read_features(path)
-    assert (features.names, features.split, features.y.tolist()) == (None, None, list("abca"))
+    assert (features.names, features.split, features.label_names().tolist()) == (None, None, list("abca"))
 
 
 BAD_LABELS = [
@@ -58,7 +58,7 @@ def test_unusable_labels_can_be_left_out(tmp_path, name, values, problem):
 
 def test_a_column_that_can_hold_labels_goes_before_one_that_cannot(tmp_path):
     path = write(tmp_path / "x.parquet", target=[0.5, 1, 2, 3], category=list("abca"))
-    assert read_features(path).y.tolist() == list("abca")
+    assert read_features(path).label_names().tolist() == list("abca")
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,24 @@ def test_labels_are_integers_whatever_they_are_kept_as(tmp_path, values):
     np.testing.assert_array_equal(y, pa.array(values).to_pylist())
 
 
+def test_words_are_classes_in_order_and_digits_stay_words(tmp_path):
+    words = read_features(write(tmp_path / "x.parquet", label=["owl", "ant", "owl", "bee"]))
+    assert (words.y.tolist(), list(words.classes)) == ([2, 0, 2, 1], ["ant", "bee", "owl"])
+    digits = read_features(write(tmp_path / "y.parquet", label=["10", "9", "10", "9"]))
+    assert (digits.y.tolist(), digits.classes) == (["10", "9", "10", "9"], None)
+
+
+def test_words_and_names_of_several_files_are_one_column(tmp_path):
+    for number, words in enumerate((["owl", "e\u0301", "", "owl"], ["ant", "\u00e9", "owl", "bee"])):
+        write(tmp_path / f"{number}.parquet", label=words, path=[f"{number}/猫{i}" for i in range(4)])
+    features = read_features(tmp_path)
+    assert features.label_names().tolist() == ["owl", "\u00e9", "", "owl", "ant", "\u00e9", "owl", "bee"]
+    assert list(features.names) == [f"{number}/猫{i}" for number in (0, 1) for i in range(4)]
+
+
 def test_bytes_that_are_text_are_names(tmp_path):
     path = write(tmp_path / "x.parquet", key=[b"a", b"b", b"c", "猫".encode()])
-    assert read_features(path).names.tolist() == ["a", "b", "c", "猫"]
+    assert list(read_features(path).names) == ["a", "b", "c", "猫"]
 
 
 def test_a_later_file_without_the_labels_is_named(tmp_path):

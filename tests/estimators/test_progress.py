@@ -1,9 +1,13 @@
 """Progress: a bar on a terminal, a line now and then elsewhere."""
 
 import io
+import logging
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import manyclass as mc
 
@@ -97,3 +101,76 @@ def test_fits_of_every_kind_can_be_followed(file):
     ):
         model.set_params(callbacks=[mc.Progress(file)]).fit(X, y)
     assert all(words in file.getvalue() for words in ("epoch 2 of 2", "step ", "pair 2 of 2"))
+
+
+class Heard(logging.Handler):
+    """What was logged."""
+
+    def __init__(self):
+        super().__init__()
+        self.records = []
+
+    def emit(self, record):
+        self.records.append(record)
+
+
+@pytest.fixture
+def heard():
+    handler, logger = Heard(), logging.getLogger("manyclass.estimators")
+    logger.addHandler(handler)
+    yield handler.records
+    logger.removeHandler(handler)
+    logger.setLevel(logging.NOTSET)
+
+
+SMALL = {
+    "epoch": mc.StochasticClassifier("ovr", max_epochs=2, random_state=0),
+    "step": mc.LinearClassifier(penalty=mc.Ridge(0.1)),
+    "pair": mc.TraceNormPath(traces=[0.1], ridges=[0.1], random_state=0),
+    "step 1,": mc.SharedStructureClassifier(C=0.1),
+}
+
+
+def draw():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 10)
+    return rng.normal(size=(4, 5))[y] + 0.3 * rng.normal(size=(40, 5)), y
+
+
+@pytest.mark.parametrize("unit", SMALL)
+def test_verbose_is_a_line_on_stderr_for_each_record(unit, capfd):
+    X, y = draw()
+    estimator = clone(SMALL[unit])
+    estimator.fit(X, y)
+    assert capfd.readouterr() == ("", "")
+    estimator.set_params(verbose=1).fit(X, y)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith(f"{type(estimator).__name__}: training: {unit} ")
+
+
+@pytest.mark.parametrize("unit", SMALL)
+def test_the_log_hears_a_fit_only_where_somebody_listens(unit, heard, capfd):
+    X, y = draw()
+    clone(SMALL[unit]).fit(X, y)
+    assert heard == []
+    logging.getLogger("manyclass.estimators").setLevel(logging.INFO)
+    clone(SMALL[unit]).fit(X, y)
+    assert capfd.readouterr().err == ""
+    assert heard[0].levelname == "INFO"
+    assert f" training: {unit}" in heard[0].getMessage()
+    assert isinstance(heard[0].record, dict)
+
+
+@pytest.mark.parametrize("wrong", [-1, "yes", 0.5])
+def test_what_is_no_verbosity_is_refused(wrong):
+    X, y = draw()
+    for estimator in (mc.LinearClassifier(verbose=wrong), mc.StochasticClassifier(verbose=wrong)):
+        with pytest.raises(ValueError, match="verbose must be a whole number, at least 0"):
+            estimator.fit(X, y)
+
+
+def test_the_library_has_a_handler_that_does_nothing_and_no_other():
+    program = "import logging, manyclass as mc; mc.Progress; print(logging.getLogger('manyclass').handlers)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[<NullHandler (NOTSET)>]\n"

@@ -5,7 +5,7 @@ import pytest
 import manyclass as mc
 from manyclass.runs.recipe import ObjectiveName, SettingsError, division_words, make_recipe
 
-OF_A_RUN = {"callbacks", "checkpoint", "n_threads", "warm_start", "random_state"}
+OF_A_RUN = {"callbacks", "checkpoint", "verbose", "n_threads", "warm_start", "random_state"}
 
 
 @pytest.mark.parametrize("objective", sorted(set(ObjectiveName) - {"square"}))

@@ -54,6 +54,12 @@ def check_count(value: Any, name: str, least: int = 1, most: int | None = None) 
     return int(value)
 
 
+def check_verbose(value: Any) -> None:
+    """Refuse what says nothing about how much is to be told."""
+    if not isinstance(value, bool | np.bool_):
+        check_count(value, "verbose", least=0)
+
+
 def check_nonnegative(value: Any, name: str) -> float:
     """value as a finite float, at least 0."""
     if not _is_number(value) or not 0 <= value < np.inf:

@@ -42,7 +42,7 @@ _SAVABLE = (
     "SquareLossClassifier", "SquareLossExemplar", "StochasticClassifier", "TraceNormClassifier", "Vlad", "WhitenedPCA",
 )  # fmt: skip
 
-_RUN_PARAMETERS = ("callbacks", "checkpoint")
+_RUN_PARAMETERS = ("callbacks", "checkpoint", "verbose")
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,8 +1,10 @@
-"""How far long work is, in words: a bar on a terminal, a line every few seconds elsewhere.
+"""How far long work is, in words: a bar on a terminal, a line every few seconds elsewhere; records of `logging`.
 
-Commands show rows or images with it, and the callback `Progress` the epochs of a fit.
+Commands show rows or images with it, and the callback `Progress` the epochs of a fit. The loggers of the library have
+the names of its folders below "manyclass"; nobody hears them unless the program around has a handler.
 """
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -10,7 +12,14 @@ from typing import TextIO
 
 from manyclass._core.worker_groups import activity_words
 
+logging.getLogger("manyclass").addHandler(logging.NullHandler())
+
 SECONDS_BETWEEN_LINES = 5.0  # a log of a night has a few thousand lines, and work of a moment has none
+
+
+def get_logger(folder: str) -> logging.Logger:
+    """The logger of a folder of the library, such as "estimators"."""
+    return logging.getLogger(f"manyclass.{folder}")
 
 
 class ProgressDisplay(ABC):

@@ -5,6 +5,8 @@ fetched in part is gone on with. Readers of manyclass map files, ask for their s
 files.
 """
 
+import errno
+import glob
 import os
 import re
 import shutil
@@ -26,6 +28,17 @@ _URL = re.compile(r"([a-z][a-z0-9+.-]+):/{1,2}(?=[^/]|/)(.*)", re.DOTALL)
 _TAGS = ("ETag", "etag", "md5Hash", "crc32c", "sha256", "blob_id", "mtime", "LastModified", "last_modified", "created")
 
 _PIECE = 8 << 20
+
+# What fsspec needs besides itself, by the beginning of an address.
+_PACKAGES = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "hf": "huggingface_hub", "abfs": "adlfs", "az": "adlfs",
+    "http": "aiohttp requests", "https": "aiohttp requests", "sftp": "paramiko", "ssh": "paramiko",
+}  # fmt: skip
+
+# How services say that they do not know who asks: by the classes of their errors, or in words.
+_REFUSED = re.compile(
+    "credential|forbidden|access ?denied|unauthori[sz]ed|permission|status=40[13]|40[13] client", re.I
+)
 
 
 def local_path(path: str | os.PathLike[str]) -> Path:
@@ -84,6 +97,7 @@ def fetch(url: str) -> Path:
         except ImportError:
             raise ImportError(f'{url} needs fsspec to be read; pip install "manyclass[remote]"') from None
         system, root = fsspec.core.url_to_fs(url)
+        system.invalidate_cache()  # what an earlier call in this process was told may have changed
         files = _listed(system, str(root), url)
     home = cache_folder() / url.split(":")[0] / sha256_digest([url])[:16]
     name = os.path.basename(str(root).rstrip("/"))
@@ -138,6 +152,8 @@ def _copy(system: Any, file: RemoteFile, place: Path) -> None:
     """Fetch a file, after what an earlier attempt has fetched of the same one."""
     place.parent.mkdir(parents=True, exist_ok=True)
     part = place.with_name(f".{place.name}.{sha256_digest([f'{file.size} {file.tag}'])[:12]}.part")
+    large = file.size is None or file.size > _PIECE
+    before = _state(system, file) if large else None  # a listing tells other things than a look at one file
     with open(part, "ab") as out:
         if file.size is None or out.tell() > file.size or not file.tag:
             out.truncate(0)
@@ -150,8 +166,19 @@ def _copy(system: Any, file: RemoteFile, place: Path) -> None:
     if file.size is not None and done != file.size:
         part.unlink()
         raise StorageError(f"{file.path} must have the {file.size:,} bytes that are told of it; got {done:,}")
+    if large and _state(system, file) != before:  # or some bytes would be of one file, and some of another
+        part.unlink()
+        raise StorageError(f"{file.path} was changed while it was fetched; give the same command again")
     os.replace(part, place)
+    for old in place.parent.glob(f".{glob.escape(place.name)}.*.part"):  # of what the file was before
+        old.unlink(missing_ok=True)
     file.note(place)
+
+
+def _state(system: Any, file: RemoteFile) -> RemoteFile:
+    """What the other side tells of a file now."""
+    system.invalidate_cache()
+    return _remote_file(file.path, file.name, system.info(file.path))
 
 
 def _append(source: IO[bytes], out: IO[bytes], file: RemoteFile) -> None:
@@ -192,8 +219,20 @@ def _explained(url: str) -> Iterator[None]:
     except FileNotFoundError:
         raise FileNotFoundError(2, "no file or folder", url) from None
     except ImportError as error:
-        words = str(error).splitlines()[0]
-        raise ImportError(words if url in words else f"{url} needs another package to be read: {words}") from None
+        words, package = str(error).splitlines()[0], _PACKAGES.get(url.split(":")[0])
+        if url in words:
+            raise
+        if package is not None:
+            named = package.replace(" ", " and ")
+            raise ImportError(f"{url} needs {named} to be read; pip install {package}") from None
+        raise ImportError(f"{url} needs another package to be read: {words}") from None
     except Exception as error:  # every service has errors of its own
-        words = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        words = (str(error).splitlines() or [type(error).__name__])[0][:200] or type(error).__name__
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            way_out = f"make room and give the same command again, which goes on, or set {CACHE} to another folder"
+            raise StorageError(f"{url} does not fit into {cache_folder()}: the disk is full; {way_out}") from error
+        if isinstance(error, PermissionError) or _REFUSED.search(f"{type(error).__name__} {words}"):
+            package = _PACKAGES.get(url.split(":")[0], "fsspec")
+            way_out = f"set up the credentials that {package} looks for, or ask who owns it"
+            raise StorageError(f"{url} may not be read: {words}; {way_out}") from error
         raise StorageError(f"{url} cannot be fetched: {words}") from error

@@ -49,7 +49,7 @@ class LabelSource:
             about = reorder_by_name(known["names"], about, self.source)
         for key in about.keys() - {"classes"}:
             check_length(about[key], X.shape[0], str(self.source), str(path))
-        if "classes" in about and (problem := class_mismatch(known["y"], about["classes"])):
+        if "classes" in about and (problem := class_mismatch((known | about)["y"], about["classes"])):
             raise ValueError(f"{self.source} does not fit the labels: {problem}")
         return about
 

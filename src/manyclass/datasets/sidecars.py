@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.reading import map_npy
@@ -21,11 +22,22 @@ from manyclass.data.readers import as_matrix
 from manyclass.data.readers.as_matrix import visible_files
 from manyclass.data.readers.npy import by_number, npy_shards, numbers, words
 from manyclass.data.readers.npz import npz_names, read_member
-from manyclass.data.readers.parquet import column_names, count_rows, parquet_shards, plain_column_names, read_column
+from manyclass.data.readers.parquet import (
+    column_names,
+    count_rows,
+    is_text_column,
+    parquet_shards,
+    plain_column_names,
+    read_column,
+    read_texts,
+    read_words,
+)
+from manyclass.data.store.store import Names
 from manyclass.datasets.label_files import (
     About,
     LabelSource,
     as_labels,
+    composed,
     join_labels,
     normalize_types,
     read_column_as,
@@ -123,7 +135,35 @@ def _read_columns(paths: Sequence[Path], key: str) -> About:
     # A column that can hold such a thing goes before one that has the likelier name but cannot.
     known = (as_matrix.pick_name(_WORDS[key], names(paths[0])) for names in (plain_column_names, column_names))
     name = next(filter(None, known), None)
-    return normalize_types({key: join_labels([read_column(path, name) for path in paths], paths)}) if name else {}
+    if name is None:
+        return {}
+    # As an array of strings, a column of some million words would take more memory than all else.
+    if key in ("y", "names") and all(is_text_column(path, name) for path in paths):
+        return _read_classes(paths, name) if key == "y" else {"names": _read_names(paths, name)}
+    return normalize_types({key: join_labels([read_column(path, name) for path in paths], paths)})
+
+
+def _read_classes(paths: Sequence[Path], name: str) -> About:
+    """Labels that are words, as the numbers of classes, which are in order and in one spelling each."""
+    read = [read_words(path, name) for path in paths]
+    spelled = [composed(np.array(words, np.str_)).tolist() for _, words in read]
+    classes = sorted(set().union(*spelled))
+    if all(map(str.isdecimal, classes)):  # a model of numbers must not take positions for them
+        words = [np.array(own, np.str_)[codes] for own, (codes, _) in zip(spelled, read, strict=True)]
+        return {"y": np.concatenate(words)}
+    position = {word: number for number, word in enumerate(classes)}
+    numbers = [np.array([position[word] for word in words], np.int64) for words in spelled]
+    y = np.concatenate([own[codes] for own, (codes, _) in zip(numbers, read, strict=True)])
+    return {"y": y, "classes": np.array(classes, np.str_)}
+
+
+def _read_names(paths: Sequence[Path], name: str) -> Names:
+    if len(paths) == 1:
+        return Names(*read_texts(paths[0], name))
+    blobs, begins = zip(*(read_texts(path, name) for path in paths), strict=True)
+    firsts = np.cumsum([0, *(len(blob) for blob in blobs)])
+    shifted = [own[:-1] + first for own, first in zip(begins, firsts[:-1], strict=True)]
+    return Names(np.concatenate(blobs), np.concatenate([*shifted, firsts[-1:]]))
 
 
 def labels_in_clip_retrieval(folder: Path) -> list[LabelSource]:

@@ -49,12 +49,20 @@ def stratified_split(y: NDArray[Any], fraction: float, rng: np.random.Generator)
     2
     """
     drawn = np.zeros(len(y), np.bool_)
-    numbers = np.unique(y, return_inverse=True)[1]
+    numbers = _class_numbers(y)
     order = np.argsort(numbers, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(numbers))[:-1]) if len(y) else []:
         n = min(len(rows) - 1, max(1, round(fraction * len(rows))))
         drawn[rng.permutation(rows)[:n]] = True
     return drawn
+
+
+def _class_numbers(y: NDArray[Any]) -> NDArray[Any]:
+    """The position of each label among those that there are, sorted; numbers of classes need no sorting of all rows."""
+    if y.dtype.kind not in "iu" or not len(y) or y.min() < 0 or y.max() >= len(y):
+        return np.unique(y, return_inverse=True)[1]
+    found: NDArray[np.int32] = (np.cumsum(np.bincount(y) > 0) - 1).astype(np.int32)
+    return found[y]
 
 
 def split_classes(y: NDArray[Any], random_state: int = 0) -> NDArray[np.bool_]:

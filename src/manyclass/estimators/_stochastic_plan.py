@@ -13,6 +13,7 @@ from manyclass._core.checks import (
     check_count,
     check_number,
     check_one_of,
+    check_verbose,
 )
 from manyclass._core.errors import SettingsError
 from manyclass.data.inputs import ScaleLimits
@@ -46,6 +47,7 @@ class SgdSettings(PlanSettings, Protocol):
     n_threads: int | None
     warm_start: bool
     callbacks: Any
+    verbose: Any
 
 
 def check_settings(settings: SgdSettings) -> None:
@@ -75,11 +77,12 @@ def check_settings(settings: SgdSettings) -> None:
             "step_decay must be False without regularization, which tells how steps decrease, or a t0; got True"
         )
     check_callables(settings.callbacks, "callbacks")
+    check_verbose(settings.verbose)
 
 
 # What may change between a fit that was killed and the one that goes on from its checkpoint. Class weights are told
 # by the weights of the examples; a seed that was drawn is in the checkpoint.
-_FREE = ("n_threads", "callbacks", "checkpoint", "class_weight", "random_state")
+_FREE = ("n_threads", "callbacks", "checkpoint", "verbose", "class_weight", "random_state")
 
 # Classes for one negative that goes with a positive after a start was surpassed. Measured: with 100 classes 10 are
 # better than 40 (25.7 against 24.8 %, Fisher vectors of Tiny-ImageNet), with 659 they are worse than 51 (20.5 against

@@ -16,6 +16,7 @@ from manyclass._core.checks import (
     check_count,
     check_nonnegative,
     check_positive,
+    check_verbose,
     draw_seed,
 )
 from manyclass._core.models import rollback_on_error
@@ -23,7 +24,7 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback
 from manyclass.data.dense import DenseMatrix
 from manyclass.data.matrix import Matrix
-from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
+from manyclass.estimators.callbacks import combine_callbacks, watched
 from manyclass.estimators.linear_model import LinearModel, warn_of_chance
 from manyclass.estimators.prior_adjustment import PriorAdjustment
 from manyclass.estimators.uncertainty.held_out import forget_held_out
@@ -62,6 +63,7 @@ class BatchSettings(Protocol):
     n_threads: int | None
     random_state: Any
     callbacks: Iterable[Callback]
+    verbose: int
 
 
 def describe_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -138,6 +140,7 @@ class BatchModel(PriorAdjustment, LinearModel):
     warm_start: bool
     random_state: Any
     callbacks: Iterable[Callback]
+    verbose: int
 
     def _penalty(self) -> Penalty:
         """What is added to the mean loss."""
@@ -179,8 +182,8 @@ class BatchModel(PriorAdjustment, LinearModel):
         # Of a ridge alone, what a center has outside of the span of the rows stays as it is.
         turns = penalty.is_rotation_invariant or penalty.parts()[0] is None
         before = (self.classes_, self._shape()) if self.warm_start and fitted else None
-        with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
-            notify = combine_callbacks(self.callbacks)
+        with threads(self.n_threads or get_threads()), watched(self) as callbacks:
+            notify = combine_callbacks(callbacks)
             problem = make_problem(self, X, y, sample_weight)
             penalty.parts()[1].check_shape(problem.d, problem.k)
             solved = problem.in_row_space(ROWS_OF_CLASS * problem.k) if turns and before is None else problem
@@ -268,3 +271,4 @@ def check_batch_settings(settings: BatchSettings) -> None:
     check_class_weight(settings.class_weight)
     check_bool(settings.fit_intercept, "fit_intercept")
     check_callables(settings.callbacks, "callbacks")
+    check_verbose(settings.verbose)

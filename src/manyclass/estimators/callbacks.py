@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from manyclass._core.typing import Callback
 from manyclass.data.matrix import Matrix
+from manyclass.estimators.progress import fit_logs
 from manyclass.solvers.sgd.checkpoint import Checkpoint
 from manyclass.solvers.sgd.descent import EarlyStopping, Judge, SgdRun
 from manyclass.solvers.sgd.linear_weights import LinearWeights
@@ -51,12 +52,15 @@ class JsonLines:
 
 
 @contextmanager
-def closing_callbacks(callbacks: Iterable[Callback]) -> Iterator[None]:
-    """Afterwards, whichever way the block ends, callbacks that have a method `close` have had it called."""
+def watched(estimator: Any) -> Iterator[tuple[Callback, ...]]:
+    """Who is told of a fit: the callbacks, and the log where somebody listens.
+
+    Afterwards, whichever way the block ends, callbacks that have a method `close` have had it called.
+    """
     try:
-        yield
+        yield (*estimator.callbacks, *fit_logs(estimator))
     finally:
-        for callback in callbacks:
+        for callback in estimator.callbacks:
             close = getattr(callback, "close", None)
             if close is not None:
                 close()

@@ -57,6 +57,8 @@ class LinearClassifier(BatchModel):
         The source of random numbers for "stochastic".
     callbacks : list of callable, default=()
         Called with the record of each step; one that returns True ends the solver, without a warning.
+    verbose : int, default=0
+        1 for a line on stderr after each step; 0 for none. The logger "manyclass.estimators" has the same in any case.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class LinearClassifier(BatchModel):
         warm_start: bool = False,
         random_state: Any = None,
         callbacks: Iterable[Callback] = (),
+        verbose: int = 0,
     ):
         self.loss = loss
         self.penalty = penalty
@@ -125,6 +128,7 @@ class LinearClassifier(BatchModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callbacks = callbacks
+        self.verbose = verbose
 
     def _penalty(self) -> Penalty:
         return check_penalty(self.penalty)

@@ -1,13 +1,15 @@
-"""Progress: how far a fit is, as a callback.
+"""Progress: how far a fit is, as a callback; and the same to the standard log.
 
-Records of epochs, of steps of a batch solver or of pairs of a path become words, which a bar or plain lines show.
+Records of epochs, of steps of a batch solver or of pairs of a path become words, which a bar, plain lines or `logging`
+show.
 """
 
+import logging
 import sys
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
 
-from manyclass._core.progress_display import ProgressBar, ProgressDisplay, ProgressLines
+from manyclass._core.progress_display import ProgressBar, ProgressDisplay, ProgressLines, get_logger
 
 _PHASES = {"train": "training", "refit": "training on everything"}
 
@@ -45,6 +47,36 @@ class Progress:
         if self._phase is not None:
             self._phase.close()
         self._phase = None
+
+
+class FitLog:
+    """A callback that tells the log of every record, and stderr too where an estimator is `verbose`."""
+
+    ends_fit = False  # it watches
+
+    def __init__(self, name: str, verbose: bool):
+        self.name, self.verbose = name, verbose
+        self._phase: str | None = None
+        self._text: ProgressText = IterationText()
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        phase = record.get("phase", "train")
+        if phase != self._phase:
+            self._phase, self._text = phase, _progress_text(record)
+        self._text.take(record)
+        words = f"{self.name}: {_PHASES.get(phase, phase)}: {', '.join(self._text.words())}"
+        _LOG.info("%s", words, extra={"record": record})
+        if self.verbose:
+            print(words, file=sys.stderr, flush=True)
+
+
+_LOG = get_logger("estimators")
+
+
+def fit_logs(estimator: Any) -> tuple[FitLog, ...]:
+    """What tells of a fit: one, or none where nobody listens, so that this costs nothing then."""
+    verbose = bool(estimator.verbose)
+    return (FitLog(type(estimator).__name__, verbose),) if verbose or _LOG.isEnabledFor(logging.INFO) else ()
 
 
 class ProgressText(ABC):

@@ -33,9 +33,9 @@ from manyclass.estimators.callbacks import (
     CallbackSupport,
     FitTask,
     after_epoch,
-    closing_callbacks,
     may_end,
     watch_epochs,
+    watched,
     with_callbacks,
 )
 from manyclass.estimators.linear_model import warn_of_chance
@@ -127,6 +127,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
     t0 : float, default=None
         Examples that a class has met, with "ovr" its own and the negatives that were drawn, after which a step that
         decays is half of the first; None for ``1 / (regularization * step)``.
+    verbose : int, default=0
+        1 for a line on stderr after each epoch; 0 for none. The logger "manyclass.estimators" has the same in any case.
 
     Attributes
     ----------
@@ -159,8 +161,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
     class_counts_ : ndarray of int64 of shape (k,)
         The rows of each class.
     class_weights_ : ndarray of shape (k,)
-        The sums of their weights, or equal parts of that of all where `sampling` is "balanced"; `class_prior_` has
-        their shares.
+        The sums of their weights, or equal ones where `sampling` is "balanced"; `class_prior_` has their shares.
     held_out_ : dict of str to ndarray of shape (m,)
         What the machines say of these examples, before a refit: "losses", -log of the probability of their "classes",
         how "sure" and "near" they are, and "weights", by which classes count as they do among all examples.
@@ -182,10 +183,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
     """
 
     n_iter_: int
-
     keeps_checkpoint = False  # after a fit too, for whoever has yet to save what was learned
     shard: Shard | None = None  # of the classes: the part whose machines `fit` trains, and `classes_` then has
-
     former_names: ClassVar[dict[str, Any]] = {"balanced": ("sampling", lambda old: "balanced" if old else "uniform")}
 
     def __init__(
@@ -211,6 +210,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         checkpoint: str | os.PathLike[str] | None = None,
         averaging: bool = True,
         t0: float | None = None,
+        verbose: int = 0,
     ):
         self.objective = objective
         self.loss = loss
@@ -233,6 +233,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         self.checkpoint = checkpoint
         self.averaging = averaging
         self.t0 = t0
+        self.verbose = verbose
 
     @rollback_on_error
     @with_callbacks
@@ -260,7 +261,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
         FloatingPointError
             If the step is too large for the data.
         """
-        with self._computing(), closing_callbacks(self.callbacks), closing(Checkpoint(self.checkpoint)) as checkpoint:
+        with self._computing(), watched(self) as callbacks, closing(Checkpoint(self.checkpoint)) as checkpoint:
             task = FitTask(self, X, y, phases=1 if validation is not None or not self.early_stopping else 2)
             before: Any = getattr(self, "classes_", None)
             self._forget_prior()
@@ -275,9 +276,8 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
             if self.checkpoint is not None:
                 checkpoint.check(run_identity_of(problem, judged, start, fixed_settings(self)), start.W.shape)
             settings = self if cold else self._settled()
-            squares = find_start(
-                settings, train, judged if cold and self.early_stopping else None, begun=run.n_iter > 0
-            )
+            seen = judged if cold and self.early_stopping else None
+            squares = find_start(settings, train, seen, begun=run.n_iter > 0)
             plan = find_or_resume_plan(settings, train, seed, checkpoint, squares)
             settings, squares = with_objective(self, plan.objective, plan.loss), squares if run.n_iter else None
             step = step_as_given(plan, whole) if plan.standardizes else plan.schedule.step
@@ -294,7 +294,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
                 few = holds_out_few(problem, judged)  # or else a refit replaces the best
                 small = few and start.W.nbytes <= SMALL_WEIGHTS
                 descent.keeps_best = not refits or may_end(self) or small
-                after = after_epoch(self.callbacks, task, checkpoint, stopping)
+                after = after_epoch(callbacks, task, checkpoint, stopping)
                 if judge is not None and not self.early_stopping:
                     after, judge = watch_epochs(judge, stopping, after), None
                 if squares is not None and judge is not None:
@@ -325,7 +325,7 @@ class StochasticClassifier(CallbackSupport, IncrementalSgd, SeveralLabels):  # t
                 descent = run.descent_from(
                     start if squares is None else squares.machines(run.n_iter, refit=True), plan.algorithm, problem
                 )
-                after = after_epoch(self.callbacks, task, checkpoint, stopping)
+                after = after_epoch(callbacks, task, checkpoint, stopping)
                 run_sgd(descent, plan.algorithm, problem, plan.schedule, stopping, None, after)
                 run.n_epochs = descent.epoch
             machines = descent.weights.result()

@@ -31,11 +31,14 @@ from manyclass._core.algebra.singular import top_singular_value
 from manyclass._core.checks import check_count, check_finite
 from manyclass._core.models import rollback_on_error
 from manyclass._core.parallel import for_each, one_blas_thread, thread_map
+from manyclass._core.progress_display import get_logger
 from manyclass._core.typing import Doubles, Embeddings
 from manyclass.data.inputs import open_examples, open_features
 from manyclass.data.matrix import Matrix, spans
 from manyclass.data.moments import column_means, mean_square
 from manyclass.data.views import RowSelection
+
+_LOG = get_logger("exemplar")
 
 TILE = 1024  # rows that are encoded at once
 
@@ -88,6 +91,7 @@ class Encoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, 
         check_count(self.n_background, "n_background")
         self._check_settings()
         matrix = open_examples(self, negatives, reset=True)
+        _LOG.info("%s: learning from %d negatives of %d numbers", type(self).__name__, *matrix.shape)
         with one_blas_thread():
             self._fit(matrix)
             self._finish(matrix)

@@ -130,7 +130,7 @@ def compress(
             y=rows.y,
             names=rows.names,
             classes=rows.classes,
-            split=None if rows.split is None else rows.split.astype(str),
+            split=None if rows.split is None else rows.split.astype(str, copy=False),
             quantizer=fitted.quantizer,
             overwrite=overwrite,
             resume=resume,

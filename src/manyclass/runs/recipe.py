@@ -47,7 +47,7 @@ _CHECKPOINTS = {_STOCHASTIC: "fit", _PATH: "path"}
 _ONE_VS_REST = ("loss", "beta")  # which other objectives of the stochastic classifier have not
 
 # What a run gives to an estimator by itself.
-_OF_A_RUN = ("callbacks", "checkpoint", "n_threads", "warm_start", "random_state")
+_OF_A_RUN = ("callbacks", "checkpoint", "verbose", "n_threads", "warm_start", "random_state")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 `Coordinates` are rows as points of their own space, in which every kernel is the plain product.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from manyclass._core.typing import Doubles
+from manyclass._core.typing import Callback, Doubles
 from manyclass.penalties.smoothed import SmoothPenalty
 
 
@@ -110,10 +111,17 @@ class SmoothSolution:
 
 
 def minimize_smooth(
-    problem: SmoothProblem, tolerance: float, max_iter: int, start: Doubles | None = None
+    problem: SmoothProblem,
+    tolerance: float,
+    max_iter: int,
+    start: Doubles | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> SmoothSolution:
-    """The minimum, up to `tolerance` times the objective or the whole gain over W = 0, whichever is less."""
-    watch = _Watch(problem, tolerance)
+    """The minimum, up to `tolerance` times the objective or the whole gain over W = 0, whichever is less.
+
+    The callbacks are told of every iteration.
+    """
+    watch = _Watch(problem, tolerance, callbacks)
     W = np.zeros(problem.shape) if start is None else start
     if max_iter and not watch.bound_proves_enough(problem.at(W)):
         how = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": _MEMORY}
@@ -127,8 +135,8 @@ def minimize_smooth(
 class _Watch:
     """The objective as L-BFGS wants it, with an eye on the bound."""
 
-    def __init__(self, problem: SmoothProblem, tolerance: float):
-        self.problem, self.tolerance = problem, tolerance
+    def __init__(self, problem: SmoothProblem, tolerance: float, callbacks: Sequence[Callback]):
+        self.problem, self.tolerance, self.callbacks = problem, tolerance, callbacks
         nothing = problem.at(np.zeros(problem.shape))
         # R = 0 is a point of the dual too, and keeps the gap from being larger than what no loss can be below.
         origin = nothing._replace(loss_gradient=0 * nothing.loss_gradient, R=0 * nothing.R)
@@ -142,6 +150,9 @@ class _Watch:
 
     def iterated(self, _: NDArray[np.float64]) -> None:
         self.n_iter += 1
+        for callback in self.callbacks:
+            objective = self.point.objective
+            callback({"iteration": self.n_iter, "objective": objective, "gap": objective - self.bound})
         # The last evaluation was that of the point the line search took.
         if self.n_iter % _BETWEEN_BOUNDS == 0 and self.bound_proves_enough(self.point):
             raise StopIteration

@@ -15,6 +15,8 @@ from manyclass.data.readers import as_matrix
 from manyclass.data.readers.as_matrix import visible_files
 from manyclass.data.readers.npy import by_number
 
+_TEXT_ROWS = 1 << 16
+
 BATCH_ROWS = 1024  # small, so that reading holds little more than the result
 
 MOST_IN_MEMORY = 256 << 20  # bytes; what is larger is read where it lies
@@ -77,6 +79,64 @@ def read_column(path: Path, name: str) -> NDArray[Any]:
             raise ValueError(f"{path} must have a column {name!r}; got {', '.join(file.schema_arrow.names)}")
         check_column_size(path, file, name)
         return plain(file.read(columns=[name]).column(0), f"{path} column {name!r}")
+
+
+def is_text_column(path: Path, name: str) -> bool:
+    """Whether there is such a column, and it holds text, or bytes that may be text."""
+    with opened_parquet(path) as file:
+        return name in file.schema_arrow.names and is_text(file.schema_arrow.field(name).type)
+
+
+def read_words(path: Path, name: str) -> tuple[NDArray[np.int32], list[str]]:
+    """A column of text without gaps as numbers (n,) of its words, which are in the order in which they come."""
+    codes, numbers = np.empty(count_rows(path), np.int32), dict[str, int]()
+    for first, column in _text_batches(path, name):
+        coded = column.dictionary_encode()
+        words = [_word(word, first, f"{path} column {name!r}") for word in coded.dictionary.to_pylist()]
+        own = np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int32)
+        codes[first : first + len(column)] = own[coded.indices.to_numpy()]
+    return codes, list(numbers)
+
+
+def read_texts(path: Path, name: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """A column of text without gaps as the UTF-8 of all rows and where each begins, with the end of the last."""
+    blob, begins = bytearray(), np.zeros(count_rows(path) + 1, np.int64)
+    for first, column in _text_batches(path, name):
+        offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1]
+        data = column.buffers()[2]
+        piece = b"" if data is None else memoryview(data)[offsets[0] : offsets[-1]]
+        if not _is_utf8(piece):
+            for row, value in enumerate(column.to_pylist(), first):
+                _word(value, row, f"{path} column {name!r}")
+        begins[first + 1 : first + 1 + len(column)] = offsets[1:] - offsets[0] + len(blob)
+        blob += piece
+    return np.frombuffer(blob, np.uint8), begins
+
+
+def _text_batches(path: Path, name: str) -> Iterator[tuple[int, Any]]:
+    """A column of text as bytes, some rows at a time, and the number of the first: all at once takes several times as
+    much as the file has."""
+    import pyarrow
+
+    with opened_parquet(path) as file:
+        check_column_size(path, file, name)
+        done = 0
+        for batch in file.iter_batches(_TEXT_ROWS, columns=[name], use_threads=False):
+            column = batch.column(0)
+            _check_gaps(column, f"{path} column {name!r}", done)
+            yield done, column.cast(pyarrow.large_binary())
+            done += len(batch)
+        if done != file.metadata.num_rows:
+            raise ValueError(f"{path} must have the {file.metadata.num_rows} rows that its footer says; got {done}")
+    pyarrow.default_memory_pool().release_unused()
+
+
+def _is_utf8(data: Any) -> bool:
+    try:
+        str(data, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def vector_batches(path: Path) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -153,12 +213,17 @@ def plain(column: Any, source: str) -> NDArray[Any]:
     """The values (n,) of a column without gaps as integers, bools or strings; `source` is for complaints."""
     if not is_whole(column.type) and not is_text(column.type):
         raise ValueError(f"{source} must be integers or strings; got {column.type}")
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise ValueError(f"{source} must have no gaps; row {row} is null")
+    _check_gaps(column, source, 0)
     if is_whole(column.type):
         return np.asarray(column.to_numpy())
     return np.array([_word(value, row, source) for row, value in enumerate(column.to_pylist())], np.str_)
+
+
+def _check_gaps(column: Any, source: str, first: int) -> None:
+    if column.null_count:
+        missing = column.is_null()
+        row = int(np.flatnonzero(np.asarray(missing))[0])
+        raise ValueError(f"{source} must have no gaps; row {first + row} is null")
 
 
 def _word(value: str | bytes, row: int, source: str) -> str:
@@ -193,9 +258,7 @@ def is_vector(kind: Any) -> bool:
 def vectors(column: Any, source: str, first: int) -> NDArray[Any]:
     """The rows of an Arrow array (m, d); `source` and the number of the `first` row are for complaints."""
     column = getattr(column, "storage", column)
-    if column.null_count:
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        raise ValueError(f"{source} must have no gaps; row {first + int(np.flatnonzero(missing)[0])} is null")
+    _check_gaps(column, source, first)
     return _of_lists(column, source, first) if is_list(column.type) else _of_bytes(column, source, first)
 
 

@@ -1,8 +1,9 @@
 """Labels, splits and names of rows, from what users give to the arrays of a segment."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from manyclass.data.store.manifest import Manifest
 
 _MOST_SPLITS = 256  # a split is one byte
+
+_PIECE = 1 << 16  # strings
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def _class_names(classes: Any) -> list[str] | None:
 
 def _labels(y: Any, classes: list[str] | None, before: Manifest | None) -> tuple[NDArray[np.int64], list[str] | None]:
     if isinstance(next(iter(y), None), str):
-        return _word_labels(_strings(y, "labels"), classes, before)
+        return _word_labels(y, classes, before)
     classes = before.classes if before else classes
     labels = np.asarray(y) if len(y) else np.zeros(0, np.int64)
     if labels.dtype.kind not in "iu" or labels.ndim != 1:
@@ -118,46 +121,58 @@ def _labels(y: Any, classes: list[str] | None, before: Manifest | None) -> tuple
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(f"labels must be integers in [{least}, {most}); got {labels[row]} at row {row}")
-    return labels.astype(np.int64), classes
+    return labels.astype(np.int64, copy=False), classes
 
 
 def _word_labels(
-    labels: list[str], classes: list[str] | None, before: Manifest | None
+    labels: Sequence[str], classes: list[str] | None, before: Manifest | None
 ) -> tuple[NDArray[np.int64], list[str]]:
     if before and before.classes is None:
         raise ValueError("labels must be integers, like those of the existing rows; got strings")
     known = before.classes if before else classes
-    positions, words = _encode_words(labels, known)
+    positions, words = _encode_words(labels, "labels", known)
     if classes is not None and len(words) > len(classes):
         row = int(np.flatnonzero(positions >= len(classes))[0])
-        raise ValueError(f"labels must be among the {len(classes)} classes; got {labels[row]!r} at row {row}")
+        raise ValueError(f"labels must be among the {len(classes)} classes; got {str(labels[row])!r} at row {row}")
     return positions, words
 
 
 def _split_codes(split: Any, before: Manifest | None) -> tuple[NDArray[np.uint8], list[str]]:
-    positions, splits = _encode_words(_strings(split, "split"), before.splits if before else None)
+    positions, splits = _encode_words(split, "split", before.splits if before else None)
     if len(splits) > _MOST_SPLITS:
         raise ValueError(f"split must name at most {_MOST_SPLITS} parts; got {len(splits)}")
     return positions.astype(np.uint8), splits
 
 
-def _encode_words(words: list[str], known: list[str] | None) -> tuple[NDArray[np.int64], list[str]]:
+def _encode_words(words: Sequence[Any], name: str, known: list[str] | None) -> tuple[NDArray[np.int64], list[str]]:
     """Positions of words in the vocabulary, and the vocabulary: what is known, then what is new, sorted."""
     known = known or []
-    vocabulary = [*known, *sorted(set(words) - set(known))]
+    new = {word for words_here in _strings_in_pieces(words, name) for word in words_here} - set(known)
+    vocabulary = [*known, *sorted(new)]
     position = {word: i for i, word in enumerate(vocabulary)}
-    return np.fromiter((position[word] for word in words), np.int64, len(words)), vocabulary
+    found = (position[word] for words_here in _strings_in_pieces(words, name) for word in words_here)
+    return np.fromiter(found, np.int64, len(words)), vocabulary
 
 
 def _strings(values: Sequence[Any], name: str) -> list[str]:
-    for row, value in enumerate(values):
-        if not isinstance(value, str):
-            raise ValueError(f"{name} must be strings throughout; got {value!r} at row {row}")
-    return [str(value) for value in values]
+    return [word for words in _strings_in_pieces(values, name) for word in words]
+
+
+def _strings_in_pieces(values: Sequence[Any], name: str) -> Iterator[list[str]]:
+    """The strings, some at a time: as objects, those of an array take several times its memory."""
+    each, first = iter(values), 0
+    while words := list(islice(each, _PIECE)):
+        for row, word in enumerate(words, first):
+            if not isinstance(word, str):
+                raise ValueError(f"{name} must be strings throughout; got {word!r} at row {row}")
+        yield [str(word) for word in words]
+        first += len(words)
 
 
 def encode_names(names: Iterable[str | os.PathLike[str]]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """(bytes, offsets) of names, each a string or a path."""
+    """(bytes, offsets) of names, each a string or a path; those of a store have them."""
+    if hasattr(names, "arrays"):
+        return names.arrays()  # type: ignore[no-any-return]
     encoded = [_encode(name, row) for row, name in enumerate(names)]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(name) for name in encoded], out=offsets[1:])

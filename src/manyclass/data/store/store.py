@@ -53,6 +53,9 @@ def open_store(path: str | os.PathLike[str]) -> "Store":
     raise damaged
 
 
+_CHECKED_BYTES = 8 << 20  # of a column that are in memory together while it is checked
+
+
 class Store:
     """An opened store: n rows on disk, and what goes with them.
 
@@ -204,11 +207,11 @@ class Store:
             return None
         blobs, offsets = [self._arrays(role) for role in ("names", "name_offsets")]
         for blob, offset in zip(blobs, offsets, strict=True):
-            if offset[0] != 0 or offset[-1] != len(blob) or (np.diff(offset) < 0).any():
+            if offset[0] != 0 or offset[-1] != len(blob) or (offset[1:] < offset[:-1]).any():
                 raise StorageError(f"{self.path} cannot be read as a store: its names overlap or leave gaps")
         ends = np.cumsum([0, *(len(blob) for blob in blobs)])
         starts = [offset[:-1] + end for offset, end in zip(offsets, ends[:-1], strict=True)]
-        return Names(_joined(blobs), _joined([*starts, ends[-1:]]))
+        return Names(_joined(blobs), offsets[0] if len(offsets) == 1 else _joined([*starts, ends[-1:]]))
 
     def _checked(self, role: str, below: int | None) -> NDArray[Any] | None:
         """The column of a role, if there is one, with entries in [0, below)."""
@@ -222,7 +225,10 @@ class Store:
     def _arrays(self, role: str) -> list[NDArray[Any]]:
         files = [BlockFile(self.path, segment[role]) for segment in self._manifest.segments]
         for file in files:
-            file.check()
+            together = max(1, _CHECKED_BYTES // file.record.block_bytes)
+            for first in range(0, file.record.n_blocks, together):
+                file.check(np.arange(first, min(file.record.n_blocks, first + together)))
+                file.release()  # what is looked at later is in memory then, and the rest is not
         return [file.array for file in files]
 
 

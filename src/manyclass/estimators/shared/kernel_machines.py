@@ -17,12 +17,14 @@ from manyclass._core.checks import (
     check_number,
     check_one_of,
     check_positive,
+    check_verbose,
 )
 from manyclass._core.parallel import one_blas_thread
 from manyclass._core.typing import Doubles
 from manyclass.data.inputs import ScaleLimits, open_features
 from manyclass.data.kernels import KERNELS, check_gram, classifier_kernel, find_gamma, kernel_products
 from manyclass.data.matrix import Matrix
+from manyclass.estimators.progress import fit_logs
 from manyclass.penalties.smoothed import HalfSquare, SmoothedTraceNorm, SmoothPenalty
 from manyclass.solvers.smooth import (
     Coordinates,
@@ -142,6 +144,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             check_positive(getattr(self, name), name)
         check_nonnegative(self.tolerance, "tolerance")
         check_count(self.max_iter, "max_iter")
+        check_verbose(self.verbose)
 
     def _points(self, matrix: Matrix) -> Coordinates:
         """The rows to learn from, as points; the kernel gets the numbers that come from them."""
@@ -172,7 +175,7 @@ class KernelMachines(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return strengths
 
     def _descend(self, problem: SmoothProblem, start: Doubles | None = None) -> SmoothSolution:
-        found = minimize_smooth(problem, self.tolerance, self.max_iter, start)
+        found = minimize_smooth(problem, self.tolerance, self.max_iter, start, fit_logs(self))
         if not found.converged:
             advice = "increase max_iter" if found.n_iter >= self.max_iter else "rounding ends the descent here"
             warnings.warn(

@@ -61,6 +61,8 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         The largest number of L-BFGS iterations; fewer than needed give a ConvergenceWarning.
     random_state : object, default=None
         Not used: nothing is drawn.
+    verbose : int, default=0
+        1 for a line on stderr after each step; 0 for none. The logger "manyclass.estimators" has the same in any case.
 
     Attributes
     ----------
@@ -126,6 +128,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         tolerance: float = 1e-3,
         max_iter: int = 2000,
         random_state: Any = None,
+        verbose: int = 0,
     ):
         self.kernel = kernel
         self.C = C
@@ -139,6 +142,7 @@ class MultiTaskTraceNorm(ClassifierMixin, KernelMachines):  # type: ignore[misc]
         self.tolerance = tolerance
         self.max_iter = max_iter
         self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

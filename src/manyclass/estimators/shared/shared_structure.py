@@ -71,6 +71,8 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         Begin from the last fit, of the same rows if there is a kernel; for a path over C.
     random_state : object, default=None
         Not used: nothing is drawn.
+    verbose : int, default=0
+        1 for a line on stderr after each step; 0 for none. The logger "manyclass.estimators" has the same in any case.
 
     Attributes
     ----------
@@ -129,6 +131,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
+        verbose: int = 0,
     ):
         self.kernel = kernel
         self.C = C
@@ -143,6 +146,7 @@ class SharedStructureClassifier(KernelMachines, LinearModel):  # type: ignore[mi
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
+        self.verbose = verbose
 
     @rollback_on_error
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -176,6 +176,8 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         The source of random numbers for "stochastic".
     callbacks : list of callable, default=()
         Called with the record of each step; one that returns True ends the solver, without a warning.
+    verbose : int, default=0
+        1 for a line on stderr after each step; 0 for none. The logger "manyclass.estimators" has the same in any case.
 
     Attributes
     ----------
@@ -233,6 +235,7 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         warm_start: bool = False,
         random_state: Any = None,
         callbacks: Iterable[Callback] = (),
+        verbose: int = 0,
     ):
         self.trace = trace
         self.ridge = ridge
@@ -247,6 +250,7 @@ class TraceNormClassifier(FactoredModel, BatchModel):
         self.warm_start = warm_start
         self.random_state = random_state
         self.callbacks = callbacks
+        self.verbose = verbose
 
     def _penalty(self) -> Penalty:
         trace, ridge = check_nonnegative(self.trace, "trace"), check_nonnegative(self.ridge, "ridge")

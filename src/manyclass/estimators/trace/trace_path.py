@@ -20,7 +20,7 @@ from manyclass._core.parallel import get_threads, threads
 from manyclass._core.typing import Callback, Floats
 from manyclass.data.inputs import ScaleLimits
 from manyclass.estimators.batch import ROWS_OF_CLASS, check_batch_settings
-from manyclass.estimators.callbacks import closing_callbacks, combine_callbacks
+from manyclass.estimators.callbacks import combine_callbacks, watched
 from manyclass.estimators.linear_model import warn_of_chance
 from manyclass.estimators.trace._path_plots import PathPlots
 from manyclass.estimators.trace.path_grid import (
@@ -93,6 +93,8 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         A folder in which `fit` keeps every pair that it has solved. The same fit again goes on from there, to the same
         bits as if it had never stopped; a folder of other data or settings is refused and left alone. A fit that ends
         removes it. It needs an integer `random_state`.
+    verbose : int, default=0
+        1 for a line on stderr after each pair; 0 for none. The logger "manyclass.estimators" has the same in any case.
 
     Attributes
     ----------
@@ -149,6 +151,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         random_state: Any = None,
         callbacks: Iterable[Callback] = (),
         checkpoint: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
     ):
         self.traces = traces
         self.ridges = ridges
@@ -165,6 +168,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.random_state = random_state
         self.callbacks = callbacks
         self.checkpoint = checkpoint
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -198,13 +202,13 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         check_batch_settings(self)
         check_fraction(self.validation_fraction, "validation_fraction")
         check_bool(self.refit, "refit")
-        with threads(self.n_threads or get_threads()), closing_callbacks(self.callbacks):
+        with threads(self.n_threads or get_threads()), watched(self) as callbacks:
             whole = make_problem(self, X, y, sample_weight)
             problem = whole.in_row_space(ROWS_OF_CLASS * whole.k)
             seed = draw_seed(self.random_state)
             train, judged = self._split(problem, validation, seed)
             checkpoint = open_checkpoint(self, problem, judged, ("traces", "ridges", *_SHARED))
-            walk = self._walk(train, judged, seed, checkpoint)
+            walk = self._walk(train, judged, seed, checkpoint, combine_callbacks(callbacks))
             self.table_, self.n_iter_ = walk.rows, walk.steps
             found = walk.solution
             if self.refit and len(train) < len(problem) and walk.status is Status.DONE:
@@ -238,12 +242,12 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             walk.end_refit(found.status, DURING_REFIT)
         return found
 
-    def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint) -> PathRun:
+    def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint, tell: Callback) -> PathRun:
         with closing(self._objective(train)) as objective:
             traces = strength_grid(self.traces, "traces", TRACES, lambda: alpha_max(objective))
             ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
             points = follow_path(objective, traces, ridges, _penalty, self._solver(seed), self.max_seconds, checkpoint)
-            walk = PathRun(judged, len(traces) * len(ridges), combine_callbacks(self.callbacks))
+            walk = PathRun(judged, len(traces) * len(ridges), tell)
             walk.follow(points)
         return walk
 

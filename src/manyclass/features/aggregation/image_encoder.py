@@ -18,6 +18,7 @@ from manyclass._core.algebra.linalg import l2_normalize
 from manyclass._core.checks import check_count, check_finite, check_one_of, draw_seed
 from manyclass._core.models import rollback_on_error, save_model
 from manyclass._core.parallel import for_each
+from manyclass._core.progress_display import get_logger
 from manyclass._core.typing import Report
 from manyclass.features.aggregation.pca import Projection, Vectors, fit_projection, project_descriptors
 from manyclass.features.aggregation.pyramid import Pyramid
@@ -26,6 +27,8 @@ from manyclass.features.images.pixels import ImageError, Pixels
 from manyclass.features.local.color import LocalColor
 from manyclass.features.local.dense_sift import DenseSift
 from manyclass.features.local.descriptor import MAX_IMAGES, Descriptor, LocalDescriptors, sample_descriptors
+
+_LOG = get_logger("features")
 
 State = dict[str, Any]  # what was learned, as arrays by name
 
@@ -131,6 +134,7 @@ class ImageEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         _check_some(sample.skipped, min(len(images), MAX_IMAGES))
         states, pipelines, size = [], [], 0
         for local, name in zip(sample.descriptors, self.descriptors, strict=True):
+            _LOG.info("%s: learning from %d descriptors of the kind %s", type(self).__name__, len(local), name)
             pipeline = self._fit_pipeline(local, name, seed)
             projection = pipeline.projection.state() if pipeline.projection else {}
             states.append({"projection": projection, "aggregation": pipeline.aggregation.state()})

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count
 from manyclass._core.parallel import get_threads, thread_map, threads
+from manyclass._core.progress_display import get_logger
 from manyclass._core.typing import Report
 from manyclass.data.quantizer import Quantizer
 from manyclass.features.extraction.processes import WorkerProcesses, may_fork
 from manyclass.features.images.decoding import as_image_list, read_image
 from manyclass.features.images.pixels import ImageError, Pixels, error_reason
+
+_LOG = get_logger("features")
 
 _WORTH_PROCESSES = 16  # chunks; fewer are done before processes are there
 
@@ -164,6 +167,7 @@ class Encoding:
             What became of the images of each chunk, in order.
         """
         chunks = self.chunks(start, stop)
+        _LOG.info("encoding %d images by %s", sum(map(len, chunks)), type(self.encoder).__name__)
         fresh = self.encode_chunks([chunk for chunk in chunks if chunk.start not in known])
         for chunk in chunks:
             outcomes = known.pop(chunk.start) if chunk.start in known else next(fresh)

@@ -14,10 +14,13 @@ from typing import Any, Self
 
 from manyclass._core.errors import StorageError
 from manyclass._core.files import expand_home, explain_disk_errors, open_own, sync_file, write_bytes
+from manyclass._core.progress_display import get_logger
 from manyclass._core.reading import load_json, read_file
 from manyclass.data.store.attachments import SKIPPED
 from manyclass.data.store.blocks import read_attached
 from manyclass.data.store.manifest import MANIFEST, read_manifest
+
+_LOG = get_logger("features")
 
 SKIP_LOG_FORMAT = "manyclass skipped images 1"
 
@@ -105,6 +108,8 @@ class SkipLog:
             file.flush()
             sync_file(file.fileno())
         self.entries += entries
+        for entry in entries:
+            _LOG.warning("%s was skipped: it %s", entry.name, entry.reason)
 
     def _read(self) -> list[SkippedImage]:
         try:
