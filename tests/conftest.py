@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,6 +47,13 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def disk_path():
+    """A folder on a disk, as waiting for it is most of what writers do: kills at random are to hit them there."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp" if os.path.isdir("/var/tmp") else None) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
