@@ -39,6 +39,7 @@ def has_memory_disk():
 
 
 if "TMPDIR" not in os.environ and has_memory_disk():
+    os.environ.setdefault("RAY_TMPDIR", tempfile.gettempdir())  # whose logs stay
     os.environ["TMPDIR"] = tempfile.tempdir = MEMORY_DISK
 
 
