@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -34,11 +35,17 @@ def fitted(data, labels=None, **settings):
     return mc.StochasticClassifier(**{"random_state": 0, "max_epochs": 3, **settings}).fit(X, y)
 
 
-@pytest.fixture
-def model_file(data, tmp_path):
-    path = tmp_path / "model.safetensors"
+@pytest.fixture(scope="module")
+def saved_once(data, tmp_path_factory):
+    """The file of a model, of which tests take copies."""
+    path = tmp_path_factory.mktemp("saved") / "model.safetensors"
     fitted(data, list("abcdef")).save(path)
     return path
+
+
+@pytest.fixture
+def model_file(saved_once, tmp_path):
+    return shutil.copy(saved_once, tmp_path / "model.safetensors")
 
 
 LABELS = {

@@ -88,19 +88,19 @@ def kill_at_random(server, folder, settings, n_kills, seed):
 
 
 @pytest.mark.parametrize("settings", OBJECTIVES.values(), ids=OBJECTIVES)
-def test_killed_at_random_moments_it_ends_with_the_same_bits(server, tmp_path, settings):
+def test_killed_at_random_moments_it_ends_with_the_same_bits(server, disk_path, settings):
     settings = {"step": 0.05, "beta": 3.0, **settings}
-    assert kill_at_random(server, tmp_path, settings, n_kills=6, seed=0) >= 3
+    assert kill_at_random(server, disk_path, settings, n_kills=6, seed=0) >= 3
 
 
-def test_killed_at_twenty_random_moments_of_tuning_training_and_refit(server, tmp_path):
-    assert kill_at_random(server, tmp_path, {}, n_kills=20, seed=1) >= 10
+def test_killed_at_twenty_random_moments_of_tuning_training_and_refit(server, disk_path):
+    assert kill_at_random(server, disk_path, {}, n_kills=20, seed=1) >= 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", OBJECTIVES.values(), ids=OBJECTIVES)
-def test_killed_at_a_hundred_random_moments_it_ends_with_the_same_bits(server, tmp_path, settings):
-    assert kill_at_random(server, tmp_path, settings, n_kills=100, seed=2) >= 50
+def test_killed_at_a_hundred_random_moments_it_ends_with_the_same_bits(server, disk_path, settings):
+    assert kill_at_random(server, disk_path, settings, n_kills=100, seed=2) >= 50
 
 
 @pytest.mark.parametrize("call", ["pwrite", "fsync", "replace", "unlink"])

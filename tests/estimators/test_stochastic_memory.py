@@ -11,7 +11,7 @@ CHILD = Path(__file__).with_name("memory_child.py")
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="the peak of memory cannot be reset here")
-@pytest.mark.parametrize(("n", "d", "k", "begins"), [(50_000, 1024, 1000, True), (7_000, 2048, 6000, False)])
+@pytest.mark.parametrize(("n", "d", "k", "begins"), [(20_000, 1024, 1000, True), (7_000, 2048, 6000, False)])
 def test_a_fit_adds_twice_its_machines_and_a_twentieth_of_x(n, d, k, begins):
     command = [sys.executable, CHILD, *map(str, (n, d, k))]
     two_threads = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}

@@ -1,5 +1,6 @@
 """Commands of advice: they name what is there, quote what they name, and work when they are given to a shell."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -14,6 +15,7 @@ import manyclass as mc
 from manyclass.report.advice import advise
 from manyclass.report.commands import judge_run, keep_a_test, learn_by_network, swap_parts, train_again
 from manyclass.report.report_data import collect
+from tests.commands import give
 from tests.report.synthetic import evaluation_record, run_record
 
 NOWHERE = {"labels": None, "features": None}
@@ -34,25 +36,42 @@ def trained(tmp_path, monkeypatch):
     return collect(["a run"]).runs[0]
 
 
-def give(lines):
-    """Run lines as a shell does, with the command of this environment."""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run("\n".join(("set -e", *lines)), shell=True, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+HEARD = """#!/bin/sh
+exec "$PYTHON" -c 'import json, sys; print(json.dumps(sys.argv[1:]))' "$@"
+"""
 
 
-def test_to_train_again_works_when_pasted_and_is_judged_by_the_same_rows(trained):
+@pytest.fixture
+def paste(tmp_path_factory):
+    """paste(lines): a shell reads the lines, and the commands that it would run are run here."""
+    folder = tmp_path_factory.mktemp("path")
+    (folder / "manyclass").write_text(HEARD)
+    (folder / "manyclass").chmod(0o755)
+    environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "PYTHON": sys.executable}
+
+    def run(lines):
+        script = "\n".join(("set -e", *lines))
+        heard = subprocess.run(script, shell=True, env=environment, capture_output=True, text=True, check=True).stdout
+        commands = [json.loads(line) for line in heard.splitlines()]
+        assert len(commands) == len(lines)
+        for words in commands:
+            give(*words)
+
+    return run
+
+
+def test_to_train_again_works_when_pasted_and_is_judged_by_the_same_rows(trained, paste):
     evaluation = trained.evaluations["x-test"]
-    give(train_again(trained.folder, trained.record, evaluation, "square", "square"))
+    paste(train_again(trained.folder, trained.record, evaluation, "square", "square"))
     assert Path("a run-square.html").is_file()
     other = collect(["a run-square"]).runs[0]
     assert other.record["data"] == trained.record["data"]
     assert other.evaluations["x-test"]["data"] == evaluation["data"]
 
 
-def test_to_tune_works_when_pasted(trained):
+def test_to_tune_works_when_pasted(trained, paste):
     lines = train_again(trained.folder, trained.record, trained.evaluations["x-test"], "t", "ovr", "--tune", "step")
-    give([f"{lines[0]} --max-epochs 2 --quiet"])
+    paste([f"{lines[0]} --max-epochs 2 --quiet"])
     assert collect(["a run-t"]).runs[0].record["settings"]["tune"] == ["step"]
 
 
@@ -68,16 +87,16 @@ def untested(tmp_path, monkeypatch):
     return collect(["run"]).runs[0]
 
 
-def test_to_keep_a_test_works_when_pasted_and_judges_rows_that_were_not_seen(untested):
-    give(keep_a_test(untested.folder, untested.record))
+def test_to_keep_a_test_works_when_pasted_and_judges_rows_that_were_not_seen(untested, paste):
+    paste(keep_a_test(untested.folder, untested.record))
     assert Path("run-tested.html").is_file()
     other = collect(["run-tested"]).runs[0]
     assert other.record["data"][0]["rows"] + other.evaluations["x-test"]["rows"] == untested.record["data"][0]["rows"]
     assert "untested" not in [one.key for one in advise(other.folder, other.record, other.evaluations["x-test"])]
 
 
-def test_to_judge_a_run_works_when_pasted(parted, trained):
-    give(judge_run(trained.folder, trained.record))
+def test_to_judge_a_run_works_when_pasted(parted, trained, paste):
+    paste(judge_run(trained.folder, trained.record))
     assert Path("a run.html").is_file()
     assert judge_run(parted.folder, parted.record | {"shard": {"number": 1}}) == ()
 
@@ -96,8 +115,8 @@ def parted(tmp_path, monkeypatch):
     return collect(["run"]).runs[0]
 
 
-def test_to_swap_the_parts_works_when_pasted_and_judges_the_training_rows(parted):
-    give(swap_parts(parted.folder, parted.record, parted.evaluations["x-test"]))
+def test_to_swap_the_parts_works_when_pasted_and_judges_the_training_rows(parted, paste):
+    paste(swap_parts(parted.folder, parted.record, parted.evaluations["x-test"]))
     swapped = collect(["run-swapped"]).runs[0]
     assert swapped.record["data"][0]["fingerprint"] == parted.evaluations["x-test"]["data"]["fingerprint"]
     assert swapped.evaluations["x-train"]["data"]["fingerprint"] == parted.record["data"][0]["fingerprint"]

@@ -45,10 +45,11 @@ def same_answers(a, b, Q, **how):
     return found.ids.tolist() == right.ids.tolist() and found.scores.tobytes() == right.scores.tobytes()
 
 
-def test_ten_thousand_operations_leave_the_same_answers_to_the_bit(tmp_path):
+@pytest.mark.parametrize("n", [3000, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_thousands_of_operations_leave_the_same_answers_to_the_bit(tmp_path, n):
     rng, told, g = np.random.default_rng(0), Told(), mc.Gallery()
     names = (f"{i:x}" for i in range(10**6))
-    for i in range(10_000):
+    for i in range(n):
         step(rng, told, g, names)
         if i % 1000 == 999:
             # Now and then through a file, which is written a little at a time.

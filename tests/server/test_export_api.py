@@ -4,8 +4,6 @@ import csv
 import io
 import json
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from manyclass.datasets.dataset import read_features
 from manyclass.runs.labeling import read_label_events
 from manyclass.server.app import ServerSettings
 from manyclass.server.collection import Collection, open_collection
+from tests.commands import give
 from tests.server.pages import CLASSES as SHAPES
 from tests.server.small_collection import CLASSES, asking, names, open_small, rows, wait_for_job, write_gallery
 
@@ -47,15 +46,6 @@ def table(answer):
     assert answer.status_code == 200
     assert "attachment" in answer.headers["Content-Disposition"]
     return list(csv.DictReader(io.StringIO(answer.text)))
-
-
-def manyclass(*words, folder):
-    """Run a command of the library in a folder; what it printed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "manyclass", *map(str, words)], capture_output=True, text=True, cwd=folder, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_the_log_leaves_as_it_is(asker, tmp_path):
@@ -117,7 +107,7 @@ def test_the_store_is_trained_on_by_the_table(hostile, tmp_path):
     steps = hostile.get("/api/export/steps", tab="label").json()
     words = shlex.split(steps["command"])
     assert words[:2] == ["manyclass", "train"]
-    manyclass(*words[1:], folder=tmp_path)
+    give(*words[1:], folder=tmp_path)
     model = mc.load(tmp_path / "run")
     assert model.classes_.tolist() == ["=new class", *CLASSES]
     X, _ = rows()
@@ -137,7 +127,7 @@ def test_rows_that_the_gallery_has_lost_are_in_the_table_without_a_label(gallery
 def test_the_steps_of_the_audit_work(asker, tmp_path):
     steps = asker.get("/api/export/steps", tab="audit").json()
     (tmp_path / "labels.csv").write_bytes(asker.get("/api/export/labels.csv").content)
-    manyclass(*shlex.split(steps["command"])[1:], folder=tmp_path)
+    give(*shlex.split(steps["command"])[1:], folder=tmp_path)
     assert (tmp_path / "audit" / "label_errors.csv").is_file()
 
 
@@ -244,9 +234,9 @@ def test_the_exported_model_tells_pictures_on_the_command_line(shapes, tmp_path)
         command = about["words"].partition(": ")[2]
         assert command in asker.get("/api/export/steps", tab="label").json()["command"].splitlines()
         words = [str(picture) if word == "picture.jpg" else word for word in shlex.split(command)]
-        told = [manyclass(*words[1:], "--json", folder=tmp_path)]
+        told = [give(*words[1:], "--json", folder=tmp_path)]
         words[words.index("--encoder") + 1] = "encoder.safetensors"  # where the store is elsewhere
-        told.append(manyclass(*words[1:], "--json", folder=tmp_path))
+        told.append(give(*words[1:], "--json", folder=tmp_path))
         number = collection.number("ring/ring_03.png")
         expected = asker.state.desk.session.classifier().predict(collection.X.rows([number]))[0]
     assert about["encoder"]

@@ -73,8 +73,8 @@ def label_and_kill(forks, home, seed, acknowledged, undone):
 
 
 @pytest.mark.parametrize("rounds", [pytest.param(10), pytest.param(50, marks=pytest.mark.slow)])
-def test_no_label_that_was_acknowledged_is_lost_when_the_server_is_killed(tmp_path, rounds):
-    gallery, home = write_gallery(tmp_path), tmp_path / "home"
+def test_no_label_that_was_acknowledged_is_lost_when_the_server_is_killed(disk_path, rounds):
+    gallery, home = write_gallery(disk_path), disk_path / "home"
     forks = ServedForks(gallery, home)
     acknowledged, undone, written = {}, set(), 0
     try:

@@ -295,8 +295,8 @@ write_store(sys.argv[1], np.zeros((3, 2), np.float32), y=[0] * 3, overwrite=True
 """
 
 
-def test_readers_never_see_half_an_append_or_overwrite(tmp_path):
-    path = mc.write_store(tmp_path / "a.store", np.zeros((3, 2), np.float32), y=[0] * 3).path
+def test_readers_never_see_half_an_append_or_overwrite(disk_path):
+    path = mc.write_store(disk_path / "a.store", np.zeros((3, 2), np.float32), y=[0] * 3).path
     child = subprocess.Popen([sys.executable, "-c", _APPENDER, path])
     seen = set()
     while child.poll() is None:

@@ -96,13 +96,13 @@ def check_random_kills(folder, contents_of, expected, n_kills, first_seed):
     pytest.fail(f"only {interrupted} of {4 * n_kills} kills came before the end of the child")
 
 
-def test_killed_at_ten_random_moments_it_goes_on_to_the_same_bytes(tmp_path, contents_of, fresh):
-    check_random_kills(tmp_path, contents_of, fresh, n_kills=10, first_seed=0)
+def test_killed_at_ten_random_moments_it_goes_on_to_the_same_bytes(disk_path, contents_of, fresh):
+    check_random_kills(disk_path, contents_of, fresh, n_kills=10, first_seed=0)
 
 
 @pytest.mark.slow
-def test_killed_at_a_hundred_random_moments_it_goes_on_to_the_same_bytes(tmp_path, contents_of, fresh):
-    check_random_kills(tmp_path, contents_of, fresh, n_kills=100, first_seed=1000)
+def test_killed_at_a_hundred_random_moments_it_goes_on_to_the_same_bytes(disk_path, contents_of, fresh):
+    check_random_kills(disk_path, contents_of, fresh, n_kills=100, first_seed=1000)
 
 
 @pytest.fixture(scope="module")

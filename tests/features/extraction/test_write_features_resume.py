@@ -122,8 +122,8 @@ def kill_at(store, folder, done):
     return process.wait() != 0
 
 
-def test_killed_six_times_it_goes_on_to_the_same_bytes(tmp_path, folder):
-    whole, path = tmp_path / "whole.store", tmp_path / "a.store"
+def test_killed_six_times_it_goes_on_to_the_same_bytes(disk_path, folder):
+    whole, path = disk_path / "whole.store", disk_path / "a.store"
     child.write(whole, folder)
     # Each goes on where the one before was killed, which may be some pictures earlier than it told.
     killed = sum(kill_at(path, folder, done) for done in (2, 14, 20, 32, 44, 56))

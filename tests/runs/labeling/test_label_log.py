@@ -329,8 +329,8 @@ def killed(writers, seconds):
     return int(lines[-1]) if lines else 0
 
 
-def test_no_label_that_was_acknowledged_is_lost_when_the_process_is_killed_fifty_times(path):
-    rng, said = random.Random(0), 0
+def test_no_label_that_was_acknowledged_is_lost_when_the_process_is_killed_fifty_times(disk_path):
+    path, rng, said = disk_path / "labels.jsonl", random.Random(0), 0
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-c", WRITERS, path]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as writers:

@@ -1,8 +1,6 @@
 """One picture or several marked ones as one query."""
 
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from manyclass.server.collection import open_collection
 from manyclass.server.finding.marked_search import MarkedQuery, MarkedSearch, as_command, as_python
 from manyclass.server.finding.picture_filter import Condition
 from manyclass.server.finding.query_pictures import QueryPicture
+from tests.commands import give
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +102,7 @@ def test_the_command_and_the_python_find_the_same(collection, given):
     assert scope["hits"].ids[0].tolist()[:5] == ids
     words = shlex.split(as_command(collection, given, 8))
     assert words[0] == "manyclass"
-    done = subprocess.run([sys.executable, "-m", *words, "--json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert ids[0] in done.stdout
+    assert ids[0] in give(*words[1:], "--json")
 
 
 def test_pictures_that_were_sent_are_files_in_python(collection):
