@@ -2,8 +2,8 @@
 
 Rows are drawn, not of pictures: see benchmarks/clustered_rows.py. Each line is a process of its own with one thread,
 which opens what another one made, and all of them take turns; the best of several turns counts, by processor time, and
-the least peak. `alone` is the median of queries one at a time, and `of 200` the time of a query among 200 that are asked
-at once. `index` is what lies in memory or on disk beside the rows themselves, and `peak` the most memory of the
+the least peak. `alone` is the median of queries one at a time, and `of 200` the time of a query among 200 that are
+asked at once. `index` is what lies in memory or on disk beside the rows themselves, and `peak` the most memory of the
 process, Python, rows and pages of mapped files included. `open` is the time until the first query can be asked.
 `recall` is how many of the ten nearest, by all products in float32, are among the ten that are found.
 
@@ -59,6 +59,7 @@ def make(name: str, folder: Path) -> dict[str, Any]:
         gallery.save(path_of(name, folder))
         about = gallery.state().approximate.about if gallery.state().approximate else {}
         chosen = {"factory": about.get("factory"), "said": about.get("recall")}
+        chosen |= {"effort": [about["effort"], about["candidates"]]} if about else {}
     else:
         chosen = _make_peer(name, X, path_of(name, folder))
     return {"seconds": time.process_time() - started, "peak": peak(), **chosen}
@@ -233,7 +234,9 @@ def measure(page: Page, folder: Path, n: int, d: int, rounds: int, names: list[s
     if not (folder / "exact.npy").exists():
         write_queries(folder, n, d)
     made = {name: _child(folder, "make", name) for name in names}
-    effort = {name: _child(folder, "tune", name) for name in names if name in _LADDERS}
+    for name in names:
+        if name in _LADDERS:
+            made[name]["effort"] = _child(folder, "tune", name)
     turns = [{name: _child(folder, "ask", name, turn) for name in names} for turn in range(rounds)]
     found = {name: _best([turn[name] for turn in turns]) for name in names}
     rows = n * d * 4
@@ -247,12 +250,15 @@ def measure(page: Page, folder: Path, n: int, d: int, rounds: int, names: list[s
         "To make them, one thread",
         ["search", "kind", "processor time", "peak", "effort, candidates"],
         [
-            [name, str(one.get("factory") or "all rows"), f"{one['seconds']:.0f} s", *_bytes(2**20 * one["peak"])]
-            + [", ".join(map(str, effort[name])) if name in effort else ""]
+            [name, one["factory"] or "all rows", f"{one['seconds']:.0f} s", *_bytes(2**20 * one["peak"]), _effort(one)]
             for name, one in made.items()
         ],
     )
     page.about += f"\n{_verdict(found)}\n\n{_of_graph(made.get(GRAPH))}".rstrip()
+
+
+def _effort(made: dict[str, Any]) -> str:
+    return ", ".join("all" if number is None else str(number) for number in made.get("effort", []))
 
 
 def _best(turns: list[dict[str, Any]]) -> dict[str, Any]:
@@ -305,7 +311,8 @@ def _of_graph(made: dict[str, Any] | None) -> str:
 
 def run(n: int = 10_000_000, d: int = 64, rounds: int = 3, folder: str = "", without: str = "") -> Page:
     """The table; folder= keeps what was made, n=1000000 is quick, without=hnsw leaves out names that have the word."""
-    page = Page("ten_million", "Ten million images", f"{__doc__}\n{load()}\n")
+    title = "Ten million images" if n == 10_000_000 else f"{n:,} images, in place of ten million"
+    page = Page("ten_million", title, f"{__doc__}\n{load()}\n")
     names = [name for name in (*OURS, *PEERS, GRAPH) if not without or without.lower() not in name.lower()]
     with tempfile.TemporaryDirectory() as passing:
         kept = Path(folder or passing)

@@ -12,9 +12,9 @@ from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids
 from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
 from manyclass.retrieval.faiss_index import EXACT, FaissIndex, check_index
-from manyclass.retrieval.query_methods import QueryMethods, as_rows
 from manyclass.retrieval.metadata import Record, as_metadata
 from manyclass.retrieval.neighbors import NeighborTable
+from manyclass.retrieval.query_methods import QueryMethods, as_rows
 from manyclass.retrieval.search import FlatIndex
 from manyclass.retrieval.storage.segments import GalleryState, LazyModel
 
