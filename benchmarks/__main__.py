@@ -28,6 +28,7 @@ ALL = (
     "exemplar",
     "kernel_exemplar",
     "search",
+    "ten_million",
     "features",
     "feature_folder",
     "large_files",

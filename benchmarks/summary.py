@@ -170,6 +170,16 @@ def search(page: WrittenPage) -> Iterator[Line]:
         yield f"exact search, queries at once: {row[0]}", table.caption, row[1], peer, row[2], row[5]
 
 
+def ten_million(page: WrittenPage) -> Iterator[Line]:
+    table = page.table("The ten nearest of")
+    size, ours = table.caption.removeprefix("The ten nearest of "), [row for row in table.rows if "manyclass" in row[0]]
+    flat = table.row("faiss Flat")
+    for row in ours:
+        what = f"the ten nearest, {row[0].removeprefix('manyclass, ')}, a query alone, {row[1]} of them found"
+        ratio = f"{number(flat[2]) / number(row[2]):.2g}"
+        yield what, size, row[2], "faiss Flat", flat[2], ratio
+
+
 def features(page: WrittenPage) -> Iterator[Line]:
     (table,) = page.tables
     for row in table.rows:
@@ -224,7 +234,7 @@ def page_speed(page: WrittenPage) -> Iterator[Line]:
 
 
 _OF_PAGES = (products, encoding, classification, closed_form, multilabel, wide, imagenet_shape, ten_thousand, heads)
-_OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, features, feature_folder)
+_OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, ten_million, features, feature_folder)
 _OF_PAGES += (large_files, scaling, audit, page_speed)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 

@@ -44,6 +44,8 @@ ALL = (
     "search_defaults",
     "train_defaults",
     "strangers",
+    "own_background",
+    "better_rankings",
     "long_tail",
     "few_shot",
     "add_a_class",

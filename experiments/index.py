@@ -233,6 +233,14 @@ def strangers(page: WrittenPage) -> str:
     return page.sentence("Strangers of the kind that are")
 
 
+def own_background(page: WrittenPage) -> str:
+    return page.sentence("By the bulk")
+
+
+def better_rankings(page: WrittenPage) -> str:
+    return page.sentence("On average over")
+
+
 def long_tail(page: WrittenPage) -> str:
     def gain(table: WrittenTable) -> str:
         plain, prior = (table.cell(("softmax", way), "mean of classes") for way in ("plain", "prior uniform"))
@@ -315,6 +323,8 @@ QUESTIONS: dict[Callable[[WrittenPage], str], str] = {
     search_defaults: "Does search with no options lose to the features themselves?",
     train_defaults: "Does training with no options lose to tuned peers?",
     strangers: "Are strangers called matched as seldom as promised?",
+    own_background: "Does a gallery that is its own background tell what it shows from strangers?",
+    better_rankings: "Do query expansion and re-ranking put more that is right among the best?",
     long_tail: "What helps rare classes: weights, sampling, or a prior after training?",
     few_shot: "Do weights that are known before help with few examples?",
     add_a_class: "Do five pictures make a class, without training again?",

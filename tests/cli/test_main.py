@@ -159,3 +159,34 @@ def test_a_disk_without_room_for_the_results_is_one_sentence(tmp_path, unbuffere
 
 def test_a_pipe_that_breaks_elsewhere_is_a_failure(run, monkeypatch):
     assert run_failing(run, monkeypatch, BrokenPipeError(32, "Broken pipe")).code == FAILED
+
+
+def test_a_command_loads_no_other_command_and_search_none_of_what_learns(tmp_path):
+    negatives = np.random.default_rng(0).standard_normal((60, 4))
+    g = manyclass.Gallery(manyclass.SquareLossExemplar(random_state=0).fit(negatives))
+    g.add(np.eye(4))
+    g.save(tmp_path / "g")
+    np.save(tmp_path / "q.npy", np.eye(4)[:1])
+    program = """
+import sys
+from manyclass.cli.main import main
+sys.argv = ["manyclass", "search", sys.argv[1], sys.argv[2], "--json"]
+try:
+    main()
+except SystemExit:
+    pass
+print(*sorted(sys.modules))
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "g"), str(tmp_path / "q.npy")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()
+    loaded = {name for name in told if name.startswith("manyclass.")}
+    assert "manyclass.cli.galleries.search" in loaded
+    unwanted = ("cli.train", "cli.audit", "cli.galleries.encode", "estimators", "solvers.sgd", "server", "report")
+    assert not [name for name in loaded if name.removeprefix("manyclass.").startswith(unwanted)]
+    assert not {"faiss", "matplotlib", "pandas", "PIL", "scipy.stats._stats_py"} & set(told)
+
+
+def test_importing_the_package_loads_neither_numpy_nor_what_needs_it():
+    program = "import sys, manyclass; print(*sorted(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"numpy", "scipy", "sklearn", "typer", "rich"} & set(told)

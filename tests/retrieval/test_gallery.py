@@ -251,7 +251,10 @@ def test_a_mistake_is_one_sentence_and_changes_nothing(gallery, mistake):
         ({"encoder": mc.SquareLossExemplar}, "encoder must be a fitted encoder .*; got a class"),
         ({"reranker": "kernel"}, "reranker must be a fitted encoder .*; got a str without transform"),
         ({"n_candidates": 0}, "n_candidates must be a whole number, at least 1"),
-        ({"index": "nonsense"}, "index must be a string that faiss.index_factory takes; got 'nonsense'"),
+        (
+            {"index": "nonsense"},
+            "index must be exact, hnsw, ivf, pq4, or a string that faiss.index_factory takes; got 'nonsense'",
+        ),
         ({"encoder": twins.Distances(2), "index": "Flat"}, "index must be None for an encoder whose similarity"),
         ({"encoder": twins.Distances(2), "background": X}, "background must be None with an encoder"),
     ],

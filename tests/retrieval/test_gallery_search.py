@@ -113,3 +113,33 @@ def test_a_mistake_is_one_sentence(gallery, C, background, sentence):
     with pytest.raises(ValueError, match=sentence) as caught:
         gallery.search_embeddings(C, background=background)
     assert "\n" not in str(caught.value)
+
+
+def test_of_a_gallery_that_is_its_own_background_only_the_bulk_of_it_is_believed():
+    rng = np.random.default_rng(5)
+    centers = rng.standard_normal((30, 128))
+    rows = np.repeat(centers, 20, axis=0) + 0.5 * rng.standard_normal((600, 128))
+    queries = centers + 0.5 * rng.standard_normal((30, 128))
+    things = np.repeat(np.arange(30), 20).tolist()
+    found = {}
+    for own in (False, True):
+        g = mc.Gallery(background=rows[::2], things="thing", own_background=own)
+        g.add(rows, metadata={"thing": things})
+        found[own] = g.search(queries, k=3)
+    np.testing.assert_array_equal(found[True].percentiles, found[False].percentiles)
+    assert found[True].matched.mean() > 0.9
+    assert found[False].matched.mean() < 0.1
+    strangers = g.search(rng.standard_normal((200, 128)), k=3)
+    assert strangers.matched.mean() < 0.08
+
+
+def test_a_large_gallery_that_is_searched_by_an_index_calls_nothing_matched_and_says_why(monkeypatch):
+    pytest.importorskip("faiss")
+    monkeypatch.setattr("manyclass.retrieval.neighbors.MOST", 50)
+    g = mc.Gallery(background=np.random.default_rng(1).standard_normal((300, 8)), index="Flat")
+    g.add(X)
+    hits = g.search(X[:3] + 0.01)
+    assert "went by an index" in hits.caution
+    assert not hits.matched.any()
+    g.set_index(None)
+    assert g.search(X[:3] + 0.01).p_values is not None

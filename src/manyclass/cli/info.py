@@ -112,6 +112,7 @@ def describe_gallery(path: Path) -> dict[str, Any]:
     import manyclass as mc
     from manyclass.retrieval.storage.segments import GALLERY_FORMAT, GALLERY_VERSION, read_gallery_manifest
     from manyclass.retrieval.storage.verify_gallery import gallery_bytes
+    from manyclass.runs.galleries.gallery_builder import index_summary
 
     gallery = mc.Gallery.open(path)
     content, _ = read_gallery_manifest(path)
@@ -128,6 +129,8 @@ def describe_gallery(path: Path) -> dict[str, Any]:
         "metadata": {name: _distinct(records, name) for name in (records[0] if records else {})},
         "encoder": _model(gallery.encoder),
         "second": _model(gallery.reranker),
+        "own_background": gallery.own_background,
+        "index": index_summary(gallery),
         "search_by_pictures": content["models"].get("features") is not None,
         "provenance": gallery.provenance,
     }

@@ -12,9 +12,10 @@ def main() -> None:
 
         put_off("scipy.stats")
         # Here, so that Ctrl-C is heard while the rest is being imported, which takes a while.
-        from manyclass.cli._app import app
+        from manyclass.cli._app import COMMANDS, make_app
 
-        app(prog_name="manyclass")
+        asked = sys.argv[1:2]
+        make_app(asked if asked and asked[0] in COMMANDS else COMMANDS)(prog_name="manyclass")
     except KeyboardInterrupt:
         from manyclass.cli.terminal.command_errors import INTERRUPTED, print_error
 

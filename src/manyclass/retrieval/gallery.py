@@ -3,7 +3,6 @@
 import os
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from manyclass._core.checks import check_count, check_positive
@@ -12,16 +11,15 @@ from manyclass._core.typing import Embeddings
 from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.retrieval.catalog import Catalog, as_ids, distinct_ids
 from manyclass.retrieval.encoders import CosineEncoder, check_encoder, is_inner_product
-from manyclass.retrieval.faiss_index import FaissIndex, check_factory
-from manyclass.retrieval.gallery_search import Ranking, as_background, as_queries, find_hits
+from manyclass.retrieval.faiss_index import EXACT, FaissIndex, check_index
 from manyclass.retrieval.metadata import Record, as_metadata
 from manyclass.retrieval.neighbors import NeighborTable
-from manyclass.retrieval.reranking import KReciprocal, QueryExpansion
-from manyclass.retrieval.search import FlatIndex, Hits
+from manyclass.retrieval.query_methods import QueryMethods, as_rows
+from manyclass.retrieval.search import FlatIndex
 from manyclass.retrieval.storage.segments import GalleryState, LazyModel
 
 
-class Gallery:
+class Gallery(QueryMethods):
     """Collection of images that is searched by similarity.
 
     Search is exact unless `index` names an approximate one. The embedding of an image depends on the encoder alone, so
@@ -47,7 +45,11 @@ class Gallery:
         Metadata column that tells what an image shows, so that images of one thing are not strangers to each other;
         with None each shows something else.
     index : str, default=None
-        Factory string of a faiss index, such as "HNSW32". None is exact search. Filtered searches are always exact.
+        Approximate index of the library faiss: "hnsw", "ivf" or "pq4", or a factory string of faiss such as "HNSW32".
+        It makes a shortlist, whose scores are exact. None or "exact" searches all images, as filtered searches do.
+    own_background : bool, default=False
+        Whether the background set, or the negatives of the encoder, are images of the gallery itself or of its kind.
+        Some of them then show what a query shows, and only the bulk of their scores is believed.
     features : ImageEncoder, default=None
         Fitted image encoder that produced the vectors, such as `FisherVectors`; `search_images` needs it. It is saved
         with the gallery and loaded when first needed.
@@ -77,6 +79,7 @@ class Gallery:
         false_match: float = 0.05,
         things: str | None = None,
         index: str | None = None,
+        own_background: bool = False,
         features: Any = None,
         provenance: dict[str, Any] | None = None,
     ):
@@ -85,21 +88,18 @@ class Gallery:
         for given, name in ((encoder, "encoder"), (reranker, "reranker")):
             if given is not None:
                 check_encoder(given, name)
-        if index is not None:
-            check_factory(index)
-            if encoder is not None and not is_inner_product(encoder):
-                raise ValueError("index must be None for an encoder whose similarity is not an inner product")
         if background is not None and encoder is not None:
             raise ValueError("background must be None with an encoder, which has its own background set")
-        self.encoder, self.reranker, self.index, self.false_match = encoder, reranker, index, float(false_match)
+        self.encoder, self.reranker, self.false_match = encoder, reranker, float(false_match)
+        self.own_background = bool(own_background)
         self.n_candidates = check_count(n_candidates, "n_candidates")
         self.provenance = parse_json(provenance or {}, "provenance")
         self._features: Any = features  # or a LazyModel of it
-        self._faiss = None if index is None else FaissIndex(index)
         indexes = [FlatIndex(given) for given in (encoder, reranker) if given is not None]
         if encoder is None and background is not None:
             indexes.insert(0, FlatIndex(CosineEncoder(as_matrix(background).shape[1], background)))
         self._state = GalleryState(Catalog(), indexes, neighbors=NeighborTable(things))
+        self.set_index(index)
 
     def __len__(self) -> int:
         return len(self._state.catalog)
@@ -120,6 +120,11 @@ class Gallery:
     def n_features_in_(self) -> int | None:
         """Number of features of an image vector; None while there is neither an image nor an encoder."""
         return int(self._state.indexes[0].encoder.n_features_in_) if self._state.indexes else None
+
+    @property
+    def index(self) -> str | None:
+        """Kind of the approximate index, or None where search is exact; `set_index` changes it."""
+        return None if self._state.approximate is None else self._state.approximate.kind
 
     @property
     def features(self) -> Any:
@@ -171,7 +176,7 @@ class Gallery:
         metadata : dict or list of dict, default=None
             Columns such as {"year": [2018, 2019]}, or one dict per image; values must be representable in JSON.
         """
-        X = _rows(X)
+        X = as_rows(X)
         keys = self._state.catalog.free_ids(len(X)) if ids is None else as_ids(ids)
         self._state.catalog.check_new(keys, len(X))
         self._append(self._encode(X), keys, as_metadata(len(X), metadata))
@@ -198,7 +203,7 @@ class Gallery:
         metadata : dict or list of dict, default=None
             New metadata, as in `add`; with None the images keep theirs.
         """
-        X, keys = _rows(X), distinct_ids(ids)
+        X, keys = as_rows(X), distinct_ids(ids)
         if len(keys) != len(X):
             raise ValueError(f"ids must have one entry per row of X ({len(X)}); got {len(keys)}")
         self._state.catalog.positions(keys)
@@ -207,133 +212,22 @@ class Gallery:
         self.remove(keys)
         self._append(codes, keys, columns)
 
-    def search(
-        self,
-        Q: Any,
-        k: int = 10,
-        where: Any = None,
-        *,
-        expansion: QueryExpansion | None = None,
-        reranking: KReciprocal | None = None,
-    ) -> Hits:
-        """Find the k most similar images of each query.
+    def set_index(self, index: str | None) -> None:
+        """Search by an index from now on, which `save` makes and the first search after a change brings up to date.
 
         Parameters
         ----------
-        Q : array-like, Matrix or path of shape (n_queries, n_features) or (n_features,)
-            Vectors of the queries.
-        k : int, default=10
-            Number of images per query.
-        where : mask, ids, dict or callable, default=None
-            Filter: a boolean mask in gallery order, ids, metadata such as {"year": 2019} or {"year": [2018, 2019]}, or
-            a predicate on the metadata of an image.
-        expansion : QueryExpansion, default=None
-            Search again with an expanded query.
-        reranking : KReciprocal, default=None
-            Re-rank the best images by their own neighbors; `Hits.scores` are then those of the re-ranking.
-
-        Returns
-        -------
-        Hits
-            Ids and scores of shape (n_queries, k), best first.
+        index : str or None
+            Kind of the index, as for the constructor; None or "exact" searches all images.
         """
-        return self._search(self._encode(_rows(Q)), k, where, expansion, reranking)
-
-    def search_images(self, images: Any, k: int = 10, where: Any = None) -> Hits:
-        """Find the k most similar images of each query image.
-
-        Parameters
-        ----------
-        images : sequence of path or array
-            Query images, as `read_image` takes them.
-        k : int, default=10
-            Number of images per query.
-        where : mask, ids, dict or callable, default=None
-            Filter, as in `search`.
-
-        Returns
-        -------
-        Hits
-            Ids and scores of shape (n_queries, k), best first.
-        """
-        if self.features is None:
-            raise ValueError("search_images needs a gallery with features, an image encoder; got none")
-        return self.search(self.features.transform(images), k, where)
-
-    def search_ids(self, ids: Any, k: int = 10, where: Any = None) -> Hits:
-        """Find the k images that are most similar to each of some images in the gallery.
-
-        An image is never among its own results. If `where` leaves fewer than k to one of them, all have as few results.
-
-        Parameters
-        ----------
-        ids : int, str or sequence of them
-            Ids of images in the gallery.
-        k : int, default=10
-            Number of images per query.
-        where : mask, ids, dict or callable, default=None
-            Filter, as in `search`.
-
-        Returns
-        -------
-        Hits
-            Ids and scores of shape (n_ids, at most k), best first.
-        """
-        own = self._state.catalog.positions(as_ids(ids))
-        codes = [index.embeddings.rows(own) for index in self._indexes(None)]
-        return self._search(codes, k, where, own=own)
-
-    def search_examples(self, positives: Any, negatives: Any = None, k: int = 10, where: Any = None) -> Hits:
-        """Find the k images that are most like all positives and unlike the negatives, as one query.
-
-        The encoder fits one classifier, against its own negatives too; one positive alone is the same as `search`.
-
-        Parameters
-        ----------
-        positives : array-like or Matrix of shape (n_positives, n_features)
-            Vectors of wanted images.
-        negatives : array-like or Matrix of shape (n_negatives, n_features), default=None
-            Vectors of unwanted images.
-        k : int, default=10
-            Number of images.
-        where : mask, ids, dict or callable, default=None
-            Filter, as in `search`.
-
-        Returns
-        -------
-        Hits
-            Ids and scores of shape (1, k), best first.
-        """
-        if not hasattr(self.encoder, "examples_classifier") or self.reranker is not None:
-            raise ValueError(
-                "search_examples needs a gallery without reranker, whose encoder has examples_classifier, such as "
-                f"SquareLossExemplar; got {self!r}"
-            )
-        w, _ = self.encoder.examples_classifier(positives, negatives)
-        code = np.ascontiguousarray(CosineEncoder(len(w)).transform(w[None]))
-        return self._search([code], k, where)
-
-    def search_embeddings(self, C: Any, k: int = 10, where: Any = None, background: Any = None) -> Hits:
-        """Find the k images whose embeddings have the highest inner products with each of some vectors.
-
-        Parameters
-        ----------
-        C : array-like of shape (n_queries, n_features_out) or (n_features_out,)
-            Embeddings, as `codes` returns them, or weights of classifiers of them, as `RelevanceFeedback` makes them.
-        k : int, default=10
-            Number of images per query.
-        where : mask, ids, dict or callable, default=None
-            Filter, as in `search`.
-        background : array-like of shape (n_queries, n_background) or (n_background,), default=None
-            Scores of unrelated images, by which alone hits are judged; with None they are as in `search`.
-
-        Returns
-        -------
-        Hits
-            Ids and scores of shape (n_queries, k), best first.
-        """
-        code = as_queries(C, self._indexes(np.shape(C)[-1] if np.ndim(C) else 1))
-        return self._search([code], k, where, background=as_background(background, len(code)))
+        if index in (None, EXACT):
+            self._state.approximate = None
+            return
+        check_index(str(index))
+        if self.encoder is not None and not is_inner_product(self.encoder):
+            raise ValueError("index must be None for an encoder whose similarity is not an inner product")
+        if index != self.index:
+            self._state.approximate = FaissIndex(str(index))
 
     def state(self) -> GalleryState:
         """Return all that the gallery holds, which `manyclass.retrieval.storage` saves.
@@ -372,11 +266,6 @@ class Gallery:
 
         return open_gallery(cls, path)
 
-    def _search(self, codes: list[Embeddings], k: int, where: Any, *better: Any, **judged: Any) -> Hits:
-        """Hits by the embeddings of queries, one array per encoder; `better` are expansion and reranking."""
-        ranking = Ranking(self._indexes(codes[0].shape[1]), self.n_candidates, self._faiss, *better)
-        return find_hits(self._state, ranking, codes, k, where, self.false_match, **judged)
-
     def _indexes(self, d: int | None) -> list[FlatIndex]:
         """One per encoder; that of vectors as they are has the width of the first that are added."""
         indexes = self._state.indexes
@@ -393,8 +282,3 @@ class Gallery:
         if keys:
             self._state.indexes = self._indexes(codes[0].shape[1])
             self._state.append(codes, keys, columns)
-
-
-def _rows(X: Any) -> Any:
-    """X as a Matrix; one vector is one row."""
-    return as_matrix(np.asarray(X)[None] if isinstance(X, np.ndarray | list | tuple) and np.ndim(X) == 1 else X)

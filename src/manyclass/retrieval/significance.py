@@ -94,12 +94,15 @@ def max_expected_matches(false_match: float) -> float:
 
 
 def judge_scores(
-    scores: NDArray[Any], background: NDArray[Any] | None, n: int, false_match: float
+    scores: NDArray[Any], background: NDArray[Any] | None, n: int, false_match: float, by_bulk: bool = False
 ) -> dict[str, NDArray[Any]]:
-    """Percentiles, E-values among n images, and whether the best is a match; nothing without a background set."""
+    """Percentiles, E-values among n images, and whether the best is a match; nothing without a background set.
+
+    `by_bulk` believes only the bulk of the background, some of which may be related to a query.
+    """
     if background is None:
         return {}
-    expected = expected_false_matches(scores, background, n)
+    expected = n * (bulk_p_values if by_bulk else p_values)(scores, background)
     return {"percentiles": percentiles(scores, background), **_judged(expected, false_match)}
 
 

@@ -426,3 +426,35 @@ def test_help_teaches(run):
         "Example: manyclass encode",
     ):
         assert word in outcome.out
+
+
+def test_an_index_is_made_changed_and_dropped_and_info_tells_of_it(run, tmp_path):
+    pytest.importorskip("faiss")
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((1200, 8)))
+    made = run("encode", tmp_path / "x.npy", "-o", tmp_path / "g", "--method", "none", "--index", "ivf", "--json")
+    assert json.loads(made.out)["index"]["kind"] == "ivf"
+    told = json.loads(run("info", tmp_path / "g", "--json").out)
+    assert told["index"]["recall"] >= 0.95
+    assert told["own_background"] is True
+    changed = run("encode", "-o", tmp_path / "g", "--index", "hnsw")
+    assert "finds" in changed.out
+    assert mc.Gallery.open(tmp_path / "g").index == "hnsw"
+    assert run("verify", tmp_path / "g").code == 0
+    assert run("encode", "-o", tmp_path / "g", "--index", "exact").code == 0
+    assert mc.Gallery.open(tmp_path / "g").index is None
+
+
+def test_a_kind_of_index_that_is_none_is_told_before_anything_is_learned(run, plain, tmp_path):
+    pytest.importorskip("faiss")
+    outcome = run("encode", plain, "-o", tmp_path / "g", "--index", "tree")
+    assert outcome.code == 1
+    assert "index must be exact, hnsw, ivf, pq4" in " ".join(outcome.err.split())
+    assert "learning" not in outcome.err
+    assert not (tmp_path / "g").exists()
+
+
+def test_the_index_of_a_part_is_refused(run, plain, tmp_path):
+    pytest.importorskip("faiss")
+    outcome = run("encode", plain, "-o", tmp_path / "g", "--index", "hnsw", "--shard", "1/2")
+    assert outcome.code == 2
+    assert "--index does not go with --shard" in " ".join(outcome.err.replace("│", " ").split())

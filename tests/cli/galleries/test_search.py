@@ -308,3 +308,45 @@ def test_a_pipe_is_not_replaced_by_results(run, tmp_path, option):
     outcome = run("search", tmp_path / "missing", "--id", "a", option, tmp_path / "pipe.png")
     assert outcome.code == 1
     assert "pipe.png is a pipe, in whose place no file is put" in outcome.err
+
+
+def found(outcome):
+    assert outcome.code == 0, outcome.err
+    return [[hit["id"] for hit in query["hits"]] for query in json.loads(outcome.out)["queries"]]
+
+
+def test_queries_are_expanded_and_ranked_again_as_the_library_does_it(run, there):
+    from manyclass.retrieval import KReciprocal, QueryExpansion
+
+    better = {"expansion": QueryExpansion(3, 3.0), "reranking": KReciprocal(n_candidates=30)}
+    outcome = run("search", "g", "q.npy", "-k", 20, "--expand", 3, "--rerank", 30, "--json")
+    assert found(outcome) == mc.Gallery.open("g").search(labeled()[0][:3], k=20, **better).ids.tolist()
+    assert found(outcome) != found(run("search", "g", "q.npy", "-k", 20, "--json"))
+
+
+def test_an_image_of_the_gallery_is_expanded_too(run, there):
+    plain, better = (
+        found(run("search", "g", "--id", "class 5/005.png", "--json", *more)) for more in ([], ["--expand", 3])
+    )
+    assert plain != better
+    assert "class 5/005.png" not in better[0]
+
+
+def test_marks_are_neither_expanded_nor_ranked_again(run, there):
+    outcome = run("search", "g", "--like", "class 5/005.png", "--rerank", 9)
+    assert outcome.code == 2
+    assert "--like does not go with --expand and --rerank" in " ".join(outcome.err.replace("│", " ").split())
+
+
+def test_a_gallery_with_an_index_is_searched_exactly_where_that_is_wanted(run, tmp_path, monkeypatch):
+    pytest.importorskip("faiss")
+    V = np.random.default_rng(0).standard_normal((1200, 8))
+    g = mc.Gallery(index="hnsw")
+    g.add(V)
+    g.save(tmp_path / "h")
+    np.save(tmp_path / "q.npy", V[:2])
+    monkeypatch.setitem(__import__("sys").modules, "faiss", None)
+    assert found(run("search", tmp_path / "h", tmp_path / "q.npy", "-k", 1, "--exact", "--json")) == [[0], [1]]
+    outcome = run("search", tmp_path / "h", tmp_path / "q.npy")
+    assert outcome.code == 1
+    assert 'index needs faiss; install it with pip install "manyclass[faiss]"' in " ".join(outcome.err.split())

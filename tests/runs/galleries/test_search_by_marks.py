@@ -84,7 +84,7 @@ def test_what_a_gallery_that_is_its_own_world_finds_is_told_from_chance():
 def test_a_background_set_that_was_drawn_from_the_gallery_is_its_own_world():
     g = gallery()
     plain = mc.runs.search_marked(g, ["im0", "im1"], ["im10"])
-    g.provenance["negatives"] = "200 rows of the gallery itself"
+    g.own_background = True
     bulk = mc.runs.search_marked(g, ["im0", "im1"], ["im10"])
     np.testing.assert_array_equal(bulk.ids, plain.ids)
     assert not np.allclose(bulk.expected_false_matches, plain.expected_false_matches)

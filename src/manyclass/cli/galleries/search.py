@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from manyclass.retrieval.gallery import Gallery
     from manyclass.retrieval.search import Hits
 
+_ALPHA = 3.0  # exponent of scores in an expanded query, as in the paper that has it
+
 _FEATURES = (".npy", ".npz", ".parquet", ".pq")  # files that are no pictures
 
 
@@ -73,6 +75,15 @@ def search(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Only images such as class=cat; may be repeated."),
     ] = None,
+    expand: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Search again with the query and its N nearest (query expansion)."),
+    ] = None,
+    rerank: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Rank the N best again by the neighbors that they share."),
+    ] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Search all images, though the gallery has an index.")] = False,
     out: Annotated[Path | None, out_option("Write what is found to a CSV file.")] = None,
     sheet: Annotated[Path | None, path_option("Draw queries and what they find, a row each, to a picture.")] = None,
     pictures: Annotated[Path | None, path_option("Where the pictures are now; by default where they were.")] = None,
@@ -84,6 +95,8 @@ def search(
     The percentile says how many of the unrelated images that the gallery knows are less like the query than the image
     is. A query is matched if its best image stands out more than chance explains: p is how often a picture of
     something that is not in the gallery would stand out as much.
+
+    With --expand and --rerank the images are found in a better order, and scores are those of that order.
 
     Images that are marked by --like and --unlike are one query, which learns what they have in common and apart. It is
     judged by the unrelated images alone, and does not find what is marked.
@@ -97,11 +110,16 @@ def search(
     console, paths, ids = Console(json=json), queries or [], id or []
     if unlike and not like:
         raise typer.BadParameter("--unlike needs --like, an image that is wanted")
+    if like and (expand or rerank):
+        raise typer.BadParameter("--like does not go with --expand and --rerank, which improve a query by one image")
     if not paths and not ids and not like:
         raise typer.BadParameter("a query is missing: a picture, a file of features, --id or --like")
     with mc.threads(threads):
         opened = mc.Gallery.open(gallery)
-        asked = Search(opened, gallery, k, parse_conditions(opened, where or []), console.warn, console.info)
+        if exact:
+            opened.set_index(None)
+        better = improvements(k, expand, rerank)
+        asked = Search(opened, gallery, k, parse_conditions(opened, where or []), better, console.warn, console.info)
         results = asked.by_files(paths) + (asked.by_ids(ids) if ids else [])
         results += asked.by_marks(like, unlike or []) if like else []
     if out is not None:
@@ -119,6 +137,16 @@ def _folders(provenance: dict[str, object], pictures: Path | None) -> list[Path]
     return [Path(str(folder)) for folder in known] if isinstance(known, list) else []
 
 
+def improvements(k: int, expand: int | None, rerank: int | None) -> dict[str, Any]:
+    """How the ranking of a query is improved, as `Gallery.search` takes it; at least what is found is ranked again."""
+    from manyclass.retrieval.reranking import KReciprocal, QueryExpansion
+
+    return {
+        "expansion": None if expand is None else QueryExpansion(expand, alpha=_ALPHA),
+        "reranking": None if rerank is None else KReciprocal(n_candidates=max(k, rerank)),
+    }
+
+
 @dataclass(frozen=True)
 class Search:
     """A gallery at a path, how many images each query finds in it, and what must be true of them."""
@@ -127,6 +155,7 @@ class Search:
     path: Path
     k: int
     where: dict[str, list[Any]] | None
+    better: dict[str, Any]
     warn: Callable[[str], None]
     notify: Callable[[str], None]
 
@@ -142,7 +171,7 @@ class Search:
         from manyclass.runs.galleries.gallery_updates import known_ids
 
         ids = known_ids(self.gallery, words, self.path)
-        hits = self._told(self.gallery.search_ids(ids, self.k, self.where))
+        hits = self._told(self.gallery.search_ids(ids, self.k, self.where, **self.better))
         return results_of(self.gallery, [str(key) for key in ids], [None] * len(ids), hits, ids)
 
     def by_marks(self, like: list[str], unlike: list[str]) -> list[Result]:
@@ -179,7 +208,7 @@ class Search:
                 f"{self.path} cannot be searched by pictures such as {files[0]}, as it does not know what encoded its "
                 "own; give features, or make it anew with --encoder"
             )
-        hits = self._told(self.gallery.search_images(files, self.k, self.where))
+        hits = self._told(self.gallery.search_images(files, self.k, self.where, **self.better))
         return results_of(self.gallery, [str(file) for file in files], files, hits)
 
     def _by_features(self, file: Path) -> list[Result]:
@@ -187,7 +216,7 @@ class Search:
         width = self.gallery.n_features_in_
         if width not in (None, X.shape[1]):
             raise ValueError(f"{file} must have {width} columns, as {self.path} has; got {X.shape[1]}")
-        hits = self._told(self.gallery.search(X, self.k, self.where))
+        hits = self._told(self.gallery.search(X, self.k, self.where, **self.better))
         return results_of(self.gallery, names, [None] * len(names), hits)
 
     def _told(self, hits: "Hits") -> "Hits":

@@ -14,6 +14,7 @@ from manyclass._core.typing import Report
 from manyclass.retrieval.catalog import Catalog, Id
 from manyclass.retrieval.encoders import CosineEncoder
 from manyclass.retrieval.search import FlatIndex
+from manyclass.retrieval.storage.saved_index import saved_index
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
     Content,
@@ -91,12 +92,17 @@ def _without_images(kind: type[G], folder: Path, content: Content) -> G:
     about: dict[str, Any] = {"features": _lazy_features(folder, content), "provenance": content.get("provenance")}
     # "shortlist", "second" and "pool" are names of the file format; `Gallery` has others.
     settings = {{"shortlist": "n_candidates"}.get(key, key): value for key, value in content["settings"].items()}
+    index = settings.pop("index", None)  # without faiss all else can be done
+    # Galleries of versions before the setting say by their provenance where negatives are from.
+    settings.setdefault("own_background", " itself" in str((content.get("provenance") or {}).get("negatives", "")))
     gallery = kind(models["encoder"], reranker=models["second"], **settings, **about)
     if gallery.encoder is None and len(content["widths"]) > (gallery.reranker is not None):
         encoder = CosineEncoder(content["widths"][0])
         if content["models"]["pool"] is not None:
             encoder.background_ = read_section(folder, content["models"]["pool"])[1]["pool"]
         gallery.state().indexes.insert(0, FlatIndex(encoder))
+    if index is not None:
+        gallery.state().approximate = saved_index(folder, str(index), content.get("index"))
     return gallery
 
 

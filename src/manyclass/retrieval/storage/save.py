@@ -8,7 +8,7 @@ are gone, all is written anew.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +24,11 @@ from manyclass.data.matrix import spans
 from manyclass.retrieval.catalog import Catalog
 from manyclass.retrieval.neighbors import fewest_things, is_judged
 from manyclass.retrieval.search import FlatIndex
+from manyclass.retrieval.storage.saved_index import write_index
 from manyclass.retrieval.storage.segments import (
     GALLERY_MANIFEST,
     Content,
+    GalleryState,
     SavedState,
     as_numbers,
     file_record,
@@ -122,8 +124,12 @@ def _commit(
     plan = _SavePlan.of(catalog, state.removed, known)
     # The file format has names of its own, so that galleries written before `Gallery` renamed its own still open.
     settings = {"shortlist": gallery.n_candidates, "false_match": gallery.false_match, "index": gallery.index}
+    settings |= {"own_background": gallery.own_background}
     said = {"settings": settings, "provenance": parse_json(gallery.provenance, "provenance")}
-    if known is not None and plan.is_empty(known) and said == {key: known.content.get(key, {}) for key in said}:
+    if state.approximate is not None and indexes:
+        state.approximate.update(indexes[0], catalog)
+    same_index = known is not None and _saved_index(state) == known.content.get("index")
+    if known is not None and same_index and plan.is_empty(known) and said == _said(known.content, said):
         return known
     content: Content = {
         "serial": serial,
@@ -136,6 +142,7 @@ def _commit(
         "gone": list(plan.gone_records),
     }
     content["null"] = _write_null(gallery, folder, serial)
+    content["index"] = known.content.get("index") if known and same_index else _write_index(state, folder, serial)
     if known is None or "retrieval" in known.content:
         content["retrieval"] = known.content["retrieval"] if known else _write_record(folder, serial, write_retrieval)
     gone = list(plan.gone)
@@ -212,6 +219,19 @@ def _write_models(gallery: "Gallery", folder: Path, serial: int) -> dict[str, An
         background = {"pool": indexes[0].encoder.background_}
         models["pool"] = write_section(folder, f"pool-{serial}.safetensors", {}, background)
     return models
+
+
+def _said(content: Content, keys: Iterable[str]) -> Content:
+    return {key: content.get(key, {}) for key in keys}
+
+
+def _saved_index(state: GalleryState) -> Content | None:
+    """What a manifest says of the index, where it says so rightly; also of none that should be."""
+    return None if state.approximate is None or state.approximate.arrays()[0] is None else state.approximate.saved or {}
+
+
+def _write_index(state: GalleryState, folder: Path, serial: int) -> Content | None:
+    return None if state.approximate is None else write_index(folder, serial, state.approximate)
 
 
 def _write_null(gallery: "Gallery", folder: Path, serial: int) -> Content:

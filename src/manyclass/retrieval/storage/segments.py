@@ -24,6 +24,7 @@ from manyclass.data.store.columns import encode_names
 from manyclass.data.store.manifest import FileRecord, write_array
 from manyclass.data.store.store import Names
 from manyclass.retrieval.catalog import Catalog, Id
+from manyclass.retrieval.faiss_index import FaissIndex
 from manyclass.retrieval.metadata import as_metadata
 from manyclass.retrieval.neighbors import NeighborTable
 from manyclass.retrieval.search import FlatIndex
@@ -36,7 +37,8 @@ GALLERY_FORMAT, GALLERY_VERSION = "manyclass gallery", 1
 SECTION = SealedFormat("manyclass gallery part", 1, "restore the file from a copy or save the gallery again")
 
 _SECTION = re.compile(
-    r"(?:(?:labels|gone|pool|encoder|second|features|null)-(?:0|[1-9][0-9]{0,8})\.safetensors)"
+    r"(?:(?:labels|gone|pool|encoder|second|features|null|indexed)-(?:0|[1-9][0-9]{0,8})\.safetensors)"
+    r"|(?:index-(?:0|[1-9][0-9]{0,8})\.faiss)"
     r"|(?:retrieval-(?:0|[1-9][0-9]{0,8})\.json)"
 )
 
@@ -157,9 +159,10 @@ def names_of(content: Content) -> set[str]:
 
 
 def whole_parts(content: Content) -> list[Content]:
-    """The parts that belong to all images: models, how well they find their class, and their neighbors, if known."""
-    known = content.get("null") or {}
-    return [part for part in (*content["models"].values(), content.get("retrieval"), known.get("rows")) if part]
+    """The parts that belong to all images: models, how well they find their class, their neighbors, and an index."""
+    known, index = content.get("null") or {}, content.get("index") or {}
+    parts = (content.get("retrieval"), known.get("rows"), index.get("file"), index.get("rows"))
+    return [part for part in (*content["models"].values(), *parts) if part]
 
 
 def as_numbers(numbers: Any) -> NDArray[np.int64]:
@@ -178,13 +181,15 @@ class SavedState:
 
 @dataclass
 class GalleryState:
-    """What a gallery holds: its images, an index per encoder, and what is known of the folder where it is saved."""
+    """What a gallery holds: its images, an index per encoder, an approximate one for the first of them where there is
+    one, and what is known of the folder where it is saved."""
 
     catalog: Catalog
     indexes: list[FlatIndex]
     saved: SavedState | None = None
     removed: list[int] = field(default_factory=list)  # numbers of images that were removed since it was saved
     neighbors: NeighborTable = field(default_factory=NeighborTable)
+    approximate: FaissIndex | None = None
 
     def append(self, codes: list[Embeddings], ids: list[Id], columns: dict[str, list[Any]]) -> None:
         """Put images at the end, by their embeddings per index."""

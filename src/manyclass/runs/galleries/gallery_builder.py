@@ -15,6 +15,7 @@ from manyclass._core.shards import SHARD, Shard, ShardRecord, library_versions
 from manyclass._core.typing import Embeddings, Notify, ProgressFactory, Report, no_progress
 from manyclass._core.worker_groups import current_workers
 from manyclass.datasets.dataset import Dataset
+from manyclass.retrieval.faiss_index import EXACT, check_index
 from manyclass.runs.galleries.encoder_comparison import EncoderInputs, fit_and_compare
 from manyclass.runs.galleries.exemplar_methods import (
     ExemplarMethod,
@@ -54,6 +55,7 @@ def build_gallery(
     notify: Notify | None = None,
     progress: ProgressFactory | None = None,
     shard: Shard | str | None = None,
+    index: str | None = None,
 ) -> dict[str, Any]:
     """Build a gallery of features and save it; images are known by the names of their rows, or by numbers.
 
@@ -104,6 +106,8 @@ def build_gallery(
     shard : str, default=None
         Part of the rows that becomes the gallery, such as "3/16"; encoders are fitted on the same negatives as without
         it. Of all parts `join` makes the gallery of all rows, to the byte. Not with `evaluate`.
+    index : str, default=None
+        Approximate index that is saved with the gallery, as `Gallery` takes it. Not with `shard`.
 
     Returns
     -------
@@ -132,6 +136,10 @@ def build_gallery(
     wanted = None if shard is None else Shard.parse(shard)
     if wanted is not None and evaluate:
         raise SettingsError("`evaluate` does not go with `shard`: compare the methods first, and name one by `method`")
+    if index not in (None, EXACT):
+        check_index(str(index))
+    if wanted is not None and index is not None:
+        raise SettingsError("`index` does not go with `shard`: join the parts, and make the index of the whole")
     named = [one.name for one in methods] if method else ["slem", "none"]
     inputs = EncoderInputs(expand_home(data), world, _with_plain(methods, evaluate), sample, labels, folder, seed, warn)
     tell = notify or (lambda message: None)
@@ -148,6 +156,7 @@ def build_gallery(
         with (progress or no_progress)("encoding", "images") as report:
             codes = _spread(out, inputs.dataset, kept.encoder, span, report, parts)
             add_rows(gallery, inputs.dataset, ids, report if codes is None else _nothing, span, codes)
+        gallery.set_index(index)
         _save(out, gallery, record, overwrite)
     if wanted is None:
         warn_of_background(gallery, warn or warnings.warn)
@@ -192,6 +201,7 @@ def _empty_gallery(inputs: EncoderInputs, kept: FittedEncoder, false_match: floa
     }
     things = None if inputs.dataset.y is None else "class"
     judged: dict[str, Any] = {"background": kept.background, "false_match": false_match, "things": things}
+    judged["own_background"] = len(inputs.negatives.own) > 0
     return Gallery(kept.encoder, features=image_encoder, provenance=provenance, **judged)
 
 
@@ -277,11 +287,22 @@ def _result(
         "negatives": len(inputs.negatives),
         "negatives_from": inputs.negatives.about,
         "tuned": kept.tried,
+        "index": index_summary(gallery),
         "search_by_pictures": gallery.features is not None,
         "pictures": None if inputs.folder is None else str(inputs.folder),
         "evaluation": None if record is None else {key: record[key] for key in ("protocol", "methods")},
         "record": None if record is None else str(retrieval_file(out)),
     }
+
+
+def index_summary(gallery: "Gallery") -> dict[str, Any] | None:
+    """The kind of the index, how many of the ten nearest it finds, and its size; None without one."""
+    index = gallery.state().approximate
+    if index is None:
+        return None
+    made, file = gallery.state().saved, (index.saved or {}).get("file")
+    size = (made.path / file["name"]).stat().st_size if made is not None and file else 0
+    return {"kind": index.kind, **{key: index.about.get(key) for key in ("factory", "recall")}, "bytes": size}
 
 
 def add_rows(

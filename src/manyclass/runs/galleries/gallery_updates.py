@@ -18,7 +18,7 @@ from manyclass._core.typing import Notify, ProgressFactory, no_progress
 from manyclass.data.matrix import spans
 from manyclass.datasets.dataset import Dataset
 from manyclass.runs.galleries.encoder_comparison import row_ids
-from manyclass.runs.galleries.gallery_builder import ROWS_AT_ONCE, add_rows, metadata_of
+from manyclass.runs.galleries.gallery_builder import ROWS_AT_ONCE, add_rows, index_summary, metadata_of
 from manyclass.runs.provenance import encoder_digest, encoder_file, picture_folder, unchanged
 from manyclass.runs.sources import read_source
 
@@ -33,10 +33,11 @@ def update_gallery(
     remove: Sequence[str | int] | str | int = (),
     labels: str | None = None,
     pictures: str | os.PathLike[str] | None = None,
+    index: str | None = None,
     warn: Notify | None = None,
     progress: ProgressFactory | None = None,
 ) -> dict[str, Any]:
-    """Remove images from a gallery, and add the rows of data to it, with what it was made with.
+    """Remove images from a gallery, and add the rows of data to it, with what it was made with; or change its index.
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def update_gallery(
         A CSV or .npy file with one label per row of the data; "none" leaves out labels that are found beside it.
     pictures : path-like, default=None
         The folder of the pictures of the data; None for the one that the data was made of.
+    index : str, default=None
+        Index that the gallery has from now on, as `Gallery` takes it; "exact" for none. None leaves what is there.
     warn : callable, default=None
         Called with a sentence about whatever the reader leaves out; None for warnings of Python.
     progress : callable, default=None
@@ -91,10 +94,10 @@ def update_gallery(
     digest = "" if dataset is None else _digest(dataset)
     if dataset is not None and _added_before(gallery, path, dataset, digest, removed):
         (warn or warnings.warn)(f"{data} was added to {path} already, and is not added again")
-        return {"path": str(path), "images": len(gallery), "added": 0, "removed": 0}
+        return _changed(path, gallery, 0, 0)
     if dataset is None and _removed_before(gallery, removed):
         (warn or warnings.warn)(f"what is to be removed was removed from {path} already")
-        return {"path": str(path), "images": len(gallery), "added": 0, "removed": 0}
+        return _changed(path, gallery, 0, 0)
     gallery.remove(known_ids(gallery, removed, path))
     gallery.provenance.update({"removed": _digest_of_words(removed)} if removed else {})
     if dataset is not None:
@@ -106,13 +109,15 @@ def update_gallery(
     if folder is not None:
         known = gallery.provenance.setdefault("pictures", [])
         known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
+    if index is not None:
+        gallery.set_index(index)
     gallery.save()
-    return {
-        "path": str(path),
-        "images": len(gallery),
-        "added": 0 if dataset is None else len(dataset),
-        "removed": len(removed),
-    }
+    return _changed(path, gallery, 0 if dataset is None else len(dataset), len(removed))
+
+
+def _changed(path: Path, gallery: "Gallery", added: int, removed: int) -> dict[str, Any]:
+    counts = {"images": len(gallery), "added": added, "removed": removed}
+    return {"path": str(path), **counts, "index": index_summary(gallery)}
 
 
 def _check_recorded(gallery: "Gallery", path: Path, key: str, is_entry: Callable[[Any], bool]) -> None:

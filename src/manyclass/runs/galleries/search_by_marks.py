@@ -20,8 +20,6 @@ MarkedImage = str | int | os.PathLike[str]
 
 FEWEST_ROWS = 40  # a smaller background set says nothing of what is rare
 
-OWN = " itself"  # in what a gallery knows of its background set, where that is of its own data
-
 MOST_ROWS = 4000  # of a gallery that are the world where it has no background set
 
 
@@ -105,7 +103,7 @@ def gallery_world(gallery: "Gallery") -> Embeddings:
 def is_own_world(gallery: "Gallery") -> bool:
     """Whether that is drawn from the gallery's own images, some of which then show what is asked for."""
     background = gallery.state().indexes[0].encoder.background_ if len(gallery.state().indexes) else []
-    return len(background) < FEWEST_ROWS or OWN in str(gallery.provenance.get("negatives", ""))
+    return len(background) < FEWEST_ROWS or gallery.own_background
 
 
 def _world(gallery: "Gallery", world: Any) -> Any:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyclass._core.typing import Doubles, Embeddings
-from manyclass.data.readers.as_matrix import as_matrix
 from manyclass.retrieval.search import Hits
 from manyclass.retrieval.significance import bulk_p_values, max_expected_matches, verdict
 from manyclass.runs.galleries.search_by_marks import MOST_ROWS
@@ -124,7 +123,7 @@ class MarkedSearch:
         is_own = self._collection.worlds[asked.world].is_own
         if asked.is_single and asked.world == self._collection.default_world:
             n = len(self._collection) if mask is None else int(np.count_nonzero(mask))
-            bulk = (lambda: self._background(first)) if is_own else None
+            bulk = None  # the gallery knows itself whether it is its own background
             if isinstance(first, QueryPicture):
                 return lambda k: gallery.search(first.row, k, mask), n, bulk
             if asked.leave_out:
@@ -142,14 +141,6 @@ class MarkedSearch:
         n = len(self._collection) if mask is None else int(np.count_nonzero(mask))
         bulk = (lambda: query.background[None]) if is_own else None
         return lambda k: self._collection.space.search_embeddings(query.direction, k, mask, query.background), n, bulk
-
-    def _background(self, mark: MarkedPicture) -> Embeddings | None:
-        """What the background set of the gallery scores (1, m) for one picture."""
-        state = self._collection.gallery.state()
-        if isinstance(mark, QueryPicture):
-            return state.indexes[-1].background_scores(state.indexes[-1].encode(as_matrix(np.atleast_2d(mark.row))))
-        place = state.catalog.positions([self._collection.raw_ids[mark]])
-        return state.indexes[-1].background_scores(state.indexes[-1].embeddings.rows(place))
 
     def _codes(self, marks: Sequence[MarkedPicture]) -> Embeddings:
         rows = [self._collection.embeddings([m]) if isinstance(m, int) else m.embedding for m in marks]
