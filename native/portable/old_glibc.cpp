@@ -11,8 +11,8 @@
 #error "the oldest versions of symbols are known here for glibc on x86-64 alone"
 #endif
 
-#define OLD(result, name, version, parameters, arguments)   \
-  result old_##name parameters;                             \
+#define OLD(result, name, version, parameters, arguments)    \
+  result old_##name parameters;                              \
   __asm__(".symver old_" #name "," #name "@GLIBC_" version); \
   result __wrap_##name parameters { return old_##name arguments; }
 
@@ -20,7 +20,7 @@ extern "C" {
 OLD(double, exp, "2.2.5", (double x), (x))
 OLD(double, log, "2.2.5", (double x), (x))
 OLD(float, hypotf, "2.2.5", (float x, float y), (x, y))
-OLD(int, pthread_create, "2.2.5", (pthread_t* t, const pthread_attr_t* a, void* (*f)(void*), void* x), (t, a, f, x))
+OLD(int, pthread_create, "2.2.5", (pthread_t * t, const pthread_attr_t* a, void* (*f)(void*), void* x), (t, a, f, x))
 OLD(int, pthread_join, "2.2.5", (pthread_t t, void** x), (t, x))
 OLD(int, pthread_once, "2.2.5", (pthread_once_t * once, void (*f)()), (once, f))
 OLD(int, __pthread_key_create, "2.2.5", (pthread_key_t * key, void (*f)(void*)), (key, f))
