@@ -198,7 +198,7 @@ def run(gigabytes: float = 1, n_pictures: int = 1000, folder: str = "") -> Page:
         if not path.exists():
             write_embeddings(path, int(float(gigabytes) * 1e9 / (4 * D)))
         what = f"parquet of {path.stat().st_size / 1e9:.2f} GB"
-        rows = [twice(room, ["compress", "--test-fraction", "0.1"], path, what)]
+        rows = [twice(room, ["compress"], path, what)]
         size = f"{int(rows[0][2]):,} x {D}"
         page.table(f"Embeddings, {size}, one thread", columns, rows)
         rows = []

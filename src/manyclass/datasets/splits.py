@@ -60,9 +60,10 @@ def stratified_split(y: NDArray[Any], fraction: float, rng: np.random.Generator)
 def _class_numbers(y: NDArray[Any]) -> NDArray[Any]:
     """The position of each label among those that there are, sorted; numbers of classes need no sorting of all rows."""
     if y.dtype.kind not in "iu" or not len(y) or y.min() < 0 or y.max() >= len(y):
-        return np.unique(y, return_inverse=True)[1]
-    found: NDArray[np.int32] = (np.cumsum(np.bincount(y) > 0) - 1).astype(np.int32)
-    return found[y]
+        return np.asarray(np.unique(y, return_inverse=True)[1])
+    places: NDArray[np.int32] = (np.cumsum(np.bincount(y) > 0) - 1).astype(np.int32)
+    numbers: NDArray[np.int32] = places[y]
+    return numbers
 
 
 def split_classes(y: NDArray[Any], random_state: int = 0) -> NDArray[np.bool_]:

@@ -95,9 +95,12 @@ class Store:
         self._manifest = manifest
         self.classes = list(manifest.classes) if manifest.classes is not None else None
         self.provenance = manifest.provenance
+        self._columns: list[BlockFile] = []
         self.y = self._checked("y", len(manifest.classes) if manifest.classes is not None else None)
         self.split = self._split()
         self.names = self._names()
+        for file in self._columns:  # all was looked at; what is needed is read again
+            file.release()
         self.quantizer: Quantizer | None = read_quantizer(path, manifest.quantizer) if manifest.quantizer else None
         self.X: Matrix = _matrix(path, manifest, self.quantizer)
         self.shape = self.X.shape
@@ -225,6 +228,7 @@ class Store:
     def _arrays(self, role: str) -> list[NDArray[Any]]:
         files = [BlockFile(self.path, segment[role]) for segment in self._manifest.segments]
         for file in files:
+            self._columns.append(file)
             together = max(1, _CHECKED_BYTES // file.record.block_bytes)
             for first in range(0, file.record.n_blocks, together):
                 file.check(np.arange(first, min(file.record.n_blocks, first + together)))

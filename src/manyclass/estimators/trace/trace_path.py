@@ -242,7 +242,7 @@ class TraceNormPath(PathPlots, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             walk.end_refit(found.status, DURING_REFIT)
         return found
 
-    def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint, tell: Callback) -> PathRun:
+    def _walk(self, train: Problem, judged: Problem, seed: int, checkpoint: PathCheckpoint, tell: Any) -> PathRun:
         with closing(self._objective(train)) as objective:
             traces = strength_grid(self.traces, "traces", TRACES, lambda: alpha_max(objective))
             ridges = strength_grid(self.ridges, "ridges", RIDGES, lambda: ridge_max(objective))
