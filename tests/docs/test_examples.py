@@ -29,7 +29,7 @@ def test_an_example_draws_one_figure(path, figures):
     (number,) = figures()
     charts = pyplot.figure(number).axes
     assert charts
-    assert all(chart.lines or chart.images or chart.collections for chart in charts)
+    assert all(chart.lines or chart.images or chart.collections or chart.patches for chart in charts)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
