@@ -59,7 +59,8 @@ def draw_sample(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
 
     if sample is None or check_count(sample, "sample") >= len(dataset):
         return dataset
-    numbers, counts = np.unique(dataset.strata(), return_inverse=True, return_counts=True)[1:]
+    strata = np.asarray(dataset.y) if _has_sorted_classes(dataset) else dataset.strata()
+    numbers, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
     if sample < len(counts):
         raise SettingsError(f"`sample` must be at least {len(counts)}, a row of every class; got {sample}")
     rng = np.random.default_rng(seed)
@@ -70,6 +71,16 @@ def draw_sample(dataset: "Dataset", sample: int | None, seed: int) -> "Dataset":
     place = (rank + np.repeat(rng.random(len(counts)), counts)) / np.repeat(counts, counts)
     chosen = np.argsort(np.where(rank, place, -1.0), kind="stable")[:sample]
     return dataset.take(np.sort(by_class[chosen]), dataset.subset_name)
+
+
+def _has_sorted_classes(dataset: "Dataset") -> bool:
+    """Whether labels are numbers of classes whose words are in order, so that the numbers do as well as the words."""
+    import numpy as np
+
+    if dataset.separator is not None or dataset.classes is None or np.asarray(dataset.y).dtype.kind == "U":
+        return False
+    words = np.asarray(dataset.classes, np.str_)
+    return bool((words[:-1] < words[1:]).all())
 
 
 def read_validation(source: Path, warn: Notify | None = None, separator: str | None = None) -> "Dataset":
@@ -130,11 +141,14 @@ def labeled_subset(
 
     if subset is None:
         subset = next(filter(dataset.split_names().__contains__, preferred), ALL)
-    chosen, labels = dataset.subset(subset), np.asarray(dataset.label_names())
+    chosen, y = dataset.subset(subset), np.asarray(dataset.y)
     index = np.arange(len(dataset)) if chosen.rows is None else chosen.rows
+    named = dataset.classes is not None and y.dtype.kind != "U"
+    words = np.asarray(dataset.classes, np.str_) if named else y  # of classes: those of all rows take much memory
     # A row of several labels may have none, and is then a negative of all.
-    lacking = (without_label(labels) if dataset.separator is None else np.zeros(len(labels), np.bool_))[index]
-    n, word = int(np.count_nonzero(lacking)), "empty" if labels.dtype.kind == "U" else NO_LABEL
+    empty = without_label(words) if dataset.separator is None else np.zeros(len(words), np.bool_)
+    lacking = empty[y[index]] if named else empty[index]
+    n, word = int(np.count_nonzero(lacking)), "empty" if words.dtype.kind == "U" else NO_LABEL
     where = "" if subset == ALL else f" of the part {subset}"
     if n and n == len(index):
         raise ValueError(
