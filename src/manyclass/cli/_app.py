@@ -23,7 +23,7 @@ from manyclass import __version__
 from manyclass._core.files import expand_home
 from manyclass._core.reading import check_depth, read_text
 from manyclass.cli.terminal.command_errors import FAILED, USAGE, print_error, sentence
-from manyclass.cli.terminal.command_help import PlainHelpCommand, name_values
+from manyclass.cli.terminal.command_help import PlainHelpCommand, PlainHelpGroup, name_values
 
 _MOST_DOTS = 1000  # Python's reader takes 20 s for a key of 20,000 parts
 
@@ -234,6 +234,7 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """The application with these commands; one alone takes a third less time to begin than all of them."""
     app = ConfiguredTyper(
         name="manyclass",
+        cls=PlainHelpGroup,
         help="Learning with very many classes on embeddings, and the files that it works on.",
         epilog="New here? `manyclass demo` needs no data and takes three minutes.",
         no_args_is_help=True,

@@ -39,6 +39,9 @@ _SHOWN = 5  # skipped images in the table; all are in the store
 _ALIKE = 0.95
 
 
+_LOCAL, _NETWORK, _SIZES = "Of fisher, bow and vlad", "Of networks", "Codes, and sizes of images"
+
+
 class CodedFeatures(StrEnum):
     """Numbers as they are, or codes of them."""
 
@@ -60,33 +63,64 @@ def features(
             "alike."
         ),
     ] = "fisher",
-    n_words: Annotated[int | None, typer.Option(min=1, help="Gaussians of fisher, words of bow and vlad.")] = None,
-    descriptors: Annotated[str | None, typer.Option(help="sift, color, or sift,color.")] = None,
-    n_components: Annotated[int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.")] = None,
-    pyramid: Annotated[str | None, typer.Option(help="Regions with vectors of their own, such as 1x1,3x1.")] = None,
-    step: Annotated[int | None, typer.Option(min=1, help="Pixels between descriptors.")] = None,
-    scales: Annotated[int | None, typer.Option(min=1, help="Sizes of the image, each smaller by sqrt(2).")] = None,
-    patch: Annotated[int | None, typer.Option(min=4, help="Pixels of a patch, a multiple of 4.")] = None,
-    n_samples: Annotated[int | None, typer.Option(min=1, help="Descriptors to learn from.")] = None,
-    layer: Annotated[str | None, typer.Option(help="A layer of the network; by default its last map.")] = None,
-    pooling: Annotated[str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.")] = None,
-    batch_size: Annotated[int | None, typer.Option(min=1, help="Images that go through the network at once.")] = None,
+    n_words: Annotated[
+        int | None, typer.Option(min=1, help="Gaussians of fisher, words of bow and vlad.", rich_help_panel=_LOCAL)
+    ] = None,
+    descriptors: Annotated[str | None, typer.Option(help="sift, color, or sift,color.", rich_help_panel=_LOCAL)] = None,
+    n_components: Annotated[
+        int | None, typer.Option(min=1, help="Numbers left of a descriptor, by PCA.", rich_help_panel=_LOCAL)
+    ] = None,
+    pyramid: Annotated[
+        str | None, typer.Option(help="Regions with vectors of their own, such as 1x1,3x1.", rich_help_panel=_LOCAL)
+    ] = None,
+    step: Annotated[int | None, typer.Option(min=1, help="Pixels between descriptors.", rich_help_panel=_LOCAL)] = None,
+    scales: Annotated[
+        int | None, typer.Option(min=1, help="Sizes of the image, each smaller by sqrt(2).", rich_help_panel=_LOCAL)
+    ] = None,
+    patch: Annotated[
+        int | None, typer.Option(min=4, help="Pixels of a patch, a multiple of 4.", rich_help_panel=_LOCAL)
+    ] = None,
+    n_samples: Annotated[
+        int | None, typer.Option(min=1, help="Descriptors to learn from.", rich_help_panel=_LOCAL)
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(help="A layer of the network; by default its last map.", rich_help_panel=_NETWORK)
+    ] = None,
+    pooling: Annotated[
+        str | None, typer.Option(help="spoc, mean, max, gem, or none, of the network.", rich_help_panel=_NETWORK)
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Images that go through the network at once.", rich_help_panel=_NETWORK)
+    ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="How pixels go in: imagenet, clip, inception (-1 to 1), unit (0 to 1), bytes."),
+        typer.Option(
+            help="How pixels go in: imagenet, clip, inception (-1 to 1), unit (0 to 1), bytes.",
+            rich_help_panel=_NETWORK,
+        ),
     ] = None,
-    mean: Annotated[str | None, typer.Option(help="Mean of the colors between 0 and 1, such as 0.5,0.5,0.5.")] = None,
-    std: Annotated[str | None, typer.Option(help="Standard deviation of the colors.")] = None,
-    size: Annotated[str | None, typer.Option(help="Height and width that the network sees, such as 224.")] = None,
-    crop: Annotated[str | None, typer.Option(help="Central part that it sees, such as 0.875; or stretch.")] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(help="Mean of the colors between 0 and 1, such as 0.5,0.5,0.5.", rich_help_panel=_NETWORK),
+    ] = None,
+    std: Annotated[str | None, typer.Option(help="Standard deviation of the colors.", rich_help_panel=_NETWORK)] = None,
+    size: Annotated[
+        str | None, typer.Option(help="Height and width that the network sees, such as 224.", rich_help_panel=_NETWORK)
+    ] = None,
+    crop: Annotated[
+        str | None, typer.Option(help="Central part that it sees, such as 0.875; or stretch.", rich_help_panel=_NETWORK)
+    ] = None,
     test_fraction: TestFraction = None,
     codes: Annotated[
-        CodedFeatures, typer.Option(help="Write codes instead of numbers, which are never on disk.")
+        CodedFeatures,
+        typer.Option(help="Write codes instead of numbers, which are never on disk.", rich_help_panel=_SIZES),
     ] = CodedFeatures.none,
-    block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.")] = 8,
-    max_pixels: Annotated[int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.")] = None,
+    block: Annotated[int, typer.Option(min=1, help="Columns per byte of product codes.", rich_help_panel=_SIZES)] = 8,
+    max_pixels: Annotated[
+        int | None, typer.Option(min=1, help="Larger images are shrunk to so many pixels.", rich_help_panel=_SIZES)
+    ] = None,
     max_source_pixels: Annotated[
-        int, typer.Option(min=1, max=150_000_000, help="Files with more pixels are skipped.")
+        int, typer.Option(min=1, max=150_000_000, help="Files with more pixels are skipped.", rich_help_panel=_SIZES)
     ] = 50_000_000,
     seed: Seed = 0,
     shard: ShardNumber = None,

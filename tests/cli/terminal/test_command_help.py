@@ -13,8 +13,8 @@ COMMANDS = sorted(typer.main.get_command(app).commands)
 TYPES = re.compile(r"<[^>]*>|\blist\[|\bPath\b|BOOLEAN|INTEGER|FLOAT|int range|x[<>]=")
 
 
-def help_of(command):
-    result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
+def help_of(*command):
+    result = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
     assert result.exit_code == 0
     return result.output
 
@@ -22,6 +22,10 @@ def help_of(command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_type_of_python_is_in_the_help(command):
     assert TYPES.findall(help_of(command)) == []
+
+
+def test_no_type_of_python_is_in_the_help_of_the_program():
+    assert TYPES.findall(help_of()) == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,7 +6,7 @@ from inspect import Signature
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo, OptionInfo
 
 _WORDS: dict[Any, str] = {bool: "", int: "N", float: "X", Path: "PATH", str: "TEXT"}
@@ -23,6 +23,16 @@ class PlainHelpCommand(TyperCommand):
             elif parameter.name == "help":
                 parameter.metavar = ""
             parameter._get_number_range_help_str = lambda: None  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+class PlainHelpGroup(TyperGroup):
+    """The program itself, whose options are all switches and take nothing."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        for parameter in self.get_params(ctx):
+            parameter.metavar = ""
         super().format_help(ctx, formatter)
 
 
@@ -58,9 +68,9 @@ def value_kind(annotation: Any) -> Any:
 def value_words(kind: Any, low: float | None = None, high: float | None = None) -> str:
     """What a value is called, from its type, and the range that it must lie in if that has two ends.
 
-    >>> value_words(Path), value_words(int), value_words(int, 1), value_words(float, 0, 1), value_words(bool)
-    ('PATH', 'N', 'N', '0 to 1', '')
+    >>> value_words(Path), value_words(int, 1), value_words(float, 0, 0.5), value_words(int, 1, 10**6), value_words(bool)
+    ('PATH', 'N', '0 to 0.5', '1 to 1,000,000', '')
     """
     if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
+        return " to ".join(f"{end:,.0f}" if end == int(end) else f"{end:g}" for end in (low, high))
     return _WORDS.get(kind, "NAME")
