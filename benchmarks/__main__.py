@@ -34,6 +34,7 @@ ALL = (
     "scaling",
     "audit",
     "page_speed",
+    "startup",
 )
 
 
