@@ -35,6 +35,7 @@ ALL = (
     "scaling",
     "audit",
     "page_speed",
+    "startup",
 )
 
 

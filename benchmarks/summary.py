@@ -233,9 +233,15 @@ def page_speed(page: WrittenPage) -> Iterator[Line]:
                 yield f"the page, {what}, median", size, median, "", "", ""
 
 
+def startup(page: WrittenPage) -> Iterator[Line]:
+    (table,) = page.tables
+    for what, _, processor in table.rows:
+        yield f"{what}, processor time", table.caption, processor, "", "", ""
+
+
 _OF_PAGES = (products, encoding, classification, closed_form, multilabel, wide, imagenet_shape, ten_thousand, heads)
 _OF_PAGES += (trace_norm, softmax, path, exemplar, kernel_exemplar, search, ten_million, features, feature_folder)
-_OF_PAGES += (large_files, scaling, audit, page_speed)
+_OF_PAGES += (large_files, scaling, audit, page_speed, startup)
 LINES: dict[str, Callable[[WrittenPage], Iterator[Line]]] = {lines.__name__: lines for lines in _OF_PAGES}
 
 

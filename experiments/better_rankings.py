@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import manyclass as mc
 from experiments.photographs import kept
-from experiments.results import BEHIND, Results, verdict
+from experiments.results import Results
 from experiments.search_sets import SearchSet, search_sets
 from manyclass.evaluation import paired_bootstrap
 from manyclass.retrieval import KReciprocal, QueryExpansion
@@ -81,10 +81,7 @@ def shares(found: SearchSet, ids: NDArray[Any]) -> NDArray[np.float64]:
 def _told(row: dict[str, Any]) -> str:
     if not row["way"]:
         return ""
-    half = (row["high"] - row["low"]) / 2
-    if verdict(row["gain"], half) == BEHIND:
-        return "better"
-    return "worse" if verdict(-row["gain"], half) == BEHIND else "not told"
+    return "better" if row["low"] > 0 else "worse" if row["high"] < 0 else "not told"
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -36,7 +36,7 @@ def test_images_are_removed_and_added_at_once(named, tmp_path, watched):
     more = write_store(tmp_path / "more.store", 16, seed=5, prefix="new ").path
     first = str(mc.Gallery.open(named).ids[0])
     result = mc.runs.update_gallery(str(named), str(more), remove=[first, first], progress=watched)
-    assert result == {"path": str(named), "images": 96 + 16 - 1, "added": 16, "removed": 1}
+    assert result == {"path": str(named), "images": 96 + 16 - 1, "added": 16, "removed": 1, "index": None}
     assert first not in mc.Gallery.open(named)
     assert watched.seen == [("encoding", "images", 16, 16)]
 
@@ -59,7 +59,7 @@ def test_what_was_added_is_not_added_again(numbered, tmp_path):
     assert mc.runs.update_gallery(numbered, data)["images"] == 112
     mc.runs.update_gallery(numbered, more(tmp_path, seed=6))
     result = mc.runs.update_gallery(numbered, data, warn=told.append)
-    assert result == {"path": str(numbered), "images": 128, "added": 0, "removed": 0}
+    assert result == {"path": str(numbered), "images": 128, "added": 0, "removed": 0, "index": None}
     assert told == [f"{data} was added to {numbered} already, and is not added again"]
 
 
@@ -113,7 +113,7 @@ def test_what_was_removed_just_now_is_not_missed(named):
     assert mc.runs.update_gallery(named, remove=[first, second])["removed"] == 2
     told, before = [], (named / "manifest.json").read_bytes()
     result = mc.runs.update_gallery(named, remove=[second, first, first], warn=told.append)
-    assert result == {"path": str(named), "images": 94, "added": 0, "removed": 0}
+    assert result == {"path": str(named), "images": 94, "added": 0, "removed": 0, "index": None}
     assert told == [f"what is to be removed was removed from {named} already"]
     assert (named / "manifest.json").read_bytes() == before
     for others in ([first], [first, third], ["never there"]):  # another command, which finds less than it asks for
@@ -127,7 +127,13 @@ def test_an_image_that_came_back_is_removed_again(named, tmp_path):
     names = mc.Gallery.open(named).ids[-16:].tolist()
     mc.runs.update_gallery(named, remove=names)
     assert mc.runs.update_gallery(named, more)["images"] == 112
-    assert mc.runs.update_gallery(named, remove=names) == {"path": str(named), "images": 96, "added": 0, "removed": 16}
+    assert mc.runs.update_gallery(named, remove=names) == {
+        "path": str(named),
+        "images": 96,
+        "added": 0,
+        "removed": 16,
+        "index": None,
+    }
 
 
 @pytest.mark.parametrize("call", ["replace", "fsync", "unlink", "open", "pwrite"])
@@ -259,7 +265,10 @@ GOOD = {"source": "x", "sha256": "0" * 64, "first": 0, "rows": 1, "removed": []}
     "said",
     [
         *({"added": added} for added in ([1], "x", 5, None, [{}], {"a": 1}, [GOOD, 1])),
-        *({"added": [{**GOOD, **wrong}]} for wrong in ({"first": "a"}, {"rows": None}, {"sha256": 5}, {"removed": 1})),
+        *(
+            {"added": [{**GOOD, **wrong}]}
+            for wrong in ({"first": "a"}, {"rows": None}, {"sha256": 5}, {"removed": 1, "index": None})
+        ),
         *({"pictures": pictures} for pictures in (5, "abc", {"a": 1}, None, [1])),
     ],
 )

@@ -68,8 +68,8 @@ def value_kind(annotation: Any) -> Any:
 def value_words(kind: Any, low: float | None = None, high: float | None = None) -> str:
     """What a value is called, from its type, and the range that it must lie in if that has two ends.
 
-    >>> value_words(Path), value_words(int, 1), value_words(float, 0, 0.5), value_words(int, 1, 10**6), value_words(bool)
-    ('PATH', 'N', '0 to 0.5', '1 to 1,000,000', '')
+    >>> value_words(Path), value_words(int, 1), value_words(float, 0, 0.5), value_words(int, 1, 10**6)
+    ('PATH', 'N', '0 to 0.5', '1 to 1,000,000')
     """
     if low is not None and high is not None:
         return " to ".join(f"{end:,.0f}" if end == int(end) else f"{end:g}" for end in (low, high))
