@@ -234,7 +234,7 @@ def strangers(page: WrittenPage) -> str:
 
 
 def own_background(page: WrittenPage) -> str:
-    return page.sentence("By the bulk")
+    return page.sentence("By p-values alone")
 
 
 def better_rankings(page: WrittenPage) -> str:

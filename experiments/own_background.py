@@ -19,13 +19,13 @@ METHODS = ("slem", "none")
 
 
 class Draw(NamedTuple):
-    """Percent called matched, of present queries whose best hit is right and of strangers, by all scores of the
-    background and by their bulk."""
+    """Percent called matched, of present queries whose best hit is right and of strangers, where the background must
+    agree and where p-values alone decide."""
 
-    kept_by_all: float
-    kept_by_bulk: float
-    strangers_by_all: float
-    strangers_by_bulk: float
+    kept_before: float
+    kept: float
+    strangers_before: float
+    strangers: float
 
 
 def run(folder: Path | None) -> Results:
@@ -39,17 +39,18 @@ def run(folder: Path | None) -> Results:
         is its own background: half of its images are the negatives of its machines (slem), or what its cosines are
         judged by (none), as where `manyclass encode` is given no negatives. It is asked by other images of its things,
         and by images of a quarter of the things, which it does not show. *Kept* are, of present queries whose best
-        image is right, those called matched, and *strangers* those of the others: by all scores of the background, as
-        `own_background=False` has it, and by the bulk of them, as `own_background=True` and `encode` have it. Percent,
-        mean and standard error over {DRAWS} draws; `matched` promises that {PROMISED:g} % of strangers are.""")
+        image is right, those called matched, and *strangers* those of the others: where the background
+        must agree, as `own_background=False` has it, and by p-values alone, as `own_background=True` and `encode` do.
+        Percent, mean and standard error over {DRAWS} draws; `matched` promises that {PROMISED:g} % of strangers
+        are.""")
     found = {
         (name, method, m): _known_draws(folder, name, method, m)
         for name in names
         for method in METHODS
         for m in SETTINGS[name]
     }
-    columns = ["data", "method", "images of a thing", "kept by all", "kept by the bulk"]
-    columns += ["strangers by all", "strangers by the bulk"]
+    columns = ["data", "method", "images of a thing", "kept if it agrees", "kept"]
+    columns += ["strangers if it agrees", "strangers"]
     rows = [
         [name, method, str(m), *("{:.1f} ± {:.1f}".format(*mean_error(values)) for values in zip(*some, strict=True))]
         for (name, method, m), some in found.items()
@@ -64,9 +65,9 @@ def _summary(found: list[list[Draw]], names: list[str]) -> str:
     more = [name for name, mean in zip(names, means, strict=True) if mean[3] > PROMISED]
     where = f"; more than {PROMISED:g} on {', '.join(more)}" if more else ""
     return (
-        f"By the bulk {means[:, 1].mean():.1f} % of right queries are kept on average, and {means[:, 0].mean():.1f} by "
-        f"all scores; strangers that are called matched are {means[:, 3].mean():.1f} % on average and "
-        f"{means[:, 3].max():.1f} at most{where}."
+        f"By p-values alone {means[:, 1].mean():.1f} % of right queries are kept on average, and "
+        f"{means[:, 0].mean():.1f} where the background must agree; strangers that are called matched are "
+        f"{means[:, 3].mean():.1f} % on average and {means[:, 3].max():.1f} at most{where}."
     )
 
 

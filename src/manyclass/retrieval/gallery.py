@@ -49,7 +49,8 @@ class Gallery(QueryMethods):
         It makes a shortlist, whose scores are exact. None or "exact" searches all images, as filtered searches do.
     own_background : bool, default=False
         Whether the background set, or the negatives of the encoder, are images of the gallery itself or of its kind.
-        Some of them then show what a query shows, and only the bulk of their scores is believed.
+        Some of them then show what a query shows: only the bulk of their scores is believed, and they do not say
+        whether a query is matched where p-values do.
     features : ImageEncoder, default=None
         Fitted image encoder that produced the vectors, such as `FisherVectors`; `search_images` needs it. It is saved
         with the gallery and loaded when first needed.

@@ -128,7 +128,9 @@ def find_hits(
         if ranking.index is not None and judged and not is_judged(catalog, background=False):
             judged |= {"caution": _BY_INDEX, "matched": np.zeros(len(codes[0]), bool)}
         elif ranking.index is None or is_judged(catalog, background=False):
-            given = codes[0], best if ranking.is_plain else None, false_match, judged.get("matched"), own
+            # What is of the gallery's own kind says no more of strangers than the margins of its images do.
+            agrees = np.ones(len(codes[0]), bool) if by_bulk and judged else judged.get("matched")
+            given = codes[0], best if ranking.is_plain else None, false_match, agrees, own
             judged |= judge_margins(state.neighbors, indexes[0], catalog, *given)
     copies = find_copies(indexes[0].embeddings, codes[0], best[1])
     if "matched" in judged:

@@ -164,7 +164,8 @@ class Hits:
 
     Percentiles and E-values need a background set of unrelated images and are None without one. Its scores estimate how
     likely an image of its kind scores at least s; among N images searched, N times that is the E-value. Of a gallery
-    that is its own background, some of which shows what the query shows, only the bulk of these scores is believed.
+    that is its own background, some of which shows what the query shows, only the bulk of these scores is believed, and
+    p-values alone say what is matched.
 
     The p-value of a query is how likely a stranger of the gallery's own kind stands out as much: its margin, the score
     of the best image less the mean of what the next best thing has for the query and for that image, among the margins
