@@ -67,3 +67,10 @@ def test_the_log_of_a_part_has_positions_among_all_images(tmp_path):
     assert [log.position_after(rows) for rows in (0, 1, 2)] == [10, 12, 14]
     again = SkipLog.open(tmp_path / "log", "run", 1, start=10)
     assert again.entries == log.entries[:1]  # the second is looked at again
+
+
+def test_the_log_tells_of_names_that_no_terminal_can_show(tmp_path, caplog):
+    log = SkipLog.open(tmp_path / "skipped.jsonl", "run", 0)
+    log.append([SkippedImage(0, "b\udcffd.jpg", "is not an image\x1b[2J")])
+    (record,) = caplog.records
+    assert record.getMessage() == "b\ufffdd.jpg was skipped: it is not an image\ufffd[2J"

@@ -16,6 +16,7 @@ from manyclass._core.errors import StorageError
 from manyclass._core.files import expand_home, explain_disk_errors, open_own, sync_file, write_bytes
 from manyclass._core.progress_display import get_logger
 from manyclass._core.reading import load_json, read_file
+from manyclass._core.text import printable
 from manyclass.data.store.attachments import SKIPPED
 from manyclass.data.store.blocks import read_attached
 from manyclass.data.store.manifest import MANIFEST, read_manifest
@@ -109,7 +110,7 @@ class SkipLog:
             sync_file(file.fileno())
         self.entries += entries
         for entry in entries:
-            _LOG.warning("%s was skipped: it %s", entry.name, entry.reason)
+            _LOG.warning("%s was skipped: it %s", printable(entry.name), printable(entry.reason))
 
     def _read(self) -> list[SkippedImage]:
         try:
