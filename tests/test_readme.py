@@ -6,22 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import manyclass as mc
-
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def names_left(tmp_path_factory):
-    """What the blocks of Python leave behind, run one after the other on generated rows."""
-    rows, rng = mc.datasets.low_rank_classes(1000, d=32, n_classes=10, random_state=0), np.random.default_rng(0)
-    world, photos, strangers = (rng.normal(size=(n, 32)) for n in (2000, 100, 5))
-    given = {"labels": rows.y, "names": [f"{i}.jpg" for i in range(100)], "world": world, "photos": photos}
-    given["queries"] = np.vstack([photos[1:6], strangers])
+    """What the blocks of Python leave behind, run one after the other as they are pasted."""
+    given = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("readme"))
-        np.save("embeddings.npy", rows.toarray())
         for code in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
             exec(code, given)
         given["saved"] = {path.name for path in Path.cwd().iterdir()}
@@ -30,12 +24,15 @@ def names_left(tmp_path_factory):
 
 def test_the_classifier_of_the_readme_learns_and_is_saved(names_left):
     assert names_left["clf"].score(names_left["X"], names_left["labels"]) > 0.9
-    assert {"classifier.safetensors", "photos.gallery"} < names_left["saved"]
+    assert {"classifier.safetensors", "photos.gallery"} <= names_left["saved"]
 
 
 def test_the_search_of_the_readme_tells_copies_from_strangers(names_left):
-    assert names_left["hits"].ids[:5, 0].tolist() == names_left["names"][1:6]
-    assert names_left["hits"].matched.tolist() == [True] * 5 + [False] * 5
+    strangers = np.random.default_rng(0).normal(size=(5, 64))
+    strangers /= np.linalg.norm(strangers, axis=1, keepdims=True)
+    assert names_left["hits"].ids[:, 0].tolist() == names_left["names"][:5]
+    assert names_left["hits"].matched.tolist() == [True] * 5
+    assert not names_left["g"].search(strangers).matched.any()
 
 
 def test_the_readme_is_read_in_a_minute():

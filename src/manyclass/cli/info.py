@@ -95,7 +95,7 @@ def _rows(result: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _words(key: str, value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(name, inner)}" for name, inner in value.items())
+        return ", ".join(f"{name} {_words(name, inner)}" for name, inner in value.items() if inner not in (None, ""))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and len(value) <= 2 and all(type(one) is int for one in value):

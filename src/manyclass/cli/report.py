@@ -18,7 +18,7 @@ def report(
         path_argument(
             "Run folders, folders of them, gallery folders, or a record of a gallery or a probe.",
             repeated=True,
-            metavar="RUN...",
+            metavar="RUN",
         ),
     ],
     out: Annotated[Path, out_option("The page to write.")] = Path("report.html"),

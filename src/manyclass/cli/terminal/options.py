@@ -11,6 +11,7 @@ import typer
 
 from manyclass._core.files import check_output, expand_home
 from manyclass._core.remote_files import local_path
+from manyclass.cli.terminal.command_errors import FAILED, print_error
 
 
 def expand_path(path: Path) -> Path:
@@ -36,9 +37,12 @@ def _local_argument(path: Path) -> Path:
     try:
         return local_path(path)
     except FileNotFoundError as error:
-        raise typer.BadParameter(f"no file or folder at {error.filename}") from None
-    except (ValueError, ImportError, OSError) as error:
+        print_error(f"no file or folder at {error.filename}")
+    except (ImportError, OSError) as error:
+        print_error(str(error))
+    except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    raise typer.Exit(FAILED)
 
 
 def local_optional_path(path: Path | None) -> Path | None:

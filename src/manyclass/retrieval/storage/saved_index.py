@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
-from manyclass._core.files import TEMPORARY_SUFFIX, replace_file, sync_file
+from manyclass._core.files import TEMPORARY_SUFFIX, open_own, replace_file, sync_file
 from manyclass.retrieval.faiss_index import FaissIndex, import_faiss, set_effort
 from manyclass.retrieval.storage.segments import Content, file_record, read_section, section_path, write_section
 from manyclass.retrieval.vectors import Positions
@@ -25,8 +25,11 @@ def write_index(folder: Path, serial: int, index: FaissIndex) -> Content | None:
         faiss.write_index(made, str(temporary))
     except RuntimeError as error:  # faiss does not say why
         raise StorageError(f"{folder / name} cannot be written; see that there is room for it") from error
-    with open(temporary, "rb") as file:
-        sync_file(file.fileno())
+    descriptor = open_own(temporary, os.O_RDWR)
+    try:
+        sync_file(descriptor)
+    finally:
+        os.close(descriptor)
     replace_file(temporary, folder / name, part=True)
     index.about["faiss"] = faiss.__version__
     rows = write_section(folder, f"indexed-{serial}.safetensors", {}, {"numbers": numbers})
