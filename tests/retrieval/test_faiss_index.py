@@ -42,11 +42,12 @@ def test_what_an_index_gives_up_early_is_searched_exactly():
     assert g.search(V[:9], k=390).ids.tolist() == exact.search(V[:9], k=390).ids.tolist()
 
 
-def test_an_index_with_too_few_images_to_be_trained_says_so_and_works_with_more():
+def test_with_too_few_images_to_be_trained_on_search_is_exact_and_the_gallery_is_saved(tmp_path):
     g = mc.Gallery(index="IVF16,Flat")
     g.add(X[:5])
-    with pytest.raises(ValueError, match="index 'IVF16,Flat' needs more images to train on than the 5"):
-        g.search(X[:1])
+    assert g.search(X[:1], k=1).ids.tolist() == [[0]]
+    g.save(tmp_path / "g")
+    assert mc.Gallery.open(tmp_path / "g").search(X[:1], k=1).ids.tolist() == [[0]]
     g.add(np.random.default_rng(9).standard_normal((700, 5)))
     assert g.search(X[:1], k=1).ids.tolist() == [[0]]
 
@@ -150,6 +151,52 @@ def test_settings_of_more_effort_are_tried_until_enough_is_found():
     g.search(V[:1])
     assert g.state().approximate.about["effort"] > 4
     assert g.state().approximate.about["recall"] >= 0.95
+
+
+def test_what_comes_later_and_lies_elsewhere_is_found_with_more_effort():
+    rng = np.random.default_rng(3)
+    clusters = rng.standard_normal((20, 32))[rng.integers(20, size=2600)] + 0.3 * rng.standard_normal((2600, 32))
+    g = mc.Gallery(index="ivf")
+    g.add(clusters)
+    g.search(clusters[:1])
+    before = dict(g.state().approximate.about)
+    g.add(rng.standard_normal((2500, 32)))
+    g.search(clusters[:1])
+    after = g.state().approximate.about
+    assert after["factory"] == before["factory"]  # images were added to it
+    assert after["effort"] > before["effort"]
+    assert after["recall"] < before["recall"]
+
+
+def test_an_index_that_was_filled_in_part_is_made_anew(monkeypatch):
+    V = np.random.default_rng(4).standard_normal((4000, 8)).astype(np.float32)
+    g = mc.Gallery(index="hnsw")
+    g.add(V[:2200])
+    g.search(V[:1])
+    g.add(V[2200:])
+    monkeypatch.setattr("manyclass.retrieval.faiss_index._BLOCK", 500)
+    calls = iter(range(3))
+
+    def interrupted(act, *values):
+        act(*values)
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("manyclass.retrieval.faiss_index._with_threads", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            g.search(V[:1])
+    assert g.search(V, k=1).ids.ravel().tolist() == list(range(4000))
+    index, numbers = g.state().approximate.arrays()
+    assert index.ntotal == len(numbers) == 4000
+
+
+@pytest.mark.parametrize("kind", ["IDMap,Flat", "IVF0,Flat"])
+def test_an_index_that_faiss_makes_and_cannot_fill_is_refused(kind):
+    g = mc.Gallery(index=kind)
+    g.add(np.random.default_rng(5).standard_normal((1100, 8)))
+    with pytest.raises(ValueError, match=f"index must be .*; got '{kind}'"):
+        g.search(np.ones((1, 8)))
 
 
 def test_a_string_that_names_no_index_is_refused():

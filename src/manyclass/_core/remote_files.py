@@ -170,7 +170,7 @@ def _copy(system: Any, file: RemoteFile, place: Path) -> None:
         part.unlink()
         raise StorageError(f"{file.path} was changed while it was fetched; give the same command again")
     os.replace(part, place)
-    for old in place.parent.glob(f".{glob.escape(place.name)}.*.part"):  # of what the file was before
+    for old in place.parent.glob(f".{glob.escape(place.name)}.{'[0-9a-f]' * 12}.part"):  # of what the file was before
         old.unlink(missing_ok=True)
     file.note(place)
 

@@ -74,14 +74,30 @@ class FaissIndex:
         self._load()
         n = len(catalog)
         if self.kind in INDEX_KINDS and n < FEWEST:
-            self._index, self._numbers, self.about, self.saved, self._placed = None, self._numbers[:0], {}, None, None
-            return
+            return self._forget()
         places, fresh = self._places(catalog)
         there = len(places) - int(np.count_nonzero(places < 0))
-        if self._index is None or 8 * (len(places) - there) > n or len(fresh) > there:
-            self._make(flat, catalog)
-        elif len(fresh) > max(FEWEST, n // 20):
-            self._add(flat, catalog, fresh)
+        made = self._index is not None and 8 * (len(places) - there) <= n and len(fresh) <= there
+        if made and len(fresh) <= max(FEWEST, n // 20):
+            return
+        try:
+            if made:
+                self._add(flat, catalog, fresh)
+            else:
+                self._make(flat, catalog)
+            if self._index is not None and n >= FEWEST:  # what came may lie elsewhere, and take more effort to be found
+                self._measure(flat, catalog)
+        except RuntimeError as error:
+            self._forget()
+            raise ValueError(
+                f"index must be one that faiss can fill and search without more settings, as hnsw is; got {self.kind!r}"
+            ) from error
+        except BaseException:  # an index that is filled in part names the wrong images
+            self._forget()
+            raise
+
+    def _forget(self) -> None:
+        self._index, self._numbers, self.about, self.saved, self._placed = None, self._numbers[:0], {}, None, None
 
     def arrays(self) -> tuple[Any, Positions]:
         """The index of faiss, or None where there are too few images, and the numbers of what it holds."""
@@ -109,12 +125,10 @@ class FaissIndex:
         live, rows = catalog.live(), flat.embeddings
         factory = factory_string(self.kind, len(live), rows.d)
         self._index, self._numbers, self._placed = make_index(factory, rows.d), np.zeros(0, np.int64), None
-        if not self._index.is_trained:
-            self._train(rows.rows(_training_sample(live, rows.d, self._index)))
+        if not self._index.is_trained and not self._train(rows.rows(_training_sample(live, rows.d, self._index))):
+            return self._forget()
         self._add(flat, catalog, live)
         self.about = {"kind": self.kind, "factory": factory, "recall": None, "effort": None, "candidates": 2}
-        if len(live) >= FEWEST:
-            self._measure(flat, catalog)
 
     def _add(self, flat: FlatIndex, catalog: Catalog, places: Positions) -> None:
         for at in spans(len(places), _BLOCK):
@@ -122,15 +136,13 @@ class FaissIndex:
         numbers = np.array(catalog.numbers, np.int64)[places]
         self._numbers, self._placed, self.saved = np.concatenate([self._numbers, numbers]), None, None
 
-    def _train(self, sample: Embeddings) -> None:
+    def _train(self, sample: Embeddings) -> bool:
+        """Whether there were enough images to learn from; until then search is exact, and the gallery can be saved."""
         try:
             _with_threads(self._index.train, sample)
-        except RuntimeError as error:
-            self._index = None
-            raise ValueError(
-                f"index {self.kind!r} needs more images to train on than the {len(sample)} in the gallery; "
-                "add images before the first search, or use index=None"
-            ) from error
+        except RuntimeError:
+            return False
+        return True
 
     def _measure(self, flat: FlatIndex, catalog: Catalog) -> None:
         """Find out how many of the nearest are found; of a named kind, with the least effort that finds enough."""
@@ -143,14 +155,15 @@ class FaissIndex:
             set_effort(self._index, effort)
             found = _others(self._shortlisted(C, flat, places, fresh, k), asked)
             same = [len(np.intersect1d(a, b)) for a, b in zip(found, right, strict=True)]
-            self.about["recall"] = float(np.mean(same)) / _NEAREST
+            self.about["recall"] = round(float(np.mean(same)) / _NEAREST, 3)
             if self.about["recall"] >= RECALL:
                 break
 
     def _shortlisted(self, Q: Embeddings, flat: FlatIndex, places: Positions, fresh: Positions, k: int) -> Best:
         depth = min(len(places), k * self.about["candidates"] + _SPARE)
         found = _with_threads(self._index.search, Q, depth)[1]
-        found = np.where(found >= 0, places[found], -1)
+        known = (found >= 0) & (found < len(places))  # a file may hold numbers that were never given
+        found = np.where(known, places[np.where(known, found, 0)], -1)
         if len(fresh):
             found = np.concatenate([found, flat.search(Q, fresh, min(k, len(fresh)))[1]], axis=1)
         scores, best = np.full((len(Q), k), -np.inf, np.float32), np.full((len(Q), k), -1, np.int64)
@@ -167,7 +180,8 @@ def factory_string(kind: str, n: int, d: int) -> str:
     >>> factory_string("pq4", 1_000_000, 127)
     'Pad128,IVF1024,PQ64x4fs'
     """
-    lists = 1 << max(0, round(math.log2(max(1, n)) / 2))
+    # About sqrt(n), and of fewer than 39 images for each faiss complains.
+    lists = 1 << max(0, min(round(math.log2(max(1, n)) / 2), int(math.log2(max(1, n / 39)))))
     if kind == "hnsw":
         return "HNSW16,SQ8"
     if kind == "ivf":

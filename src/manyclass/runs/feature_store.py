@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MADE_BY = "manyclass features"
 
+LEARNED_FROM = "learned from"  # how many pictures, in what a store knows of its encoder
+
 
 def list_pictures(
     source: Path, out: Path, test_fraction: float | None = None, seed: int = 0, warn: Notify | None = None
@@ -73,8 +75,11 @@ def make_store(
     from manyclass.features.extraction.write_features import write_features
 
     encoder = None if earlier is None or not kind.is_learned else _encoder_of_most(earlier, images)
+    learned = {LEARNED_FROM: len(training_paths(images))} if kind.is_learned else {}
     if encoder is None:
         encoder = prepared_encoder(out, kind, training_paths(images), overwrite, resume, progress)[1]
+    elif earlier is not None:
+        learned = {LEARNED_FROM: earlier.store.provenance[LEARNED_FROM]}
     with progress("encoding", "images") as report:
         return write_features(
             out,
@@ -86,16 +91,20 @@ def make_store(
             seed=kind.seed,
             overwrite=overwrite,
             resume=resume or kind.is_learned,  # what was there is dropped, and what was learned since is kept
-            provenance=features_provenance(source, kind.name, kind.seed, None, encoder),
+            provenance=features_provenance(source, kind.name, kind.seed, None, encoder) | learned,
             progress=report,
             earlier=earlier,
         )
 
 
 def _encoder_of_most(earlier: "EarlierRows", images: "ImageSet") -> Any:
-    """The encoder of a store that has at least half of the pictures; None if it has fewer, or holds no encoder."""
-    file = encoder_file(Path(earlier.store.path))
-    few = len(earlier.unchanged(images.paths, images.names)) < len(images) / 2
+    """The encoder of a store, if that has at least half of the pictures and the encoder learned from as many; or None.
+
+    So one that learned from the first few pictures does not stay for ever where a folder grows little by little.
+    """
+    file, learned = encoder_file(Path(earlier.store.path)), earlier.store.provenance.get(LEARNED_FROM)
+    few = type(learned) is not int or learned < len(training_paths(images)) / 2
+    few = few or len(earlier.unchanged(images.paths, images.names)) < len(images) / 2
     return None if few or file is None else load(file)
 
 

@@ -169,7 +169,7 @@ def test_reading_holds_little_more_than_the_result(tmp_path):
     rows = np.random.default_rng(0).random((60_000, 256), dtype=np.float32)
     path = write(tmp_path / "x.parquet", emb=fixed(rows, pa.float32()))
     script = (
-        "import re, sys, manyclass as mc, pyarrow.parquet, pyarrow.compute\n"
+        "import re, sys, manyclass as mc, manyclass.data.readers.parquet, pyarrow.compute, scipy.sparse, sklearn.base\n"
         "peak = lambda: 1024 * int(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1])\n"
         "before = peak(); X = mc.as_matrix(sys.argv[1]); print((peak() - before) / X.nbytes)"
     )

@@ -113,3 +113,13 @@ def test_progress_begins_with_what_is_known(tmp_path, encoder):
     write(tmp_path / "new.store", tmp_path / "in", encoder, earlier=earlier, progress=lambda *now: said.append(now))
     assert said[0] == (8, 9)
     assert said[-1] == (9, 9)
+
+
+def test_codes_of_a_quantizer_are_not_taken_for_rows(tmp_path, encoder, read):
+    draw(tmp_path / "in", [f"{i}.png" for i in range(4)])
+    since = later()
+    quantizer = mc.ScalarQuantizer(bits=8)
+    old = write(tmp_path / "old.store", tmp_path / "in", encoder, quantizer=quantizer).store
+    read.clear()
+    write(tmp_path / "new.store", tmp_path / "in", encoder, earlier=EarlierRows(old, since))
+    assert len(read) == 4

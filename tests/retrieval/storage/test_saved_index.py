@@ -75,6 +75,13 @@ def test_a_damaged_index_is_refused_and_named(saved):
     assert [damage.file for damage in verify_gallery(saved)] == ["index-0.faiss"]
 
 
+def test_a_gallery_that_is_saved_anew_elsewhere_is_searched_as_it_was_opened(saved):
+    before, other = mc.Gallery.open(saved), mc.Gallery.open(saved)
+    other.remove(range(400))
+    other.save()
+    assert before.search(V[:5], k=1).ids.ravel().tolist() == [0, 1, 2, 3, 4]
+
+
 def test_without_faiss_a_gallery_opens_and_is_searched_exactly(saved, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "faiss", None)
     g = mc.Gallery.open(saved)

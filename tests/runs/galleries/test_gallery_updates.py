@@ -121,6 +121,18 @@ def test_what_was_removed_just_now_is_not_missed(named):
             mc.runs.update_gallery(named, remove=others)
 
 
+def test_an_index_is_changed_though_there_is_nothing_else_to_do(named, tmp_path):
+    pytest.importorskip("faiss")
+    more = write_store(tmp_path / "more.store", 16, seed=5, prefix="new ").path
+    first = str(mc.Gallery.open(named).ids[0])
+    for change in ({"data": more}, {"remove": [first]}):
+        for index in ("HNSW8", "Flat"):
+            assert (
+                mc.runs.update_gallery(named, **change, index=index, warn=lambda words: None)["index"]["kind"] == index
+            )
+            assert mc.Gallery.open(named).index == index
+
+
 def test_an_image_that_came_back_is_removed_again(named, tmp_path):
     more = write_store(tmp_path / "more.store", 16, seed=5, prefix="new ").path
     mc.runs.update_gallery(named, more)
@@ -265,10 +277,7 @@ GOOD = {"source": "x", "sha256": "0" * 64, "first": 0, "rows": 1, "removed": []}
     "said",
     [
         *({"added": added} for added in ([1], "x", 5, None, [{}], {"a": 1}, [GOOD, 1])),
-        *(
-            {"added": [{**GOOD, **wrong}]}
-            for wrong in ({"first": "a"}, {"rows": None}, {"sha256": 5}, {"removed": 1, "index": None})
-        ),
+        *({"added": [{**GOOD, **wrong}]} for wrong in ({"first": "a"}, {"rows": None}, {"sha256": 5}, {"removed": 1})),
         *({"pictures": pictures} for pictures in (5, "abc", {"a": 1}, None, [1])),
     ],
 )

@@ -105,7 +105,9 @@ def read_texts(path: Path, name: str) -> tuple[NDArray[np.uint8], NDArray[np.int
         offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset : column.offset + len(column) + 1]
         data = column.buffers()[2]
         piece = b"" if data is None else memoryview(data)[offsets[0] : offsets[-1]]
-        if not _is_utf8(piece):
+        # Bytes may be good together and not each by itself, where a character is cut between two rows.
+        firsts = np.frombuffer(piece, np.uint8)[offsets[:-1][np.diff(offsets) > 0] - offsets[0]]
+        if not _is_utf8(piece) or (firsts & 0xC0 == 0x80).any():
             for row, value in enumerate(column.to_pylist(), first):
                 _word(value, row, f"{path} column {name!r}")
         begins[first + 1 : first + 1 + len(column)] = offsets[1:] - offsets[0] + len(blob)

@@ -133,7 +133,8 @@ def _word_labels(
     positions, words = _encode_words(labels, "labels", known)
     if classes is not None and len(words) > len(classes):
         row = int(np.flatnonzero(positions >= len(classes))[0])
-        raise ValueError(f"labels must be among the {len(classes)} classes; got {str(labels[row])!r} at row {row}")
+        word = next(islice(labels, row, None))  # not labels[row], as a Series is asked for a name so
+        raise ValueError(f"labels must be among the {len(classes)} classes; got {str(word)!r} at row {row}")
     return positions, words
 
 

@@ -23,7 +23,7 @@ class EarlierRows:
     Parameters
     ----------
     store : Store
-        The store, whose rows have names.
+        The store, whose rows have names, of pictures that were read as large as they are to be read now.
     since : float
         Seconds since the epoch; the store was begun no earlier.
     """
@@ -58,7 +58,8 @@ class EarlierRows:
         Parameters
         ----------
         encoding : Encoding
-            The images and their encoder; if that is not the encoder of the store, nothing is known.
+            The images and their encoder; if that is not the encoder of the store, or if the store holds codes of a
+            quantizer in place of rows, nothing is known.
         names : sequence of str
             The names of the images.
         span : range
@@ -69,7 +70,8 @@ class EarlierRows:
         KnownChunks
             The chunks, which are read when they are taken.
         """
-        same = is_savable(encoding.encoder) and self._has_encoder(encoding.encoder)
+        whole = self.store.quantizer is None and is_savable(encoding.encoder)
+        same = whole and self._has_encoder(encoding.encoder)
         rows = self.unchanged(encoding.images, names) if same else {}
         chunks = encoding.chunks(span.start, span.stop)
         known = [chunk for chunk in chunks if all(position in rows for position in chunk)]

@@ -4,10 +4,19 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from manyclass._core.errors import Damage, StorageError, StoreCorruptedError
 from manyclass._core.files import TEMPORARY_SUFFIX, open_own, replace_file, sync_file
 from manyclass.retrieval.faiss_index import FaissIndex, import_faiss, set_effort
-from manyclass.retrieval.storage.segments import Content, file_record, read_section, section_path, write_section
+from manyclass.retrieval.storage.segments import (
+    Content,
+    file_record,
+    read_gallery_manifest,
+    read_section,
+    section_path,
+    write_section,
+)
 from manyclass.retrieval.vectors import Positions
 
 
@@ -42,9 +51,17 @@ def saved_index(folder: Path, kind: str, record: Any) -> FaissIndex:
     if record is None:
         return FaissIndex(kind)
     about = dict(record["about"])
-    index = FaissIndex(kind, lambda: (*_read(folder, record), about))
+    index = FaissIndex(kind, lambda: (*_read(folder, record), about) if _is_there(folder, record) else _NOTHING)
     index.about, index.saved = about, record
     return index
+
+
+_NOTHING: tuple[Any, Positions, Content] = None, np.zeros(0, np.int64), {}
+
+
+def _is_there(folder: Path, record: Content) -> bool:
+    """Whether the folder has this index still: where the gallery was saved anew since, another took its place."""
+    return (folder / record["file"]["name"]).exists() or read_gallery_manifest(folder)[0].get("index") == record
 
 
 def _read(folder: Path, record: Content) -> tuple[Any, Positions]:

@@ -92,11 +92,15 @@ def update_gallery(
         _check_recorded(gallery, path, "pictures", lambda entry: isinstance(entry, str))
     dataset = None if data is None else _read_alike(gallery, path, data, labels, warn)
     digest = "" if dataset is None else _digest(dataset)
+    if index is not None:
+        gallery.set_index(index)
     if dataset is not None and _added_before(gallery, path, dataset, digest, removed):
         (warn or warnings.warn)(f"{data} was added to {path} already, and is not added again")
+        gallery.save()  # which writes nothing but another index
         return _changed(path, gallery, 0, 0)
     if dataset is None and _removed_before(gallery, removed):
         (warn or warnings.warn)(f"what is to be removed was removed from {path} already")
+        gallery.save()
         return _changed(path, gallery, 0, 0)
     gallery.remove(known_ids(gallery, removed, path))
     gallery.provenance.update({"removed": _digest_of_words(removed)} if removed else {})
@@ -109,8 +113,6 @@ def update_gallery(
     if folder is not None:
         known = gallery.provenance.setdefault("pictures", [])
         known += [str(folder.resolve())] if str(folder.resolve()) not in known else []
-    if index is not None:
-        gallery.set_index(index)
     gallery.save()
     return _changed(path, gallery, 0 if dataset is None else len(dataset), len(removed))
 
