@@ -183,7 +183,8 @@ print(*sorted(sys.modules))
     assert "manyclass.cli.galleries.search" in loaded
     unwanted = ("cli.train", "cli.audit", "cli.galleries.encode", "estimators", "solvers.sgd", "server", "report")
     assert not [name for name in loaded if name.removeprefix("manyclass.").startswith(unwanted)]
-    assert not {"faiss", "matplotlib", "pandas", "PIL", "scipy.stats._stats_py"} & set(told)
+    # pandas, where it is installed, is loaded by scikit-learn itself.
+    assert not {"faiss", "matplotlib", "PIL", "scipy.stats._stats_py"} & set(told)
 
 
 def test_importing_the_package_loads_neither_numpy_nor_what_needs_it():

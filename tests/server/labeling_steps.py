@@ -11,7 +11,7 @@ def current(tab):
 def ready(tab):
     """Waits until a picture and its proposals are there; gives the names of these."""
     tab.locator(".likely").first.wait_for()
-    tab.wait_for_function("() => document.querySelector('.stage-picture').naturalWidth > 0")
+    tab.wait_for_function("() => document.querySelector('.stage-picture')?.naturalWidth > 0")
     return tab.locator(".proposal:has(.likely) .proposal-name").all_inner_texts()
 
 

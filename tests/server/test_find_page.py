@@ -17,7 +17,7 @@ def test_it_opens_on_pictures_and_r_shuffles_them(opened):
     tab.locator(".card img").first.wait_for()
     typical = ids(tab)
     assert len(typical) == 60
-    tab.wait_for_function("() => document.querySelector('.card img').naturalWidth > 0")
+    tab.wait_for_function("() => document.querySelector('.card img')?.naturalWidth > 0")
     tab.keyboard.press("r")
     shuffled = reordered(tab, typical)
     assert len(set(shuffled)) == 60
@@ -94,7 +94,7 @@ def test_a_box_on_the_query_searches_a_part_of_it(opened, way):
     tab.locator(".query-open").click() if way == "mouse" else tab.keyboard.press("b")
     easel = tab.get_by_role("application", name="Box on the picture")
     expect(tab.get_by_role("button", name="Search this part")).to_be_disabled()
-    tab.wait_for_function("() => document.querySelector('.easel img').naturalWidth > 0")
+    tab.wait_for_function("() => document.querySelector('.easel img')?.naturalWidth > 0")
     if way == "mouse":
         area = easel.bounding_box()
         tab.mouse.move(area["x"] + 0.1 * area["width"], area["y"] + 0.2 * area["height"])

@@ -54,7 +54,7 @@ def test_details_by_enter_with_path_and_neighbors(opened):
     tab.keyboard.press("Enter")
     window = tab.get_by_role("dialog")
     expect(window.locator("h2")).to_have_text(order[1].split("/")[1])
-    tab.wait_for_function("() => document.querySelector('dialog img').naturalWidth > 0")
+    tab.wait_for_function("() => document.querySelector('dialog img')?.naturalWidth > 0")
     expect(window.locator(".facts")).to_contain_text("96 \u00d7 96")
     window.get_by_role("button", name="Copy the path").click()
     assert tab.evaluate("navigator.clipboard.readText()").endswith(order[1])
