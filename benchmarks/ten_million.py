@@ -312,8 +312,10 @@ def _of_graph(made: dict[str, Any] | None) -> str:
 def run(n: int = 10_000_000, d: int = 64, rounds: int = 3, folder: str = "", without: str = "") -> Page:
     """The table; folder= keeps what was made, n=1000000 is quick, without=hnsw leaves out names that have the word."""
     title = "Ten million images" if n == 10_000_000 else f"{n:,} images, in place of ten million"
-    page = Page("ten_million", title, f"{__doc__}\n{load()}\n")
     names = [name for name in (*OURS, *PEERS, GRAPH) if not without or without.lower() not in name.lower()]
+    left_out = [name for name in (*OURS, *PEERS, GRAPH) if name not in names]
+    missing = f"Left out here: {'; '.join(left_out)}.\n" if left_out else ""
+    page = Page("ten_million", title, f"{__doc__}\n{load()}\n{missing}")
     with tempfile.TemporaryDirectory() as passing:
         kept = Path(folder or passing)
         kept.mkdir(parents=True, exist_ok=True)
