@@ -1,5 +1,7 @@
 """What somebody does on the tab Label, step by step, for tests in a browser."""
 
+import time
+
 from tests.server.pages import ask
 
 
@@ -9,7 +11,10 @@ def current(tab):
 
 
 def ready(tab):
-    """Waits until a picture and its proposals are there; gives the names of these."""
+    """Waits until a picture and its proposals are there and nothing is being learned; gives the names of these."""
+    until = time.monotonic() + 20
+    while ask(f"{tab.url.split('/#')[0]}/api/labeling")["training"] and time.monotonic() < until:
+        tab.wait_for_timeout(50)
     tab.locator(".likely").first.wait_for()
     tab.wait_for_function("() => document.querySelector('.stage-picture')?.naturalWidth > 0")
     return tab.locator(".proposal:has(.likely) .proposal-name").all_inner_texts()
