@@ -57,6 +57,7 @@ def run(folder: Path | None) -> Results:
     ]
     results.table("Called matched", columns, rows)
     results.say(_summary(list(found.values()), [" ".join(map(str, key)) for key in found]))
+    results.say("The rule was chosen on these same sets, so that on others strangers may fare worse.")
     return results
 
 
